@@ -1,0 +1,43 @@
+"""Compiled kernels: plain functions on arrays, compiled once by Numba and cached on disk."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core import event
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function on arrays, releasing the interpreter lock and keeping the machine code on disk.
+
+    Where no folder for the cache can be written, the kernel is compiled anew in each process.
+    """
+    try:
+        return cast(Function, numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:  # no cache locator: neither the package's folder nor the user's can be written
+        return cast(Function, numba.njit(nogil=True)(function))
+
+
+class _FirstCompilation(event.Listener):
+    def __init__(self, announce: Callable[[], None]) -> None:
+        self.announce: Callable[[], None] | None = announce
+
+    def on_start(self, event: event.Event) -> None:
+        if self.announce is not None:
+            self.announce()
+            self.announce = None
+
+    def on_end(self, event: event.Event) -> None:
+        """Nothing to do: only the start is told."""
+
+
+@contextlib.contextmanager
+def announced_compilation(announce: Callable[[], None]) -> Iterator[None]:
+    """Call `announce` once if any kernel has to be compiled meanwhile, so that the user knows what takes long."""
+    with event.install_listener("numba:compile", _FirstCompilation(announce)):
+        yield

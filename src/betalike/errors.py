@@ -1,0 +1,83 @@
+"""Everything betalike may raise on purpose.
+
+    BetalikeError
+    ├── InputError              bad input: nothing was written                    exit status 2
+    │   ├── SchemaError         columns, roles, types, domains
+    │   ├── HierarchyError      a hierarchy and its file
+    │   ├── ParameterError      beta, k, weights, options
+    │   ├── FileError           a table that cannot be read, a folder that cannot be written
+    │   └── CertificateError    a certificate that is missing or not one of ours
+    ├── InfeasibleError         no release can keep this promise                  exit status 1
+    ├── GuaranteeError          the verifier refused; nothing was written         exit status 1
+    ├── MissingDependencyError  an optional part is not installed                 exit status 2
+    └── InternalError           our bug                                           exit status 3
+
+Messages name columns and counts, never a cell of the table: a traceback must not leak a person.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BetalikeError(Exception):
+    """Base of every error that betalike raises on purpose."""
+
+    exit_status = 3
+
+
+class InputError(BetalikeError):
+    """Something given to betalike cannot be used; the message says what and what to do."""
+
+    exit_status = 2
+
+
+class SchemaError(InputError):
+    """Columns, roles, types or domains do not fit the table."""
+
+
+class HierarchyError(InputError):
+    """A generalization hierarchy is malformed or does not cover the table."""
+
+
+class ParameterError(InputError):
+    """A parameter such as beta or k is out of range."""
+
+
+class FileError(InputError):
+    """A file cannot be read or written."""
+
+
+class CertificateError(InputError):
+    """A certificate is missing, unreadable or not one of ours."""
+
+
+class InfeasibleError(BetalikeError):
+    """No release of this table can keep the promise."""
+
+    exit_status = 1
+
+
+class GuaranteeError(BetalikeError):
+    """The verifier refused the release; nothing was published."""
+
+    exit_status = 1
+
+
+class MissingDependencyError(BetalikeError):
+    """An optional dependency is needed and not installed."""
+
+    exit_status = 2
+
+
+class InternalError(BetalikeError):
+    """A bug in betalike."""
+
+    exit_status = 3
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """A closing 'Did you mean ...?' for a name that is nearly one of the known ones, else nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" Did you mean '{close[0]}'?" if close else ""

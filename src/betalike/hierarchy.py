@@ -1,0 +1,149 @@
+"""Generalization hierarchies: trees over the values of a categorical attribute. Paper: 4.1, Figure 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.errors import HierarchyError
+
+ROOT = "*"
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A tree whose leaves are numbered in pre-order, so that every node covers an interval of leaf numbers.
+
+    The lowest common ancestor of a set of leaves therefore follows from its least and its greatest leaf alone.
+    Nodes 0 .. n_leaves - 1 are the leaves themselves; the root comes last.
+    """
+
+    labels: tuple[str, ...]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    parent: NDArray[np.int64]
+    n_leaves: int
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """Labels of the leaves in pre-order."""
+        return self.labels[: self.n_leaves]
+
+    @property
+    def root(self) -> int:
+        """The node that covers every leaf."""
+        return len(self.labels) - 1
+
+    def lowest_common_ancestor(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The lowest node above each pair of a least and a greatest leaf."""
+        node = np.array(low, dtype=np.int64)
+        while True:
+            outside = self.last[node] < high
+            if not outside.any():
+                return node
+            node[outside] = self.parent[node[outside]]
+
+    def n_leaves_under(self, node: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many leaves each node covers: |leaves(a)| of Eq. 3."""
+        return self.last[node] - self.first[node] + 1
+
+    @staticmethod
+    def flat(leaves: Iterable[str]) -> Hierarchy:
+        """Every value directly under the root: what a text column without a hierarchy gets."""
+        return Hierarchy.from_rows([(leaf, ROOT) for leaf in leaves])
+
+    @staticmethod
+    def from_rows(rows: Iterable[Sequence[str]], source: str = "the hierarchy") -> Hierarchy:
+        """Build the tree from lines of `leaf, its ancestors, *`, the form that ARX reads and writes."""
+        numbered = [(number, tuple(row)) for number, row in enumerate(rows, start=1) if row and any(row)]
+        _check_shape(numbered, source)
+        paths = [row for _, row in numbered]
+        _check_single_parents(numbered, source)
+        # Pre-order: the children of a node in the order of their first line.
+        order: dict[tuple[str, ...], int] = {}
+        for path in paths:
+            for depth in range(1, len(path) + 1):
+                order.setdefault(path[::-1][:depth], len(order))
+        ranked = sorted(paths, key=lambda path: [order[path[::-1][:depth]] for depth in range(1, len(path) + 1)])
+        return _build(ranked, source)
+
+
+def _check_shape(numbered: list[tuple[int, tuple[str, ...]]], source: str) -> None:
+    if not numbered:
+        raise HierarchyError(f"{source} is empty; it needs one line for each value: the value, its ancestors, '*'.")
+    first_number, first_row = numbered[0]
+    lines: dict[str, int] = {}
+    for number, row in numbered:
+        if len(row) != len(first_row):
+            raise HierarchyError(
+                f"{source}, line {number} (leaf '{row[0]}') has {len(row)} levels, but line {first_number} has "
+                f"{len(first_row)}. Give every line the same number of levels."
+            )
+        if row[-1] != ROOT:
+            raise HierarchyError(
+                f"{source}, line {number} (leaf '{row[0]}') ends with '{row[-1]}'; every line must end with '*'."
+            )
+        if row[0] == ROOT:
+            raise HierarchyError(f"{source}, line {number}: '*' cannot be a leaf; it is the label of the root.")
+        if row[0] in lines:
+            raise HierarchyError(
+                f"{source}, line {number}: the leaf '{row[0]}' is there already, in line {lines[row[0]]}. "
+                "Remove one of the two lines."
+            )
+        lines[row[0]] = number
+
+
+def _check_single_parents(numbered: list[tuple[int, tuple[str, ...]]], source: str) -> None:
+    parents: dict[tuple[int, str], tuple[str, int]] = {}
+    for number, row in numbered:
+        for level in range(1, len(row) - 1):
+            parent, line = parents.setdefault((level, row[level]), (row[level + 1], number))
+            if parent != row[level + 1]:
+                raise HierarchyError(
+                    f"{source}, line {number}: the node '{row[level]}' has the parent '{row[level + 1]}' here, but "
+                    f"'{parent}' in line {line}. A node has one parent."
+                )
+
+
+def _build(ranked: list[tuple[str, ...]], source: str) -> Hierarchy:
+    """Number the nodes; a node that covers just what its child covers is never published and left out."""
+    n_leaves, height = len(ranked), len(ranked[0])
+    labels = [path[0] for path in ranked]
+    first, last = list(range(n_leaves)), list(range(n_leaves))
+    top = list(range(n_leaves))  # the highest node so far above each leaf
+    parents: dict[int, int] = {}
+    for level in range(1, height):
+        start = 0
+        while start < n_leaves:
+            end = start
+            while end + 1 < n_leaves and ranked[end + 1][level:] == ranked[start][level:]:
+                end += 1
+            below = sorted(set(top[start : end + 1]))
+            if len(below) > 1 or (level == height - 1 and n_leaves == 1):
+                node = len(labels)
+                labels.append(ranked[start][level])
+                first.append(start)
+                last.append(end)
+                parents.update(dict.fromkeys(below, node))
+                top[start : end + 1] = [node] * (end - start + 1)
+            start = end + 1
+    root = len(labels) - 1
+    labels[root] = ROOT  # also where an inner node covered everything already
+    _check_distinct(labels, source)
+    parent = [parents.get(node, root) for node in range(len(labels))]
+    as_array = [np.array(column, dtype=np.int64) for column in (first, last, parent)]
+    return Hierarchy(tuple(labels), *as_array, n_leaves=n_leaves)
+
+
+def _check_distinct(labels: list[str], source: str) -> None:
+    seen: set[str] = set()
+    for label in labels:
+        if label in seen:
+            raise HierarchyError(
+                f"{source}: the label '{label}' names two nodes that cover different values. "
+                "Give each node a label of its own, or readers of the release cannot tell them apart."
+            )
+        seen.add(label)

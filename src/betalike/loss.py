@@ -1,0 +1,34 @@
+"""Information loss of generalization. Paper: 4.1, Eq. 2 to 5."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.axis import Axis
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The average loss of a release: per attribute, and in total with the attributes' weights."""
+
+    per_attribute: dict[str, float]
+    average: float
+
+
+def class_losses(axes: Sequence[Axis], low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Loss of each class (rows) on each attribute (columns). Paper: Eq. 2 and 3."""
+    lows, highs = low.astype(np.int64), high.astype(np.int64)
+    return np.column_stack([axis.losses(lows[:, i], highs[:, i]) for i, axis in enumerate(axes)])
+
+
+def average_loss(names: Sequence[str], losses: NDArray[np.float64], sizes: Ints, weights: Sequence[float]) -> Loss:
+    """Loss of an average tuple, given the loss of each class on each attribute. Paper: Eq. 4 and 5, AIL."""
+    per_attribute = sizes @ losses / sizes.sum()
+    shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
+    return Loss(dict(zip(names, map(float, per_attribute), strict=True)), float(per_attribute @ shares))

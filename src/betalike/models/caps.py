@@ -1,0 +1,131 @@
+"""Caps on counts that are decided exactly, with integers alone.
+
+A class of `size` tuples may hold `count` of a value iff `count / size <= cap`. For sizes up to some N this is the same
+as `count / size <= num / den`, where num / den is the greatest fraction not above the cap whose denominator is at most
+N: no fraction with a denominator up to N lies between the two. So every cap, even an irrational one, becomes a pair of
+integers, no rounding can favour us, and a class that just reaches its cap is still allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+# count * den and num * size must fit 63 bits; beyond this many rows the caps err on the safe side by less than 1e-18.
+LARGEST_DENOMINATOR = 3_037_000_499
+DIGITS = 60
+
+
+@dataclass(frozen=True)
+class Caps:
+    """The highest frequency of each sensitive value in a class, as fractions. Paper: f(p)."""
+
+    numerator: Ints
+    denominator: Ints
+    is_attained: NDArray[np.bool_]
+
+    @staticmethod
+    def of(bounds: Sequence[Bound], n_rows: int) -> Caps:
+        """Exact caps for classes of up to `n_rows` tuples."""
+        largest = min(max(n_rows, 1), LARGEST_DENOMINATOR)
+        fractions = [bound.greatest_fraction(largest) for bound in bounds]
+        return Caps(
+            np.array([fraction.numerator for fraction in fractions], dtype=np.int64),
+            np.array([fraction.denominator for fraction in fractions], dtype=np.int64),
+            np.array([bound.is_equal(fraction) for bound, fraction in zip(bounds, fractions, strict=True)], dtype=bool),
+        )
+
+    @property
+    def frequencies(self) -> NDArray[np.float64]:
+        """The caps as floating-point numbers, for display and measures."""
+        return self.numerator / self.denominator
+
+    def most(self, size: int) -> Ints:
+        """How many tuples of each value a class of `size` may hold."""
+        return self.numerator * size // self.denominator
+
+    def allow(self, value: NDArray[np.integer], count: Ints, size: Ints) -> NDArray[np.bool_]:
+        """Whether `count` tuples of `value` are allowed in a class of `size`, for each triple."""
+        return np.asarray(count * self.denominator[value] <= self.numerator[value] * size)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A real number known as a fraction, or as p * (1 - ln p), which no fraction equals."""
+
+    fraction: Fraction
+    is_logarithmic: bool = False
+
+    def is_equal(self, fraction: Fraction) -> bool:
+        """Whether the number is just this fraction."""
+        return not self.is_logarithmic and self.fraction == fraction
+
+    def greatest_fraction(self, largest_denominator: int) -> Fraction:
+        """The greatest fraction not above the number whose denominator is at most this."""
+        if not self.is_logarithmic:
+            return _fraction_below(self.fraction, largest_denominator)
+        digits = DIGITS
+        while True:
+            low, high = _enclose_logarithmic(self.fraction, digits)
+            below = _fraction_below(low, largest_denominator)
+            if below == _fraction_below(high, largest_denominator):
+                return below
+            digits *= 2
+
+
+def is_below_surprise(threshold: Fraction, prior: Fraction) -> bool:
+    """Whether threshold < -ln(prior), decided exactly; the two are never equal for prior < 1 and threshold > 0."""
+    digits = DIGITS
+    while True:
+        low, high = _enclose_logarithm(prior, digits)
+        if threshold < -high:
+            return True
+        if threshold > -low:
+            return False
+        digits *= 2
+
+
+def _enclose_logarithm(number: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """Two fractions around ln(number). Decimal's logarithm is correctly rounded; the margin is far wider."""
+    with localcontext() as context:
+        context.prec = digits
+        logarithm = Fraction(Decimal(number.numerator).ln() - Decimal(number.denominator).ln())
+    margin = Fraction(1, 10 ** (digits - 10))
+    return logarithm - margin, logarithm + margin
+
+
+def _enclose_logarithmic(prior: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    low, high = _enclose_logarithm(prior, digits)
+    return prior * (1 - high), prior * (1 - low)
+
+
+def _fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
+    """The greatest fraction not above a number >= 0 with a bounded denominator, by its continued fraction.
+
+    >>> _fraction_below(Fraction(314159, 100000), 100)
+    Fraction(311, 99)
+    """
+    if number.denominator <= largest_denominator:
+        return number
+    below, above = (0, 1), (1, 0)  # neighbours around the number; above starts at infinity
+    numerator, denominator = number.numerator, number.denominator
+    is_turn_of_below = True
+    while denominator:
+        quotient, remainder = divmod(numerator, denominator)
+        fixed, moving = (above, below) if is_turn_of_below else (below, above)
+        room = (largest_denominator - moving[1]) // fixed[1] if fixed[1] else quotient
+        steps = min(quotient, room)
+        moved = (moving[0] + steps * fixed[0], moving[1] + steps * fixed[1])
+        below, above = (moved, above) if is_turn_of_below else (below, moved)
+        if steps < quotient:
+            break
+        numerator, denominator = denominator, remainder
+        is_turn_of_below = not is_turn_of_below
+    return Fraction(*below)

@@ -1,0 +1,102 @@
+"""What each column is: its role in the release, its type, its domain, its hierarchy and its weight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from betalike.errors import ParameterError, SchemaError, suggestion
+from betalike.hierarchy import Hierarchy
+
+
+class Role(StrEnum):
+    """What becomes of a column. A column without a role is left out of the release."""
+
+    IDENTIFIER = "identifier"
+    QUASI_IDENTIFIER = "quasi-identifier"
+    SENSITIVE = "sensitive"
+    KEPT = "kept"
+
+
+class Kind(StrEnum):
+    """The type of a column, which tells how its values are generalized."""
+
+    INTEGER = "integer"
+    REAL = "real"
+    DATE = "date"
+    DATETIME = "datetime"
+    CATEGORICAL = "categorical"
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether values are generalized to ranges (Eq. 2) rather than along a hierarchy (Eq. 3)."""
+        return self is not Kind.CATEGORICAL
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One column; a kind or domain of None is taken from the table."""
+
+    name: str
+    role: Role
+    kind: Kind | None = None
+    domain: tuple[str | float, str | float] | None = None
+    hierarchy: Hierarchy | None = None
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.weight) and self.weight >= 0):
+            raise ParameterError(f"the weight of '{self.name}' is {self.weight}; it must be a number of 0 or more.")
+        if self.kind is not None and self.kind.is_ordered and self.hierarchy is not None:
+            raise SchemaError(
+                f"the column '{self.name}' is of type {self.kind} and has a hierarchy; it can have only one of them. "
+                "Make it categorical, or leave the hierarchy out."
+            )
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns that a release is made from."""
+
+    quasi_identifiers: tuple[Attribute, ...]
+    sensitive: Attribute
+    kept: tuple[Attribute, ...] = field(default=())
+    sensitive_missing_is_value: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.quasi_identifiers:
+            raise SchemaError("no quasi-identifier is named; name at least one column that others could know.")
+        seen: dict[str, Role] = {}
+        for attribute in (*self.quasi_identifiers, self.sensitive, *self.kept):
+            if attribute.name in seen:
+                raise SchemaError(
+                    f"the column '{attribute.name}' is named twice, as {seen[attribute.name]} and as "
+                    f"{attribute.role}. Give each column one role."
+                )
+            seen[attribute.name] = attribute.role
+        if sum(self.weights) <= 0:
+            raise ParameterError("the weights of the quasi-identifiers are all 0; at least one must be greater.")
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """Weights of the quasi-identifiers as given; `loss` divides them by their sum. Paper: Eq. 4, w_i."""
+        return tuple(attribute.weight for attribute in self.quasi_identifiers)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every column that is read from the table."""
+        return tuple(a.name for a in (*self.quasi_identifiers, self.sensitive, *self.kept))
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Refuse a table that lacks one of the columns."""
+        for name in self.names:
+            check_column(name, columns)
+
+
+def check_column(name: str, columns: Sequence[str]) -> None:
+    """Refuse a column that the table does not have, and name the likeliest one meant."""
+    if name not in columns:
+        shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
+        raise SchemaError(f"the table has no column '{name}'. It has: {shown}.{suggestion(name, columns)}")

@@ -1,0 +1,139 @@
+"""Tables as counts: cells (what a scheme sees), plans (what it hands back) and the counts of each class.
+
+A table is coded once and folded into cells, the distinct pairs of a QI point and a sensitive value. Schemes work on
+cells, so that fifty million rows cost what counting them costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.axis import Axis
+from betalike.errors import InputError
+from betalike.table_kernels import class_boxes, number_keys_by_hash, number_keys_densely
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Distinct (QI point, sensitive value) pairs with their counts; sorted by point, then by value."""
+
+    axes: tuple[Axis, ...]
+    sensitive: Axis
+    weights: tuple[float, ...]
+    points: Ids
+    point: Ids
+    value: Ids
+    count: Ints
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return int(self.count.sum())
+
+    @cached_property
+    def value_counts(self) -> Ints:
+        """How often each sensitive value occurs. Paper: N_i."""
+        counts = np.bincount(self.value, weights=self.count, minlength=self.sensitive.size)
+        return np.asarray(counts.astype(np.int64))
+
+    @cached_property
+    def positions(self) -> NDArray[np.float64]:
+        """The points in the unit cube, each axis stretched to its full range."""
+        return np.column_stack([axis.positions[self.points[:, i]] for i, axis in enumerate(self.axes)])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a scheme decided: how many tuples of each cell go to which class, and each class's box of codes."""
+
+    cells: Cells
+    cell: Ids
+    count: Ints
+    ec: Ids
+    n_classes: int
+    details: Mapping[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def boxes(self) -> tuple[Ids, Ids]:
+        """Least and greatest code of each class on each axis."""
+        return class_boxes(self.cells.points, self.cells.point, self.cell, self.ec, self.n_classes)
+
+    @cached_property
+    def class_counts(self) -> ClassCounts:
+        """How many tuples of each sensitive value each class holds."""
+        return ClassCounts.of(self.ec, self.cells.value[self.cell], self.count, self.cells.sensitive.size)
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """Tuples of each sensitive value in each class, without the zeros; sorted by class, then by value."""
+
+    ec: Ints
+    value: Ints
+    count: Ints
+    n_values: int
+
+    @staticmethod
+    def of(ec: NDArray[np.integer], value: NDArray[np.integer], count: Ints, n_values: int) -> ClassCounts:
+        """Add up counts that belong to the same class and value. Classes are numbered 0, 1, ... without gaps."""
+        keys = np.asarray(ec, dtype=np.int64) * n_values + value
+        unique, inverse = np.unique(keys, return_inverse=True)
+        total = np.bincount(inverse, weights=count, minlength=len(unique)).astype(np.int64)
+        return ClassCounts(unique // n_values, unique % n_values, total, n_values)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Tuples in each class."""
+        return np.asarray(np.bincount(self.ec, weights=self.count).astype(np.int64))
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where each class begins in the arrays, and their end."""
+        return np.searchsorted(self.ec, np.arange(len(self.sizes) + 1))
+
+    @cached_property
+    def value_counts(self) -> Ints:
+        """How often each sensitive value occurs in all classes together."""
+        return np.asarray(np.bincount(self.value, weights=self.count, minlength=self.n_values).astype(np.int64))
+
+
+def fold(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[Ids, Ids]:
+    """Number the distinct combinations of codes: the codes of each combination, and the combination of each row.
+
+    Combinations are numbered in the order of their codes, whatever the order of the rows.
+    """
+    n_rows = len(codes[0])
+    if n_rows > np.iinfo(np.int32).max:
+        raise InputError(f"the table has {n_rows} rows; in memory betalike takes at most {np.iinfo(np.int32).max}.")
+    keys, span = codes[0].astype(np.uint64), sizes[0]
+    for column, size in zip(codes[1:], sizes[1:], strict=True):
+        if span * size >= 2**63:  # number what we have so far, to make room
+            keys, span = _renumber(keys, span)
+        keys = keys * np.uint64(size) + column.astype(np.uint64)
+        span *= size
+    number, firsts = _number(keys, span)
+    return np.column_stack([np.asarray(column)[firsts] for column in codes]).astype(np.int32), number
+
+
+def _renumber(keys: NDArray[np.uint64], span: int) -> tuple[NDArray[np.uint64], int]:
+    number, firsts = _number(keys, span)
+    return number.astype(np.uint64), len(firsts)
+
+
+def _number(keys: NDArray[np.uint64], span: int) -> tuple[Ids, Ints]:
+    """Number distinct keys in ascending order; also a row in which each occurs."""
+    if span <= max(4 * len(keys), 1 << 22):
+        return number_keys_densely(keys, span)
+    number, firsts = number_keys_by_hash(keys)
+    order = np.argsort(keys[firsts], kind="stable")
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return rank[number], firsts[order]

@@ -1,0 +1,98 @@
+"""Compiled loops over rows and cells."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.compilation import kernel
+
+Ids = NDArray[np.int32]
+Ints = NDArray[np.int64]
+
+
+@kernel
+def number_keys_densely(keys: NDArray[np.uint64], span: int) -> tuple[Ids, Ints]:
+    """Number distinct keys below `span` in ascending order; also the first row in which each occurs."""
+    first = np.full(span, -1, dtype=np.int32)
+    for row in range(len(keys) - 1, -1, -1):
+        first[keys[row]] = row
+    firsts = np.empty(min(len(keys), span), dtype=np.int64)
+    n = 0
+    for key in range(span):
+        if first[key] >= 0:
+            firsts[n] = first[key]
+            first[key] = n
+            n += 1
+    number = np.empty(len(keys), dtype=np.int32)
+    for row in range(len(keys)):
+        number[row] = first[keys[row]]
+    return number, firsts[:n].copy()
+
+
+@kernel
+def number_keys_by_hash(keys: NDArray[np.uint64]) -> tuple[Ids, Ints]:
+    """Number distinct keys in the order of their first row; also that row."""
+    n_rows = len(keys)
+    bits = 4
+    while (1 << bits) < 2 * n_rows:
+        bits += 1
+    shift = np.uint64(64 - bits)
+    mask = (1 << bits) - 1
+    slots = np.full(1 << bits, -1, dtype=np.int32)
+    number = np.empty(n_rows, dtype=np.int32)
+    firsts = np.empty(n_rows, dtype=np.int64)
+    n = 0
+    for row in range(n_rows):
+        key = keys[row]
+        slot = np.int64((key * np.uint64(0x9E3779B97F4A7C15)) >> shift)
+        while slots[slot] >= 0 and keys[firsts[slots[slot]]] != key:
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            slots[slot] = n
+            firsts[n] = row
+            n += 1
+        number[row] = slots[slot]
+    return number, firsts[:n].copy()
+
+
+@kernel
+def class_boxes(points: Ids, point: Ids, cell: Ids, ec: Ids, n_classes: int) -> tuple[Ids, Ids]:
+    """Least and greatest code of each class on each axis."""
+    n_axes = points.shape[1]
+    low = np.full((n_classes, n_axes), np.iinfo(np.int32).max, dtype=np.int32)
+    high = np.full((n_classes, n_axes), -1, dtype=np.int32)
+    for fragment in range(len(cell)):
+        p = point[cell[fragment]]
+        c = ec[fragment]
+        for axis in range(n_axes):
+            code = points[p, axis]
+            low[c, axis] = min(low[c, axis], code)
+            high[c, axis] = max(high[c, axis], code)
+    return low, high
+
+
+@kernel
+def shuffle(order: Ids, words: NDArray[np.uint64], done: int) -> None:
+    """Fisher-Yates, one word a step: positions `done` and on receive their final element."""
+    n = len(order)
+    for i in range(len(words)):
+        here = done + i
+        there = here + np.int64(words[i] % np.uint64(n - here))
+        order[here], order[there] = order[there], order[here]
+
+
+@kernel
+def hand_out(
+    order: Ids, cell_of_row: Ids, fragment: Ints, end: Ints, left: Ints, ec: Ids, out: Ids
+) -> None:
+    """Give each row, in the given random order, a class from what its cell still has to hand out.
+
+    `fragment` and `end` are each cell's next and last fragment, `left` what each fragment still has.
+    """
+    for position in range(len(order)):
+        cell = cell_of_row[order[position]]
+        while left[fragment[cell]] == 0:
+            fragment[cell] += 1
+        left[fragment[cell]] -= 1
+        out[position] = ec[fragment[cell]]
