@@ -1,1 +1,26 @@
-"""Publish microdata so that nobody's secret becomes more than beta times likelier, and prove it."""
+"""Publish microdata so that nobody's secret becomes more than beta times likelier, and prove it.
+
+    import betalike
+    release = betalike.publish(frame, quasi_identifiers=["age", "gender"], sensitive="salary_class", beta=4)
+
+Everything is imported when it is first used, so that `import betalike` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from betalike.api import Release, audit, describe, publish, verify
+
+__version__ = "0.1.0"
+__all__ = ["Release", "__version__", "audit", "describe", "publish", "verify"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Release", "audit", "describe", "publish", "verify"):
+        return getattr(importlib.import_module("betalike.api"), name)
+    if name in ("datasets", "errors"):
+        return importlib.import_module(f"betalike.{name}")
+    raise AttributeError(f"module 'betalike' has no attribute {name!r}")

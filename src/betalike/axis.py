@@ -7,6 +7,7 @@ least and its greatest code alone. Missing values have the last code; they join 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -47,6 +48,10 @@ class Axis(Protocol):
         """How each range of codes is published; None is a missing value."""
         ...
 
+    def label_losses(self, labels: Sequence[str | None]) -> NDArray[np.float64]:
+        """Information loss read from published labels alone; an error if one cannot be understood."""
+        ...
+
 
 def format_value(value: int | float, kind: Kind) -> str:
     """A single numeric value, date or moment as published."""
@@ -59,6 +64,17 @@ def format_value(value: int | float, kind: Kind) -> str:
     return repr(float(value))
 
 
+def parse_value(text: str, kind: Kind) -> int | float:
+    """The number behind a published value: the inverse of `format_value`."""
+    if kind is Kind.INTEGER:
+        return int(text)
+    if kind is Kind.DATE:
+        return (datetime.datetime.fromisoformat(text) - EPOCH).days
+    if kind is Kind.DATETIME:
+        return (datetime.datetime.fromisoformat(text) - EPOCH) // datetime.timedelta(microseconds=1)
+    return float(text)
+
+
 @dataclass(frozen=True)
 class OrderedAxis:
     """Numbers or dates, generalized to ranges. Dates count days (moments: microseconds) since 1970."""
@@ -68,6 +84,7 @@ class OrderedAxis:
     values: NDArray[np.int64] | NDArray[np.float64]
     domain: tuple[float, float]
     has_missing: bool = False
+    is_domain_declared: bool = False
 
     @property
     def size(self) -> int:
@@ -96,6 +113,22 @@ class OrderedAxis:
         mixed = self._is_mixed(low, high)
         pairs = zip(low.tolist(), high.tolist(), mixed.tolist(), strict=True)
         return [ROOT if m else texts[a] if a == b else f"[{texts[a]}, {texts[b]}]" for a, b, m in pairs]
+
+    def label_losses(self, labels: Sequence[str | None]) -> NDArray[np.float64]:
+        """Loss of published ranges: single values lose nothing, `*` loses all. Paper: Eq. 2."""
+        width = self.domain[1] - self.domain[0]
+        return np.array([self._label_width(label) / width if width > 0 else 0.0 for label in labels], dtype=np.float64)
+
+    def _label_width(self, label: str | None) -> float:
+        if label is None:
+            return 0.0
+        if label == ROOT:
+            return self.domain[1] - self.domain[0]
+        if label.startswith("[") and label.endswith("]") and ", " in label:
+            low, high = (parse_value(end, self.kind) for end in label[1:-1].split(", ", 1))
+            return high - low
+        parse_value(label, self.kind)
+        return 0.0
 
     def bounds(self, low: Codes, high: Codes) -> tuple[list[Bound], list[Bound]]:
         """The two ends of each range; the domain's ends where missing and present values meet."""
@@ -155,6 +188,17 @@ class HierarchyAxis:
         for i in np.flatnonzero(is_root | missing):
             labels[i] = None if missing[i] else ROOT
         return labels
+
+    def label_losses(self, labels: Sequence[str | None]) -> NDArray[np.float64]:
+        """Loss of published nodes; a label that the hierarchy does not have is an error. Paper: Eq. 3."""
+        nodes = {label: node for node, label in enumerate(self.hierarchy.labels)}
+        losses = np.zeros(len(labels))
+        for i, label in enumerate(labels):
+            if label is not None and nodes[label] >= self.hierarchy.n_leaves:
+                node = np.array([nodes[label]])
+                leaves = self.size if label == ROOT else int(self.hierarchy.n_leaves_under(node)[0])
+                losses[i] = leaves / self.size
+        return losses
 
     def _nodes(self, low: Codes, high: Codes) -> tuple[Codes, NDArray[np.bool_]]:
         """The lowest common ancestors, and where missing and present values meet (at the root)."""

@@ -18,14 +18,17 @@ class Hierarchy:
     """A tree whose leaves are numbered in pre-order, so that every node covers an interval of leaf numbers.
 
     The lowest common ancestor of a set of leaves therefore follows from its least and its greatest leaf alone.
-    Nodes 0 .. n_leaves - 1 are the leaves themselves; the root comes last.
+    Nodes 0 .. n_leaves - 1 are the leaves themselves; the root comes last. A node's level is its height in the file.
     """
 
     labels: tuple[str, ...]
     first: NDArray[np.int64]
     last: NDArray[np.int64]
     parent: NDArray[np.int64]
+    level: NDArray[np.int64]
     n_leaves: int
+    height: int
+    paths: tuple[tuple[str, ...], ...]
 
     @property
     def leaves(self) -> tuple[str, ...]:
@@ -49,6 +52,11 @@ class Hierarchy:
     def n_leaves_under(self, node: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many leaves each node covers: |leaves(a)| of Eq. 3."""
         return self.last[node] - self.first[node] + 1
+
+    def restricted_to(self, leaves: Iterable[str]) -> Hierarchy:
+        """The same tree over some of its leaves."""
+        wanted = set(leaves)
+        return Hierarchy.from_rows([path for path in self.paths if path[0] in wanted])
 
     @staticmethod
     def flat(leaves: Iterable[str]) -> Hierarchy:
@@ -112,7 +120,7 @@ def _build(ranked: list[tuple[str, ...]], source: str) -> Hierarchy:
     """Number the nodes; a node that covers just what its child covers is never published and left out."""
     n_leaves, height = len(ranked), len(ranked[0])
     labels = [path[0] for path in ranked]
-    first, last = list(range(n_leaves)), list(range(n_leaves))
+    first, last, levels = list(range(n_leaves)), list(range(n_leaves)), [0] * n_leaves
     top = list(range(n_leaves))  # the highest node so far above each leaf
     parents: dict[int, int] = {}
     for level in range(1, height):
@@ -127,6 +135,7 @@ def _build(ranked: list[tuple[str, ...]], source: str) -> Hierarchy:
                 labels.append(ranked[start][level])
                 first.append(start)
                 last.append(end)
+                levels.append(level)
                 parents.update(dict.fromkeys(below, node))
                 top[start : end + 1] = [node] * (end - start + 1)
             start = end + 1
@@ -134,8 +143,8 @@ def _build(ranked: list[tuple[str, ...]], source: str) -> Hierarchy:
     labels[root] = ROOT  # also where an inner node covered everything already
     _check_distinct(labels, source)
     parent = [parents.get(node, root) for node in range(len(labels))]
-    as_array = [np.array(column, dtype=np.int64) for column in (first, last, parent)]
-    return Hierarchy(tuple(labels), *as_array, n_leaves=n_leaves)
+    arrays = [np.array(column, dtype=np.int64) for column in (first, last, parent, levels)]
+    return Hierarchy(tuple(labels), *arrays, n_leaves=n_leaves, height=height - 1, paths=tuple(ranked))
 
 
 def _check_distinct(labels: list[str], source: str) -> None:

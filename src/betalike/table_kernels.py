@@ -83,12 +83,10 @@ def shuffle(order: Ids, words: NDArray[np.uint64], done: int) -> None:
 
 
 @kernel
-def hand_out(
-    order: Ids, cell_of_row: Ids, fragment: Ints, end: Ints, left: Ints, ec: Ids, out: Ids
-) -> None:
+def hand_out(order: Ids, cell_of_row: Ids, fragment: Ints, left: Ints, ec: Ids, out: Ids) -> None:
     """Give each row, in the given random order, a class from what its cell still has to hand out.
 
-    `fragment` and `end` are each cell's next and last fragment, `left` what each fragment still has.
+    Fragments are sorted by cell; `fragment` is each cell's first one, `left` what each fragment still has.
     """
     for position in range(len(order)):
         cell = cell_of_row[order[position]]

@@ -1,1 +1,1 @@
-"""..."""
+"""Engines: they count cells, hand rows out and write; nothing else."""

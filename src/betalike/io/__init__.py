@@ -1,1 +1,1 @@
-"""..."""
+"""File formats and frames: tables, hierarchies, specifications."""

@@ -1,1 +1,1 @@
-"""..."""
+"""Pictures and pages of a release, for people."""

@@ -1,1 +1,30 @@
-"""..."""
+"""Schemes: cells and a model become classes. A new scheme is one more line in SCHEMES."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from betalike.errors import ParameterError, suggestion
+from betalike.randomness import Randomness
+from betalike.schemes.burel import Burel, Retrieval
+
+SCHEMES: dict[str, Callable[..., Burel]] = {
+    "burel": lambda **options: Burel(split=False, **options),
+    "burel+split": lambda **options: Burel(split=True, **options),
+}
+DEFAULT_SCHEME = "burel+split"
+
+__all__ = ["DEFAULT_SCHEME", "SCHEMES", "Burel", "Retrieval", "make_scheme"]
+
+
+def make_scheme(name: str, randomness: Randomness, **options: Any) -> Burel:
+    """The scheme of this name; options that it does not have are an error."""
+    if name not in SCHEMES:
+        raise ParameterError(
+            f"there is no scheme '{name}'. There are: {', '.join(SCHEMES)}.{suggestion(name, SCHEMES)}"
+        )
+    try:
+        return SCHEMES[name](randomness=randomness, **options)
+    except TypeError as error:
+        raise ParameterError(f"the scheme '{name}' does not take: {', '.join(options)}.") from error

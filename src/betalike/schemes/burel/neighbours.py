@@ -170,9 +170,7 @@ def take_nearest_in_space(
 
 
 @kernel
-def free_under_nodes(
-    free: Ints, trees: tuple[Ints, Ints, Ints, Ints, Ints, Floats, Floats]
-) -> tuple[Ints, Ints]:
+def free_under_nodes(free: Ints, trees: tuple[Ints, Ints, Ints, Ints, Ints, Floats, Floats]) -> tuple[Ints, Ints]:
     """Free tuples under each tree node, and the leaf that holds each entry."""
     order, first, last, child, parent, low, high = trees
     node_free = np.zeros(len(first), dtype=np.int64)

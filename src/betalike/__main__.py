@@ -1,0 +1,6 @@
+"""`python -m betalike` is the command `betalike`."""
+
+from betalike.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,280 @@
+"""The functions that users call: publish, audit, verify, describe. The command line is a thin layer over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from betalike.certificate import Certificate, read_certificate
+from betalike.engines.memory import MemoryEngine
+from betalike.errors import ParameterError, SchemaError, suggestion
+from betalike.hierarchy import Hierarchy
+from betalike.inspection import Audited, Checked, audit_frame, check_release, prior_from_certificate, prior_from_column
+from betalike.io.description import Description, describe_frame
+from betalike.io.frames import like, to_polars
+from betalike.io.hierarchies import read_hierarchies
+from betalike.io.tables import load
+from betalike.models import Form, Likeness
+from betalike.progress import SILENT, Progress
+from betalike.publication import Format, Job, Layout, Stopwatch, Verified, publish_in_memory, publish_to_folder
+from betalike.randomness import randomness
+from betalike.schema import Attribute, Kind, Role, Schema
+from betalike.schemes import DEFAULT_SCHEME, make_scheme
+
+Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
+Choice = TypeVar("Choice", Form, Format, Kind, Layout)
+
+
+@dataclass(frozen=True)
+class Release:
+    """A verified release: `frame` is of the kind that came in, `certificate` is the content of certificate.json."""
+
+    frame: Any
+    certificate: dict[str, Any]
+    folder: Path | None
+    verified: Verified
+    worst_value: str
+
+
+def publish(
+    table: Frame,
+    *,
+    quasi_identifiers: Sequence[str],
+    sensitive: str,
+    beta: float,
+    out: str | Path | None = None,
+    scheme: str = DEFAULT_SCHEME,
+    model: str = "enhanced",
+    k: int = 1,
+    hierarchies: str | Path | Mapping[str, Any] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    domains: Mapping[str, tuple[Any, Any]] | None = None,
+    weights: Mapping[str, float] | None = None,
+    keep: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    missing_sensitive: str = "error",
+    format: str = "csv",
+    layout: str = "labels",
+    force: bool = False,
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    delimiter: str | None = None,
+    progress: Progress = SILENT,
+) -> Release:
+    """Publish a table so that no sensitive value becomes more than beta times likelier for anybody.
+
+    Args:
+        table: a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a CSV, Parquet or Arrow IPC file.
+        quasi_identifiers: columns that others may know; they are generalized.
+        sensitive: the column to protect; published as it is.
+        beta: by how much a value may at most become likelier, relative to its share of the table.
+        out: folder for published.csv and certificate.json; without it the release stays in memory.
+        scheme: "burel+split" or "burel".
+        model: "enhanced" (frequent values are protected too; Definition 3) or "basic" (Definition 2).
+        k: least number of rows in a class.
+        hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.
+        kinds: types of columns ("integer", "real", "date", "datetime", "categorical") where the guess is wrong.
+        domains: least and greatest value of a numeric column, where the table does not show them.
+        weights: how much the loss on each quasi-identifier counts; 1 by default.
+        keep: columns to publish unchanged besides; they are not protected.
+        missing: texts that stand for a missing value in a CSV file, besides the empty one.
+        missing_sensitive: "error", or "value" to publish a missing sensitive value as a value of its own.
+        format: "csv" or "parquet".
+        layout: "labels" (`[30, 45]`) or "bounds" (columns `age_low` and `age_high`).
+        force: replace a release that is in the folder already.
+        seed: repeatable choices, for experiments only: whoever knows it can undo them.
+        options: further options of the scheme, such as {"retrieval": "exact"} for BUREL.
+        delimiter: of a CSV file, where it is not recognized.
+        progress: something that shows how far the work is.
+    """
+    likeness = Likeness(beta, _choose(Form, model, "model"), k)
+    schema = make_schema(
+        quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, keep, _missing_is_value(missing_sensitive)
+    )
+    job = Job(
+        make_scheme(scheme, randomness(seed), **dict(options or {})),
+        likeness,
+        _choose(Layout, layout, "layout"),
+        _choose(Format, format, "format"),
+        tuple(keep),
+    )
+    watch = Stopwatch(progress)
+    with watch.step("load"):
+        frame = _read(table, schema, missing, delimiter)
+    engine = MemoryEngine(frame, schema)
+    if out is None:
+        published = publish_in_memory(engine, job, watch)
+    else:
+        published = publish_to_folder(engine, job, Path(out), force, watch)
+    native = published.rows if _is_path(table) else like(published.rows, table)
+    folder = Path(out) if out is not None else None
+    worst_value = engine.sensitive_labels[published.verified.verdict.worst_value]
+    return Release(native, published.certificate.to_dict(), folder, published.verified, worst_value)
+
+
+def audit(
+    table: Frame,
+    *,
+    quasi_identifiers: Sequence[str],
+    sensitive: str,
+    original: Frame | None = None,
+    certificate: str | Path | Mapping[str, Any] | None = None,
+    beta: float | None = None,
+    model: str = "enhanced",
+    k: int = 1,
+    hierarchies: str | Path | Mapping[str, Any] | None = None,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> Audited:
+    """Measure any published table, whoever made it: rows with the same quasi-identifiers are a class.
+
+    The prior comes from the original table, else from a certificate, else (with a warning) from the table itself.
+    """
+    frame = _read_text(table, None, (), delimiter)
+    tree = _hierarchies(hierarchies, [sensitive]).get(sensitive)
+    if original is not None:
+        prior = prior_from_column(_read_text(original, [sensitive], missing, delimiter)[sensitive])
+    elif certificate is not None:
+        prior = prior_from_certificate(_certificate(certificate), sensitive)
+    else:
+        prior = None
+    likeness = None if beta is None else Likeness(beta, _choose(Form, model, "model"), k)
+    return audit_frame(
+        frame, list(quasi_identifiers), Attribute(sensitive, Role.SENSITIVE, hierarchy=tree), prior, likeness
+    )
+
+
+def verify(
+    folder: str | Path, *, original: Frame | None = None, missing: Sequence[str] = (), delimiter: str | None = None
+) -> Checked:
+    """Check a release folder: the files' digests, and the promise, counted from the files, against the certificate."""
+    folder = Path(folder)
+    certificate = read_certificate(folder)
+    column = None
+    if original is not None:
+        name = certificate.table.sensitive
+        column = _read_text(original, [name], missing, delimiter)[name]
+    return check_release(folder, certificate, column)
+
+
+def describe(table: Frame, *, hierarchies: str | Path | None = None, delimiter: str | None = None) -> Description:
+    """Guess types and roles of a table's columns; its `to_toml()` is a specification to edit."""
+    frame = load(table, delimiter=delimiter) if _is_path(table) else to_polars(table)
+    folder = Path(hierarchies) if hierarchies is not None else None
+    return describe_frame(frame, Path(table) if _is_path(table) else None, folder)
+
+
+def make_schema(
+    quasi_identifiers: Sequence[str],
+    sensitive: str,
+    hierarchies: str | Path | Mapping[str, Any] | None,
+    kinds: Mapping[str, str] | None,
+    domains: Mapping[str, tuple[Any, Any]] | None,
+    weights: Mapping[str, float] | None,
+    keep: Sequence[str],
+    missing_is_value: bool,
+) -> Schema:
+    """Bring together what the user said about each column."""
+    if isinstance(quasi_identifiers, str):
+        raise ParameterError("quasi_identifiers must be a list of column names, not one text.")
+    named = [*quasi_identifiers, sensitive]
+    typed = {column: _choose(Kind, kind, f"type of '{column}'") for column, kind in (kinds or {}).items()}
+    ordered = {column for column, kind in typed.items() if kind.is_ordered}
+    trees = _hierarchies(hierarchies, [column for column in named if column not in ordered])
+    for option, given in (("types", typed), ("domains", domains or {})):
+        _check_named(option, given, named)
+    _check_named("weights", weights or {}, quasi_identifiers)
+
+    def attribute(column: str, role: Role) -> Attribute:
+        domain = (domains or {}).get(column)
+        return Attribute(
+            column,
+            role,
+            typed.get(column),
+            (domain[0], domain[1]) if domain is not None else None,
+            trees.get(column),
+            float((weights or {}).get(column, 1.0)),
+        )
+
+    return Schema(
+        tuple(attribute(column, Role.QUASI_IDENTIFIER) for column in quasi_identifiers),
+        attribute(sensitive, Role.SENSITIVE),
+        tuple(Attribute(column, Role.KEPT) for column in keep),
+        missing_is_value,
+    )
+
+
+def _check_named(option: str, given: Mapping[str, Any], named: Sequence[str]) -> None:
+    for column in given:
+        if column not in named:
+            raise SchemaError(
+                f"{option} has '{column}', which is not one of the columns named: {', '.join(named)}."
+                f"{suggestion(column, named)}"
+            )
+
+
+def _hierarchies(given: str | Path | Mapping[str, Any] | None, columns: Sequence[str]) -> dict[str, Hierarchy]:
+    if given is None:
+        return {}
+    if isinstance(given, str | Path):
+        return read_hierarchies(given, columns)
+    return {
+        column: tree
+        if isinstance(tree, Hierarchy)
+        else Hierarchy.from_rows(tree, source=f"the hierarchy of '{column}'")
+        for column, tree in given.items()
+        if column in columns
+    }
+
+
+def _missing_is_value(choice: str) -> bool:
+    if choice not in ("error", "value"):
+        raise ParameterError(f"missing_sensitive is '{choice}'; it must be 'error' or 'value'.")
+    return choice == "value"
+
+
+def _choose(choices: type[Choice], given: str, what: str) -> Choice:
+    try:
+        return choices(given)
+    except ValueError as error:
+        known = [str(choice) for choice in choices]
+        raise ParameterError(
+            f"the {what} is '{given}'; it must be one of: {', '.join(known)}.{suggestion(str(given), known)}"
+        ) from error
+
+
+def _is_path(table: Frame) -> bool:
+    return isinstance(table, str | Path)
+
+
+def _read(table: Frame, schema: Schema, missing: Sequence[str], delimiter: str | None) -> pl.DataFrame:
+    """The columns of the schema; what is published as it is, or coded by its text, is read as text."""
+    if not _is_path(table):
+        return to_polars(table, schema.names)
+    is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind is Kind.CATEGORICAL}
+    as_text = {*is_text, schema.sensitive.name, *(attribute.name for attribute in schema.kept)}
+    return load(table, schema.names, as_text, missing, delimiter)
+
+
+def _read_text(
+    table: Frame, columns: Sequence[str] | None, missing: Sequence[str], delimiter: str | None
+) -> pl.DataFrame:
+    """A published table, or one column of the original, with all its cells as text."""
+    if not _is_path(table):
+        return to_polars(table, columns)
+    path = Path(table)
+    if path.is_dir():
+        path = next((path / name for name in ("published.csv", "published.parquet") if (path / name).is_file()), path)
+    return load(path, columns, None, missing, delimiter)
+
+
+def _certificate(given: str | Path | Mapping[str, Any]) -> Certificate:
+    if isinstance(given, str | Path):
+        return read_certificate(Path(given))
+    import msgspec
+
+    return msgspec.convert(given, Certificate)

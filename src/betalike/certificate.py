@@ -1,0 +1,134 @@
+"""The certificate: what was promised, what was measured on the written files, and what the files are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from betalike.errors import CertificateError
+
+FILE_NAME = "certificate.json"
+
+
+class Tool(msgspec.Struct, frozen=True):
+    """What made the release."""
+
+    name: str
+    version: str
+
+
+class Promise(msgspec.Struct, frozen=True):
+    """The promise and how near the worst class comes to it."""
+
+    model: str
+    beta: float
+    k: int
+    holds: bool
+    worst_gain: float
+    worst_ratio: float
+
+
+class Scheme(msgspec.Struct, frozen=True):
+    """The scheme that formed the classes."""
+
+    name: str
+    details: dict[str, Any] = {}
+
+
+class Column(msgspec.Struct, frozen=True):
+    """How a quasi-identifier was generalized; with it, anybody can compute the loss from the published labels."""
+
+    name: str
+    kind: str
+    weight: float
+    domain: tuple[str, str] | None = None
+    leaves: int | None = None
+    leaves_under: dict[str, int] = {}
+
+
+class TableFacts(msgspec.Struct, frozen=True):
+    """The table that was published, without any of its cells."""
+
+    rows: int
+    quasi_identifiers: list[str]
+    sensitive: str
+    kept: list[str]
+    columns: list[Column]
+
+
+class ReleaseFacts(msgspec.Struct, frozen=True):
+    """What was published, counted from what was written."""
+
+    rows: int
+    classes: int
+    smallest_class: int
+    average_loss: float
+    loss: dict[str, float]
+    layout: str
+
+
+class Levels(msgspec.Struct, frozen=True):
+    """What the release reaches under other promises; `delta` is null where it is infinite."""
+
+    k: int
+    distinct_l: int
+    l: float
+    average_l: float
+    t: float
+    average_t: float
+    t_ground: str
+    basic_beta: float | None
+    enhanced_beta: float | None
+    delta: float | None
+
+
+class PublishedFile(msgspec.Struct, frozen=True):
+    """A file of the release."""
+
+    sha256: str
+    rows: int
+
+
+class Certificate(msgspec.Struct, frozen=True):
+    """Everything that a reader needs to check a release; no seed, no path, no original cell."""
+
+    tool: Tool
+    promise: Promise
+    scheme: Scheme
+    table: TableFacts
+    release: ReleaseFacts
+    also: Levels
+    prior: dict[str, float]
+    prior_counts: dict[str, int]
+    randomness: str
+    files: dict[str, PublishedFile]
+    seconds: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as plain Python values, in the form of the file."""
+        plain = msgspec.to_builtins(self)
+        assert isinstance(plain, dict)
+        return plain
+
+    def to_json(self) -> bytes:
+        """The content of certificate.json."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+
+
+def read_certificate(path: Path) -> Certificate:
+    """Read a certificate from its file or from the folder of its release."""
+    path = path / FILE_NAME if path.is_dir() else path
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Certificate)
+    except FileNotFoundError as error:
+        raise CertificateError(
+            f"there is no certificate '{path}'; without it this is not a release of ours."
+        ) from error
+    except OSError as error:
+        raise CertificateError(f"the certificate '{path}' cannot be read: {error.strerror}.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CertificateError(
+            f"'{path}' is not a certificate that this version of betalike reads: {error}."
+        ) from error

@@ -1,0 +1,301 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import betalike
+from betalike.cli.outcome import NOT_KEPT, print_json, run
+
+app = typer.Typer(
+    help="Publish microdata so that nobody's secret becomes more than beta times likelier, and prove it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # a pretty traceback shows local variables, and so cells of the table
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
+Qi = Annotated[list[str] | None, typer.Option("--qi", help="Quasi-identifiers: columns others may know, a,b,c.")]
+Sensitive = Annotated[str | None, typer.Option("--sensitive", help="The column to protect.")]
+Hierarchies = Annotated[
+    Path | None, typer.Option("--hierarchies", help="Folder with a <column>.csv for each hierarchy (leaf;...;*).")
+]
+Missing = Annotated[list[str] | None, typer.Option("--missing", help="Texts that stand for a missing value, NA,?.")]
+Delimiter = Annotated[str | None, typer.Option("--delimiter", help="Of a CSV file, where it is not recognized.")]
+Model = Annotated[str, typer.Option("--model", help="The promise: enhanced or basic.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Repeatable choices, for experiments only.")]
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"betalike {betalike.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _start(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Publish microdata so that nobody's secret becomes more than beta times likelier, and prove it."""
+
+
+@app.command()
+def demo(
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the release. [default: betalike-demo]")] = None,
+    rows: Annotated[int, typer.Option("--rows", help="Rows of the built-in table.")] = 100_000,
+    beta: Annotated[float, typer.Option("--beta", help="The promise.")] = 4.0,
+    scheme: Annotated[str | None, typer.Option("--scheme", help="burel+split (default) or burel.")] = None,
+    force: Force = False,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Publish a built-in synthetic census table and show the result; no file needed."""
+
+    def command() -> int:
+        from betalike.datasets import census_like, census_like_hierarchies
+
+        table = census_like(rows, seed=1)
+        arguments: dict[str, Any] = {
+            "table": table,
+            "quasi_identifiers": ["age", "gender", "education"],
+            "sensitive": "salary_class",
+            "beta": beta,
+            "hierarchies": census_like_hierarchies(),
+            "out": out or Path("betalike-demo"),
+            "force": force or out is None,
+            "seed": seed,
+        }
+        if scheme is not None:
+            arguments["scheme"] = scheme
+        if not json:
+            from rich.console import Console
+
+            from betalike.report.summary import print_rows
+
+            shown = ["age", "gender", "education", "salary_class"]
+            print_rows(
+                Console(), "The table: rows of a synthetic census", table.select(shown).head(5).to_dict(as_series=False)
+            )
+        return _publish(arguments, json, shows_rows=True)
+
+    run(command, json)
+
+
+@app.command()
+def describe(
+    table: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow IPC file.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write; else standard output.")] = None,
+    hierarchies: Hierarchies = None,
+    delimiter: Delimiter = None,
+    force: Force = False,
+) -> None:
+    """Guess types and roles of a table's columns and write a specification (release.toml) to edit."""
+
+    def command() -> int:
+        from betalike.io.description import write_description
+
+        description = betalike.describe(table, hierarchies=hierarchies, delimiter=delimiter)
+        if output is None:
+            sys.stdout.write(description.to_toml())
+        else:
+            write_description(description, output, force)
+            print(
+                f"wrote {output}: check every role, then: betalike publish --spec {output} --out DIR", file=sys.stderr
+            )
+        return 0
+
+    run(command, as_json=False)
+
+
+@app.command()
+def publish(
+    table: Annotated[Path | None, typer.Argument(help="CSV, Parquet or Arrow IPC file; or in --spec.")] = None,
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    beta: Annotated[
+        float | None, typer.Option("--beta", help="No value becomes more than beta times likelier; such as 4.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the release.")] = None,
+    spec: Annotated[Path | None, typer.Option("--spec", help="A release.toml; options given besides it win.")] = None,
+    scheme: Annotated[str | None, typer.Option("--scheme", help="burel+split (default) or burel.")] = None,
+    model: Annotated[str | None, typer.Option("--model", help="enhanced (default) or basic.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="Least number of rows in a class. [default: 1]")] = None,
+    hierarchies: Hierarchies = None,
+    numeric: Annotated[
+        list[str] | None, typer.Option("--numeric", help="Quasi-identifiers to treat as numbers, a,b.")
+    ] = None,
+    categorical: Annotated[
+        list[str] | None, typer.Option("--categorical", help="Quasi-identifiers to treat as categories, a,b.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option("--keep", help="Columns to publish as they are, unprotected, a,b.")
+    ] = None,
+    weights: Annotated[
+        list[str] | None, typer.Option("--weights", help="How much the loss on a column counts, age=2,gender=1.")
+    ] = None,
+    missing: Missing = None,
+    missing_sensitive: Annotated[
+        str | None, typer.Option("--missing-sensitive", help="error (default), or value: publish it as a value.")
+    ] = None,
+    format: Annotated[str | None, typer.Option("--format", help="csv (default) or parquet.")] = None,
+    layout: Annotated[
+        str | None, typer.Option("--layout", help="labels (default), or bounds: age_low and age_high.")
+    ] = None,
+    retrieval: Annotated[
+        str | None, typer.Option("--retrieval", help="BUREL's neighbours: hilbert (default) or exact.")
+    ] = None,
+    engine: Annotated[str, typer.Option("--engine", help="memory.")] = "memory",
+    delimiter: Delimiter = None,
+    force: Force = False,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Publish a table: quasi-identifiers generalized, the sensitive column as it is, every class verified."""
+
+    def command() -> int:
+        from betalike.cli.arguments import publish_arguments
+
+        given = {
+            "table": table,
+            "quasi_identifiers": qi,
+            "sensitive": sensitive,
+            "beta": beta,
+            "out": out,
+            "scheme": scheme,
+            "model": model,
+            "k": k,
+            "hierarchies": hierarchies,
+            "numeric": numeric,
+            "categorical": categorical,
+            "keep": keep,
+            "weights": weights,
+            "missing": missing,
+            "missing_sensitive": missing_sensitive,
+            "format": format,
+            "layout": layout,
+            "retrieval": retrieval,
+            "engine": engine,
+            "delimiter": delimiter,
+            "force": force,
+            "seed": seed,
+        }
+        return _publish(publish_arguments(given, spec), json)
+
+    run(command, json)
+
+
+@app.command()
+def audit(
+    published: Annotated[Path, typer.Argument(help="A published table (CSV, Parquet, Arrow IPC) or release folder.")],
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    original: Annotated[Path | None, typer.Option("--original", help="The original table, for its prior.")] = None,
+    certificate: Annotated[Path | None, typer.Option("--certificate", help="A certificate, for its prior.")] = None,
+    beta: Annotated[float | None, typer.Option("--beta", help="A promise to check; exit status 1 if broken.")] = None,
+    model: Model = "enhanced",
+    k: Annotated[int, typer.Option("--k", help="Least class size to check along with beta.")] = 1,
+    hierarchies: Hierarchies = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    json: Json = False,
+) -> None:
+    """Measure what any published table keeps: k, l, t, beta, delta, and its worst class."""
+
+    def command() -> int:
+        from betalike.cli.arguments import split_list
+        from betalike.errors import ParameterError
+
+        if not qi or not sensitive:
+            raise ParameterError("name the columns: --qi a,b,c --sensitive d.")
+        audited = betalike.audit(
+            published,
+            quasi_identifiers=split_list(qi),
+            sensitive=sensitive,
+            original=original,
+            certificate=certificate,
+            beta=beta,
+            model=model,
+            k=k,
+            hierarchies=hierarchies,
+            missing=split_list(missing),
+            delimiter=delimiter,
+        )
+        if json:
+            print_json(audited.to_dict())
+        else:
+            from rich.console import Console
+
+            from betalike.report.summary import print_audit
+
+            print_audit(Console(), audited.to_dict(), beta)
+        return NOT_KEPT if audited.holds is False else 0
+
+    run(command, json)
+
+
+@app.command()
+def verify(
+    folder: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    original: Annotated[Path | None, typer.Option("--original", help="The original table, to compare with.")] = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    json: Json = False,
+) -> None:
+    """Check a release against its certificate: the files' digests, and the promise counted anew."""
+
+    def command() -> int:
+        checked = betalike.verify(folder, original=original, missing=_split(missing), delimiter=delimiter)
+        if json:
+            print_json(checked.to_dict())
+        else:
+            from rich.console import Console
+
+            from betalike.report.summary import print_checks
+
+            print_checks(Console(), checked.checks, checked.explanations)
+        return 0 if checked.holds else NOT_KEPT
+
+    run(command, json)
+
+
+def _split(given: list[str] | None) -> list[str]:
+    from betalike.cli.arguments import split_list
+
+    return split_list(given)
+
+
+def _publish(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False) -> int:
+    """Publish with a progress bar and print the summary, or the certificate with --json."""
+    from rich.console import Console
+
+    from betalike.compilation import announced_compilation
+    from betalike.report.progress import TerminalProgress
+    from betalike.report.summary import print_release, print_rows
+
+    errors = Console(stderr=True)
+    with TerminalProgress(errors) as progress, announced_compilation(lambda: progress.say(COMPILING)):
+        release = betalike.publish(**arguments, progress=progress)
+    if as_json:
+        print_json(release.certificate)
+        return 0
+    console = Console()
+    if shows_rows:
+        print_rows(console, "The release: rows in random order", release.frame.head(5).to_dict(as_series=False))
+    print_release(console, release)
+    return 0
+
+
+COMPILING = "Compiling for this machine, once after an installation; this takes some seconds ..."

@@ -1,0 +1,58 @@
+"""From the words of a command line, and a specification if one is named, to the arguments of `betalike.publish`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from betalike.errors import ParameterError
+
+WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitive", "beta": "--beta", "out": "--out"}
+
+
+def split_list(given: list[str] | None) -> list[str]:
+    """`a,b` and repeated options alike; spaces around names do not count."""
+    return [part.strip() for text in given or [] for part in text.split(",") if part.strip()]
+
+
+def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:
+    """What to call `betalike.publish` with; options on the command line win over the specification."""
+    arguments: dict[str, Any] = {}
+    if spec is not None:
+        from betalike.io.specification import read_specification
+
+        arguments = read_specification(spec).arguments(spec.parent)
+    lists = {name: split_list(given[name]) for name in ("quasi_identifiers", "keep", "missing") if given[name]}
+    arguments |= lists
+    plain = ("table", "sensitive", "beta", "out", "scheme", "model", "k", "hierarchies", "missing_sensitive", "format")
+    for name in (*plain, "layout", "delimiter", "force", "seed"):
+        if given[name] is not None:
+            arguments[name] = given[name]
+    kinds = {column: "categorical" for column in split_list(given["categorical"])}
+    kinds |= dict.fromkeys(split_list(given["numeric"]), "real")
+    if kinds:
+        arguments["kinds"] = {**arguments.get("kinds", {}), **kinds}
+    if given["weights"]:
+        arguments["weights"] = {**arguments.get("weights", {}), **_parse_weights(split_list(given["weights"]))}
+    if given["retrieval"] is not None:
+        arguments["options"] = {**arguments.get("options", {}), "retrieval": given["retrieval"]}
+    if given["engine"] != "memory":
+        raise ParameterError(f"the engine is '{given['engine']}'; there is: memory.")
+    for name, word in WORDS.items():
+        if arguments.get(name) in (None, []):
+            raise ParameterError(f"{word} is missing. Give it, or name a specification with --spec.")
+    return arguments
+
+
+def _parse_weights(given: list[str]) -> dict[str, float]:
+    weights = {}
+    for text in given:
+        column, sign, number = text.partition("=")
+        try:
+            weights[column.strip()] = float(number)
+        except ValueError as error:
+            raise ParameterError(f"--weights has '{text}'; write column=number, such as age=2.") from error
+        if not sign:
+            raise ParameterError(f"--weights has '{text}'; write column=number, such as age=2.")
+    return weights

@@ -1,0 +1,221 @@
+"""Coding columns: every column becomes an axis and an integer code for each row. Messages never show a cell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis, parse_value
+from betalike.errors import HierarchyError, SchemaError
+from betalike.hierarchy import ROOT, Hierarchy
+from betalike.schema import Attribute, Kind
+
+Codes = NDArray[np.integer[Any]]
+DENSE_SPAN = 1 << 22
+SHOWN_FROM_ROWS = 3  # a value of fewer rows than this could tell of a person and is not shown in a message
+
+
+def code_quasi_identifier(column: pl.Series, attribute: Attribute) -> tuple[Axis, Codes]:
+    """The axis of a quasi-identifier and the code of each row."""
+    column = _empty_to_missing(column)
+    kind = attribute.kind or guess_kind(column, attribute)
+    if kind is Kind.CATEGORICAL:
+        return _code_categories(column, attribute)
+    return _code_ordered(_to_numbers(column, kind, attribute.name), kind, attribute)
+
+
+def code_sensitive(column: pl.Series, attribute: Attribute, missing_is_value: bool) -> tuple[Axis, Codes, pl.Series]:
+    """The axis of the sensitive attribute, the code of each row, and the value that each code is published as."""
+    column = _empty_to_missing(column)
+    n_missing = column.null_count()
+    if n_missing and not missing_is_value:
+        raise SchemaError(
+            f"the sensitive column '{attribute.name}' has {n_missing} missing values. Publish them as a value of their "
+            "own with --missing-sensitive value (Python: missing_sensitive='value'), or remove those rows first."
+        )
+    published = column.unique().drop_nulls().sort()
+    axis, order = _sensitive_axis(column, published, attribute)
+    published = published.gather(order)
+    codes = _codes_of_values(column, published)
+    if n_missing:
+        published = published.extend_constant(None, 1)
+    return axis, codes, published
+
+
+def guess_kind(column: pl.Series, attribute: Attribute) -> Kind:
+    """The kind of a column from its data type; text that is mostly numbers is an error rather than a guess."""
+    if attribute.hierarchy is not None:
+        return Kind.CATEGORICAL
+    if column.dtype.is_integer():
+        return Kind.INTEGER
+    if column.dtype.is_float() or column.dtype.is_decimal():
+        return Kind.REAL
+    if column.dtype == pl.Date:
+        return Kind.DATE
+    if column.dtype == pl.Datetime:
+        return Kind.DATETIME
+    if column.dtype == pl.String:
+        n_present = len(column) - column.null_count()
+        n_numbers = n_present - (column.cast(pl.Float64, strict=False).null_count() - column.null_count())
+        if n_present > n_numbers > n_present / 2:
+            raise SchemaError(
+                f"the column '{attribute.name}' holds numbers in {n_numbers} rows and text in "
+                f"{n_present - n_numbers}. Mend the text, name it as missing (--missing), or, if the numbers are only "
+                f"codes, make the column categorical (--categorical {attribute.name})."
+            )
+    return Kind.CATEGORICAL
+
+
+def _empty_to_missing(column: pl.Series) -> pl.Series:
+    """Empty text and NaN are missing values like null."""
+    if column.dtype in (pl.Categorical, pl.Enum, pl.Boolean):
+        column = column.cast(pl.String)
+    if column.dtype == pl.String:
+        is_empty = column == ""
+        return column.set(is_empty, None) if is_empty.any() else column
+    return column.fill_nan(None) if column.dtype.is_float() else column
+
+
+def _to_numbers(column: pl.Series, kind: Kind, name: str) -> pl.Series:
+    """The column as integers (days and microseconds for dates) or reals."""
+    target = {Kind.INTEGER: pl.Int64, Kind.REAL: pl.Float64, Kind.DATE: pl.Date, Kind.DATETIME: pl.Datetime("us")}[kind]
+    if kind in (Kind.DATE, Kind.DATETIME) and not column.dtype.is_temporal() and column.dtype != pl.String:
+        raise SchemaError(f"the column '{name}' is of type {kind}, but the table has it as {column.dtype}.")
+    if column.dtype == pl.String and kind in (Kind.DATE, Kind.DATETIME):
+        numbers = column.str.strptime(target, strict=False)
+    elif kind is Kind.INTEGER and column.dtype.is_float():
+        numbers = column.cast(pl.Int64, strict=False)
+        numbers = numbers.set((numbers.cast(pl.Float64) != column).fill_null(False), None)
+    else:
+        numbers = column.cast(target, strict=False)
+    n_bad = numbers.null_count() - column.null_count()
+    if n_bad:
+        raise SchemaError(
+            f"the column '{name}' is of type {kind}, but {n_bad} of its {len(column)} values are not. Mend them, name "
+            f"them as missing (--missing), or make the column categorical (--categorical {name})."
+        )
+    if kind is Kind.REAL and numbers.is_infinite().any():
+        raise SchemaError(f"the column '{name}' has {int(numbers.is_infinite().sum())} infinite values; mend them.")
+    return numbers.to_physical() if kind in (Kind.DATE, Kind.DATETIME) else numbers
+
+
+def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute) -> tuple[Axis, Codes]:
+    has_missing = numbers.null_count() > 0
+    values, codes = _rank(numbers)
+    low, high = (float(values[0]), float(values[-1])) if len(values) else (0.0, 0.0)
+    if attribute.domain is not None:
+        declared = [_declared(end, kind, attribute.name) for end in attribute.domain]
+        if len(values) and (declared[0] > low or declared[1] < high):
+            n_outside = int(((numbers < declared[0]) | (numbers > declared[1])).sum())
+            raise SchemaError(
+                f"the column '{attribute.name}' has {n_outside} values outside its declared domain. Widen the domain "
+                "or mend the values."
+            )
+        low, high = declared
+    return OrderedAxis(attribute.name, kind, values, (low, high), has_missing, attribute.domain is not None), codes
+
+
+def _declared(end: str | float, kind: Kind, name: str) -> float:
+    try:
+        return float(parse_value(end, kind)) if isinstance(end, str) else float(end)
+    except ValueError as error:
+        raise SchemaError(f"the domain of '{name}' has '{end}', which is not of type {kind}.") from error
+
+
+def _rank(numbers: pl.Series) -> tuple[NDArray[Any], Codes]:
+    """The distinct numbers in order, and the place of each row's number among them; missing ones come last."""
+    has_missing = numbers.null_count() > 0
+    if numbers.dtype.is_integer() and numbers.null_count() < len(numbers):
+        low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]  # integers, as just tested
+        if high - low < DENSE_SPAN:
+            offsets = (numbers - low).fill_null(high - low + 1).to_numpy()
+            is_present = np.zeros(high - low + 2, dtype=bool)
+            is_present[offsets] = True
+            values = np.flatnonzero(is_present[:-1]) + low
+            place = np.cumsum(is_present, dtype=np.int32) - 1
+            return values, np.asarray(place[offsets])
+    values = numbers.unique().drop_nulls().sort().to_numpy()
+    codes = numbers.rank("dense").cast(pl.Int64) - 1
+    return values, (codes.fill_null(len(values)) if has_missing else codes).to_numpy()
+
+
+def _as_text(column: pl.Series) -> pl.Series:
+    if column.dtype.is_float():  # whole numbers that passed through a frame with missing values
+        whole = column.cast(pl.Int64, strict=False)
+        if (whole.cast(pl.Float64) == column).all():
+            return whole.cast(pl.String)
+    return column.cast(pl.String)
+
+
+def _code_categories(column: pl.Series, attribute: Attribute) -> tuple[Axis, Codes]:
+    distinct = column.unique().drop_nulls()
+    texts = _as_text(distinct)
+    if (texts == ROOT).any():
+        raise SchemaError(f"the column '{attribute.name}' holds '*', which is the label of everything generalized.")
+    hierarchy = attribute.hierarchy or Hierarchy.flat(_in_natural_order(texts) or ["(none)"])
+    codes = _leaves_of(texts, hierarchy, column, distinct, attribute.name)
+    by_code = distinct.gather(np.argsort(codes))
+    axis = HierarchyAxis(attribute.name, hierarchy, has_missing=column.null_count() > 0)
+    place = np.append(np.sort(codes), hierarchy.n_leaves)  # the last is the missing value's
+    return axis, place[_codes_of_values(column, by_code)]
+
+
+def _in_natural_order(texts: pl.Series) -> list[str]:
+    numbers = texts.cast(pl.Float64, strict=False)
+    return texts.gather(numbers.arg_sort()).to_list() if numbers.null_count() == 0 else texts.sort().to_list()
+
+
+def _leaves_of(texts: pl.Series, hierarchy: Hierarchy, column: pl.Series, distinct: pl.Series, name: str) -> list[int]:
+    leaf = {label: number for number, label in enumerate(hierarchy.leaves)}
+    absent = [i for i, text in enumerate(texts) if text not in leaf]
+    if absent:
+        raise _absent_leaves(column, distinct.gather(absent), name)
+    return [leaf[text] for text in texts]
+
+
+def _absent_leaves(column: pl.Series, absent: pl.Series, name: str) -> HierarchyError:
+    counts = column.filter(column.is_in(absent.implode())).value_counts(sort=True)
+    shown = [str(value) for value, count in counts.iter_rows() if count >= SHOWN_FROM_ROWS][:3]
+    named = (
+        f" ({', '.join(repr(value) for value in shown)}{', ...' if len(absent) > len(shown) else ''})" if shown else ""
+    )
+    return HierarchyError(
+        f"the hierarchy {name}.csv lacks {len(absent)} of the values of the column '{name}'{named}, which occur in "
+        f"{counts[:, 1].sum()} rows. Add a line for each: the value; its ancestors; '*'."
+    )
+
+
+def _codes_of_values(column: pl.Series, values: pl.Series) -> Codes:
+    """The place of each row's value in a list of distinct values; missing values come after the last."""
+    if column.dtype == pl.String:
+        codes = column.cast(pl.Enum(values)).to_physical()
+    elif column.dtype.is_integer() and len(values) and values.max() - values.min() < DENSE_SPAN:  # type: ignore[operator]
+        place = np.full(int(values.max() - values.min()) + 2, len(values), dtype=np.int32)  # type: ignore[operator]
+        place[(values - values.min()).to_numpy()] = np.arange(len(values))
+        return np.asarray(place[(column - values.min()).fill_null(len(place) - 1).to_numpy()])
+    else:
+        codes = column.replace_strict(values, pl.Series(np.arange(len(values))), default=None)
+    return codes.cast(pl.Int32).fill_null(len(values)).to_numpy()
+
+
+def _sensitive_axis(column: pl.Series, published: pl.Series, attribute: Attribute) -> tuple[Axis, NDArray[np.int64]]:
+    """The axis of distinct sensitive values, and the order of the values on it: only for distances between them."""
+    has_missing = column.null_count() > 0
+    texts = _as_text(published)
+    if not len(published):
+        return HierarchyAxis(attribute.name, Hierarchy.flat(["(none)"]), has_missing), np.arange(0)
+    if attribute.hierarchy is not None:
+        order = np.argsort(_leaves_of(texts, attribute.hierarchy, column, published, attribute.name))
+        return HierarchyAxis(attribute.name, attribute.hierarchy.restricted_to(texts), has_missing), order
+    numbers = texts.cast(pl.Float64, strict=False)
+    if published.dtype.is_temporal():
+        numbers = published.to_physical().cast(pl.Float64)
+    is_ordered = attribute.kind is None or attribute.kind.is_ordered
+    if is_ordered and numbers.null_count() == 0 and numbers.is_finite().all() and numbers.n_unique() == len(numbers):
+        order = numbers.arg_sort().to_numpy().astype(np.int64)
+        values = numbers.gather(order).to_numpy()
+        return OrderedAxis(attribute.name, Kind.REAL, values, (values[0], values[-1]), has_missing), order
+    return HierarchyAxis(attribute.name, Hierarchy.flat(texts.to_list()), has_missing), np.arange(len(texts))

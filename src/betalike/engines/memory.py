@@ -1,0 +1,177 @@
+"""The engine for tables that fit in memory, on Polars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from betalike.axis import Axis, OrderedAxis
+from betalike.engines.coding import code_quasi_identifier, code_sensitive
+from betalike.errors import InputError
+from betalike.publication import Format, Layout, Recount
+from betalike.randomness import Randomness
+from betalike.schema import Schema
+from betalike.table import Cells, ClassCounts, Ids, Plan, fold
+from betalike.table_kernels import hand_out, shuffle
+
+WORDS_PER_STEP = 4_000_000
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The class of every published row, in the random order of publication, and which row of the table it was."""
+
+    plan: Plan
+    order: Ids
+    ec: Ids
+
+
+class MemoryEngine:
+    """Counts the cells of a Polars frame, hands its rows out to classes and writes them."""
+
+    name = "memory"
+
+    def __init__(self, frame: pl.DataFrame, schema: Schema) -> None:
+        schema.check_columns(frame.columns)
+        if frame.height == 0:
+            raise InputError("the table has no rows; there is nothing to publish.")
+        self.frame = frame
+        self.schema = schema
+
+    @cached_property
+    def _coded(self) -> tuple[Cells, Ids, pl.Series]:
+        """The cells, the cell of each row, and the sensitive value that each code stands for."""
+        schema, frame = self.schema, self.frame
+        coded = [code_quasi_identifier(frame[a.name], a) for a in schema.quasi_identifiers]
+        sensitive, values, published = code_sensitive(
+            frame[schema.sensitive.name], schema.sensitive, schema.sensitive_missing_is_value
+        )
+        axes = tuple(axis for axis, _ in coded)
+        sizes = [axis.size for axis in axes]
+        combinations, cell_of_row = fold([*(codes for _, codes in coded), values], [*sizes, sensitive.size])
+        points, point = fold(list(combinations.T[:-1]), sizes)
+        count = np.bincount(cell_of_row, minlength=len(combinations)).astype(np.int64)
+        value = np.ascontiguousarray(combinations[:, -1])
+        return Cells(axes, sensitive, schema.weights, points, point, value, count), cell_of_row, published
+
+    def count_cells(self) -> Cells:
+        """Fold the table into cells."""
+        return self._coded[0]
+
+    @property
+    def sensitive_values(self) -> pl.Series:
+        """The published form of each sensitive code."""
+        return self._coded[2]
+
+    @property
+    def sensitive_labels(self) -> list[str]:
+        """The sensitive values as text, for a certificate; a missing value is the empty text."""
+        return label_values(self.sensitive_values)
+
+    def assign(self, plan: Plan, randomness: Randomness) -> Assignment:
+        """Shuffle the rows and give each a class: a random one of those that its cell was planned for."""
+        cell_of_row = self._coded[1]
+        order = np.arange(len(cell_of_row), dtype=np.int32)
+        for done in range(0, len(order), WORDS_PER_STEP):
+            shuffle(order, randomness.words(min(WORDS_PER_STEP, len(order) - done)), done)
+        by_cell = np.argsort(plan.cell, kind="stable")
+        starts = np.searchsorted(plan.cell[by_cell], np.arange(len(plan.cells.count) + 1))
+        ec = np.empty(len(order), dtype=np.int32)
+        hand_out(order, cell_of_row, starts[:-1].copy(), plan.count[by_cell], plan.ec[by_cell], ec)
+        return Assignment(plan, order, ec)
+
+    def generalize(self, assignment: Assignment, layout: Layout = Layout.LABELS) -> pl.DataFrame:
+        """The release as a frame: labels of each row's class, the sensitive value, the kept columns."""
+        plan, cells = assignment.plan, assignment.plan.cells
+        low, high = (side.astype(np.int64) for side in plan.boxes)
+        ec = pl.Series(assignment.ec)
+        columns: list[pl.Series] = []
+        for i, axis in enumerate(cells.axes):
+            for of_class in _class_columns(axis, low[:, i], high[:, i], layout):
+                columns.append(of_class.gather(ec))
+        value = cells.value[self._coded[1][assignment.order]]
+        columns.append(self.sensitive_values.gather(pl.Series(value)).alias(self.schema.sensitive.name))
+        if self.schema.kept:
+            order = pl.Series(assignment.order)
+            columns.extend(self.frame[attribute.name].gather(order) for attribute in self.schema.kept)
+        return pl.DataFrame(columns)
+
+    def write(self, release: pl.DataFrame, path: Path, form: Format) -> None:
+        """Write a release to a file."""
+        if form is Format.PARQUET:
+            release.write_parquet(path)
+        else:
+            release.write_csv(path)
+
+    def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
+        """Count a written release again, from the file alone."""
+        names = label_columns(self.count_cells().axes, layout)
+        sensitive = self.schema.sensitive.name
+        frame = read_release(path, form, [*(name for group in names for name in group), sensitive])
+        return recount(frame, names, sensitive, self.sensitive_labels)
+
+    def count_again(self, release: pl.DataFrame, layout: Layout) -> Recount:
+        """Count a release again that stays in memory."""
+        names = label_columns(self.count_cells().axes, layout)
+        return recount(release, names, self.schema.sensitive.name, self.sensitive_labels)
+
+
+def label_columns(axes: Sequence[Axis], layout: Layout) -> list[list[str]]:
+    """The published columns of each quasi-identifier."""
+    is_two = [layout is Layout.BOUNDS and isinstance(axis, OrderedAxis) for axis in axes]
+    return [
+        [f"{axis.name}_low", f"{axis.name}_high"] if two else [axis.name]
+        for axis, two in zip(axes, is_two, strict=True)
+    ]
+
+
+def label_values(values: pl.Series) -> list[str]:
+    """Sensitive values as text; a missing value is the empty text."""
+    return values.cast(pl.String).fill_null("").to_list()
+
+
+def read_release(path: Path, form: Format, columns: Sequence[str]) -> pl.DataFrame:
+    """Read columns of a release as text, repeated texts once."""
+    if form is Format.PARQUET:
+        return pl.read_parquet(path, columns=list(columns))
+    return pl.read_csv(path, columns=list(columns), schema_overrides=dict.fromkeys(columns, pl.Categorical))
+
+
+def recount(frame: pl.DataFrame, names: Sequence[Sequence[str]], sensitive: str, values: Sequence[str]) -> Recount:
+    """Count the classes of a published frame: rows with the same labels are a class, whoever wrote them."""
+    columns = [name for group in names for name in group]
+    counted = (
+        frame.select(*columns, sensitive)
+        .group_by(*columns, sensitive)
+        .len("n")
+        .with_columns(pl.col(sensitive).cast(pl.String).fill_null(""))
+    )
+    numbered = counted.select(columns).unique(maintain_order=True).with_row_index("ec")
+    joined = counted.join(numbered, on=columns, nulls_equal=True)
+    value = joined[sensitive].replace_strict(list(values), np.arange(len(values)), default=-1, return_dtype=pl.Int64)
+    labels = [_group_labels(numbered.select(group)) for group in names]
+    counts = joined["n"].cast(pl.Int64).to_numpy()
+    n_unknown = int(joined.filter(value < 0)["n"].sum())
+    classes = ClassCounts.of(joined["ec"].to_numpy(), value.clip(0).to_numpy(), counts, len(values))
+    return Recount(classes, labels, n_unknown)
+
+
+def _group_labels(published: pl.DataFrame) -> list[str | None]:
+    """Labels of one quasi-identifier, one for each class; two bounds are joined to a range."""
+    if published.width == 1:
+        return published.to_series().cast(pl.String).to_list()
+    lows, highs = (published[name].cast(pl.String).to_list() for name in published.columns)
+    return [low if low == high else f"[{low}, {high}]" for low, high in zip(lows, highs, strict=True)]
+
+
+def _class_columns(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], layout: Layout) -> list[pl.Series]:
+    """The published columns of one axis, with one entry for each class."""
+    if layout is Layout.BOUNDS and isinstance(axis, OrderedAxis):
+        return [pl.Series(f"{axis.name}_{end}", ends) for end, ends in zip(("low", "high"), axis.bounds(low, high))]
+    return [pl.Series(axis.name, axis.labels(low, high), dtype=pl.String)]

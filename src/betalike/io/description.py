@@ -1,0 +1,164 @@
+"""A first specification of a table: guesses of types and roles, each with its reason, never with a cell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from betalike.errors import FileError, SchemaError
+from betalike.schema import Kind, Role
+from betalike.schemes import DEFAULT_SCHEME
+
+IDENTIFIERS = r"(^|_)(id|name|surname|forename|ssn|phone|telephone|e?mail|address|passport|iban|record|uuid|key)($|_)"
+SENSITIVES = r"disease|diagnos|illness|condition|symptom|salary|income|wage|earning|religion|orientation|hiv|drug|debt"
+QUASI_IDENTIFIERS = (
+    r"age|sex|gender|zip|post_?code|birth|dob|educat|marital|race|ethnic|work|country|nation|native|region|city|state|"
+    r"occupation|weight|height|date|lat|lon"
+)
+
+
+@dataclass(frozen=True)
+class ColumnGuess:
+    """What a column seems to be, and why."""
+
+    name: str
+    kind: Kind
+    kind_reason: str
+    role: Role
+    role_reason: str
+    hierarchy: str | None = None
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a table seems to hold."""
+
+    rows: int
+    columns: tuple[ColumnGuess, ...]
+    table: Path | None
+
+    def to_toml(self) -> str:
+        """A release.toml to edit."""
+        lines = [
+            f"# A first specification, guessed from {self.rows} rows. Check every role before you publish:",
+            "#   identifier         left out of the release",
+            "#   quasi-identifier   may be known to others; generalized",
+            "#   sensitive          what is to be protected; published as it is (exactly one column)",
+            "#   kept               published as it is, unprotected",
+            "#   unused             left out",
+            f"# Then: betalike publish --spec {'release.toml'} --out DIR",
+            "",
+        ]
+        if self.table is not None:
+            lines += [f"table = {_quoted(str(self.table))}", ""]
+        lines += [
+            "[promise]",
+            "beta = 4            # no value becomes more than beta times likelier; smaller is safer",
+            'model = "enhanced"  # or "basic", which leaves frequent values unprotected',
+            "k = 1               # least number of rows that look alike",
+            "",
+            "[release]",
+            f'scheme = "{DEFAULT_SCHEME}"',
+            'format = "csv"      # or "parquet"',
+            'layout = "labels"   # or "bounds": two columns for each range',
+            '# missing = ["NA", "?"]   # texts that stand for a missing value',
+        ]
+        for column in self.columns:
+            lines += ["", f"[columns.{_quoted(column.name)}]"]
+            lines.append(f'role = "{column.role}"  # {column.role_reason}')
+            lines.append(f'type = "{column.kind}"  # {column.kind_reason}')
+            if column.hierarchy is not None:
+                lines.append(f"hierarchy = {_quoted(column.hierarchy)}")
+            elif column.kind.is_ordered and column.role is Role.QUASI_IDENTIFIER:
+                lines.append("# domain = [LEAST, GREATEST]  # taken from the table unless given")
+            if column.role is Role.QUASI_IDENTIFIER:
+                lines.append("weight = 1")
+            if column.role is Role.SENSITIVE:
+                lines.append('missing = "error"  # or "value": a missing value is a value like any other')
+        return "\n".join(lines) + "\n"
+
+
+def describe_frame(frame: pl.DataFrame, table: Path | None, hierarchies: Path | None) -> Description:
+    """Guess what each column is."""
+    if frame.height == 0 or frame.width == 0:
+        raise SchemaError("the table has no rows; there is nothing to describe.")
+    facts = [(column, column.n_unique(), _guess_kind(column)) for column in frame.get_columns()]
+    roles = _guess_roles(facts, frame.height)
+    guesses = []
+    for (column, n_distinct, (kind, reason)), (role, role_reason) in zip(facts, roles, strict=True):
+        path = hierarchies / f"{column.name}.csv" if hierarchies is not None else None
+        has_tree = path is not None and path.is_file() and role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+        n_missing = column.null_count()
+        counted = f"{n_distinct} distinct values" + (f", {n_missing} missing" if n_missing else "")
+        guesses.append(
+            ColumnGuess(
+                column.name,
+                Kind.CATEGORICAL if has_tree else kind,
+                f"{'it has a hierarchy' if has_tree else reason}; {counted}",
+                role,
+                role_reason,
+                str(path) if has_tree else None,
+            )
+        )
+    return Description(frame.height, tuple(guesses), table)
+
+
+def write_description(description: Description, path: Path, force: bool) -> None:
+    """Write a specification to a file that is not there yet."""
+    if path.exists() and not force:
+        raise FileError(f"'{path}' is there already. Name another file, or replace it with --force.")
+    try:
+        path.write_text(description.to_toml(), encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"'{path}' cannot be written: {error.strerror}.") from error
+
+
+def _guess_kind(column: pl.Series) -> tuple[Kind, str]:
+    if column.dtype.is_integer():
+        return Kind.INTEGER, "whole numbers"
+    if column.dtype.is_float() or column.dtype.is_decimal():
+        return Kind.REAL, "numbers"
+    if column.dtype == pl.Date:
+        return Kind.DATE, "dates"
+    if column.dtype == pl.Datetime:
+        return Kind.DATETIME, "dates with times"
+    return Kind.CATEGORICAL, "text"
+
+
+Facts = list[tuple[pl.Series, int, tuple[Kind, str]]]
+
+
+def _guess_roles(facts: Facts, n_rows: int) -> list[tuple[Role, str]]:
+    """Identifiers by name or uniqueness; one sensitive column by name, else the last fit one; the rest can be known."""
+    roles: list[tuple[Role, str] | None] = [_identifier(column, n, kind, n_rows) for column, n, (kind, _) in facts]
+    open_places = [i for i, role in enumerate(roles) if role is None]
+    named = [i for i in open_places if re.search(SENSITIVES, facts[i][0].name.lower())]
+    fit = [i for i in open_places if 2 <= facts[i][1] <= max(n_rows // 2, 2)]
+    unlike = [i for i in fit if not re.search(QUASI_IDENTIFIERS, facts[i][0].name.lower())]
+    if named:
+        roles[named[0]] = (Role.SENSITIVE, "its name tells of something private")
+    elif unlike or fit:
+        roles[(unlike or fit)[-1]] = (Role.SENSITIVE, "a guess: the last column that could be; check it")
+    result: list[tuple[Role, str]] = []
+    for (column, _, _), role in zip(facts, roles, strict=True):
+        is_usual = re.search(QUASI_IDENTIFIERS, column.name.lower())
+        reason = "its name tells of something others know" if is_usual else "others may know it; make sure"
+        result.append(role or (Role.QUASI_IDENTIFIER, reason))
+    return result
+
+
+def _identifier(column: pl.Series, n_distinct: int, kind: Kind, n_rows: int) -> tuple[Role, str] | None:
+    is_named = re.search(IDENTIFIERS, re.sub(r"[\W]+", "_", column.name.lower()))
+    if is_named and n_distinct > n_rows / 2:
+        return Role.IDENTIFIER, "its name and its many distinct values single people out"
+    if kind is Kind.CATEGORICAL and n_rows >= 10 and n_distinct > n_rows / 2:
+        return Role.IDENTIFIER, "text that differs in most rows singles people out"
+    return None
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'"{escaped}"'

@@ -1,0 +1,31 @@
+"""Hierarchy files: one `<column>.csv` in a folder, `;` between levels, leaf first, `*` last (ARX's form)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from betalike.errors import FileError
+from betalike.hierarchy import Hierarchy
+
+
+def read_hierarchy(path: str | Path) -> Hierarchy:
+    """Read one hierarchy; errors name the file, the line and the value."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise FileError(f"the hierarchy '{path}' cannot be read: {reason}.") from error
+    rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=";")]
+    return Hierarchy.from_rows(rows, source=path.name)
+
+
+def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hierarchy]:
+    """The hierarchies that a folder has for these columns."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise FileError(f"there is no folder '{folder}' with hierarchies. Check the path.")
+    paths = {column: folder / f"{column}.csv" for column in columns if "/" not in column}
+    return {column: read_hierarchy(path) for column, path in paths.items() if path.is_file()}

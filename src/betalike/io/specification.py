@@ -1,0 +1,116 @@
+"""The specification of a release, `release.toml`: the table, the promise, and what each column is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from betalike.errors import FileError, SchemaError
+from betalike.io.hierarchies import read_hierarchy
+from betalike.schema import Role
+
+
+class PromiseSpec(msgspec.Struct, forbid_unknown_fields=True):
+    """The promise to keep."""
+
+    beta: float | None = None
+    model: str = "enhanced"
+    k: int = 1
+
+
+class ReleaseSpec(msgspec.Struct, forbid_unknown_fields=True):
+    """How to form and write the release."""
+
+    scheme: str | None = None
+    format: str = "csv"
+    layout: str = "labels"
+    missing: list[str] = []
+    options: dict[str, Any] = {}
+
+
+class ColumnSpec(msgspec.Struct, forbid_unknown_fields=True):
+    """One column; without a role it is left out of the release."""
+
+    role: Role | Literal["unused"] = "unused"
+    type: str | None = None
+    domain: list[int | float | str] | None = None
+    hierarchy: str | None = None
+    weight: float = 1.0
+    missing: Literal["error", "value"] = "error"
+
+
+class Specification(msgspec.Struct, forbid_unknown_fields=True):
+    """The content of a release.toml."""
+
+    table: str | None = None
+    delimiter: str | None = None
+    promise: PromiseSpec = msgspec.field(default_factory=PromiseSpec)
+    release: ReleaseSpec = msgspec.field(default_factory=ReleaseSpec)
+    columns: dict[str, ColumnSpec] = {}
+
+    def with_role(self, role: Role) -> list[str]:
+        """Names of the columns with this role, in the order of the file."""
+        return [name for name, column in self.columns.items() if column.role == role]
+
+    def arguments(self, folder: Path) -> dict[str, Any]:
+        """What `betalike.publish` is to be called with; paths are relative to the specification's folder."""
+        named = {name: column for name, column in self.columns.items() if column.role != "unused"}
+        sensitive = self.with_role(Role.SENSITIVE)
+        if len(sensitive) != 1:
+            raise SchemaError(
+                f"the specification has {len(sensitive)} columns with the role 'sensitive'; it needs exactly one."
+            )
+        protected = {n: c for n, c in named.items() if c.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)}
+        arguments: dict[str, Any] = {
+            "quasi_identifiers": self.with_role(Role.QUASI_IDENTIFIER),
+            "sensitive": sensitive[0],
+            "keep": self.with_role(Role.KEPT),
+            "kinds": {name: column.type for name, column in protected.items() if column.type is not None},
+            "domains": {name: _pair(name, column.domain) for name, column in protected.items() if column.domain},
+            "weights": {n: c.weight for n, c in named.items() if c.role is Role.QUASI_IDENTIFIER},
+            "hierarchies": {
+                name: read_hierarchy(folder / column.hierarchy)
+                for name, column in protected.items()
+                if column.hierarchy is not None
+            },
+            "missing_sensitive": named[sensitive[0]].missing,
+            "model": self.promise.model,
+            "k": self.promise.k,
+            "format": self.release.format,
+            "layout": self.release.layout,
+            "missing": self.release.missing,
+            "options": self.release.options,
+            "delimiter": self.delimiter,
+        }
+        if self.table is not None:
+            arguments["table"] = folder / self.table
+        if self.promise.beta is not None:
+            arguments["beta"] = self.promise.beta
+        if self.release.scheme is not None:
+            arguments["scheme"] = self.release.scheme
+        return arguments
+
+
+def _pair(name: str, domain: list[int | float | str]) -> tuple[Any, Any]:
+    if len(domain) != 2:
+        raise SchemaError(
+            f"the domain of '{name}' has {len(domain)} entries; it needs two, the least and the greatest."
+        )
+    return domain[0], domain[1]
+
+
+def read_specification(path: str | Path) -> Specification:
+    """Read a release.toml; errors say which entry is wrong."""
+    path = Path(path)
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=Specification)
+    except FileNotFoundError as error:
+        raise FileError(
+            f"there is no specification '{path}'. Write a first one with: betalike describe TABLE."
+        ) from error
+    except OSError as error:
+        raise FileError(f"the specification '{path}' cannot be read: {error.strerror}.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise SchemaError(f"{path.name} is not a specification: {error}.") from error

@@ -1,0 +1,109 @@
+"""Reading tables from files: CSV, Parquet and Arrow IPC, recognized by their content. Messages never show a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from betalike.errors import FileError, SchemaError
+from betalike.io.csv_text import CsvText, decompress, recognize_csv
+from betalike.schema import check_column
+
+INFER_ROWS = 10_000
+MAGIC_BYTES = 6
+
+
+def load(
+    path: str | Path,
+    columns: Sequence[str] | None = None,
+    as_text: Collection[str] | None = (),
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> pl.DataFrame:
+    """Read a table, or some of its columns.
+
+    `as_text` names columns of a CSV file whose text is to stay as it is (codes with leading zeros, say), None all of
+    them; `missing` lists texts that stand for a missing value besides the empty one.
+    """
+    path = Path(path)
+    magic = _read_bytes(path, MAGIC_BYTES)
+    if magic[:4] == b"PAR1" or magic == b"ARROW1":
+        frame = _read_columnar(path, magic[:4] == b"PAR1", columns)
+    else:
+        text = recognize_csv(decompress(_read_bytes(path), path.name), path.name, delimiter)
+        frame = _read_csv(text, path.name, columns, as_text, missing)
+    if frame.height == 0:
+        raise FileError(f"{path.name} has a header but no rows; there is nothing to publish.")
+    return frame
+
+
+def _read_bytes(path: Path, most: int = -1) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(most)
+    except FileNotFoundError as error:
+        raise FileError(f"there is no file '{path}'. Check the path.") from error
+    except IsADirectoryError as error:
+        raise FileError(f"'{path}' is a folder; name a file (CSV, Parquet or Arrow IPC).") from error
+    except OSError as error:
+        raise FileError(f"'{path}' cannot be read: {error.strerror}.") from error
+    if not data:
+        raise FileError(f"{path.name} is empty; a table needs a header line and at least one row.")
+    return data
+
+
+def _read_columnar(path: Path, is_parquet: bool, columns: Sequence[str] | None) -> pl.DataFrame:
+    read_schema, read = (pl.read_parquet_schema, pl.read_parquet) if is_parquet else (pl.read_ipc_schema, pl.read_ipc)
+    try:
+        names = list(read_schema(path))
+        for name in columns or ():
+            check_column(name, names)
+        return read(path, columns=list(columns) if columns is not None else None)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        kind = "Parquet" if is_parquet else "Arrow IPC"
+        raise FileError(f"{path.name} looks like {kind} but cannot be read; it is damaged or cut off.") from error
+
+
+def _read_csv(
+    text: CsvText, name: str, columns: Sequence[str] | None, as_text: Collection[str] | None, missing: Sequence[str]
+) -> pl.DataFrame:
+    names = csv_columns(text)
+    doubled = sorted({column for column in names if names.count(column) > 1})
+    if doubled:
+        raise SchemaError(f"{name} has more than one column named '{doubled[0]}'. Give each column a name of its own.")
+    for column in columns or ():
+        check_column(column, names)
+    for infer_rows in (INFER_ROWS, None):
+        try:
+            return pl.read_csv(
+                text.data,
+                columns=list(columns) if columns is not None else None,
+                separator=text.delimiter,
+                quote_char=text.quote,
+                infer_schema=as_text is not None,
+                infer_schema_length=infer_rows,
+                schema_overrides={column: pl.String for column in as_text or () if column in names},
+                null_values=list(missing) or None,
+                try_parse_dates=as_text is not None,
+                low_memory=False,
+            )
+        except pl.exceptions.NoDataError as error:
+            raise FileError(f"{name} is empty; a table needs a header line and at least one row.") from error
+        except (pl.exceptions.PolarsError, OSError):  # its message shows cells of the table: never pass it on
+            continue
+    raise FileError(f"{name} cannot be read as CSV with the delimiter {text.delimiter!r}. Is it another kind of file?")
+
+
+def csv_columns(text: CsvText) -> list[str]:
+    """Names in the header line, as they stand there."""
+    end = text.data.find(b"\n")
+    header = text.data if end < 0 else text.data[:end]
+    try:
+        row = pl.read_csv(
+            header, has_header=False, separator=text.delimiter, quote_char=text.quote, infer_schema=False
+        ).row(0)
+    except pl.exceptions.PolarsError:  # a header with a line break inside quotes
+        return pl.read_csv(text.data, separator=text.delimiter, quote_char=text.quote, n_rows=0).columns
+    return ["" if cell is None else str(cell) for cell in row]

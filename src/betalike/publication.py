@@ -1,0 +1,317 @@
+"""From a plan to a verified release: generalize, write, count again what was written, and only then publish.
+
+Only `verify` can make a `Verified`, and a release is published with nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+import betalike
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis, format_value
+from betalike.certificate import (
+    FILE_NAME,
+    Certificate,
+    Column,
+    Levels,
+    Promise,
+    PublishedFile,
+    ReleaseFacts,
+    Scheme,
+    TableFacts,
+    Tool,
+)
+from betalike.errors import GuaranteeError, InternalError
+from betalike.loss import Loss, average_loss, class_losses
+from betalike.measures import Audit, measure
+from betalike.models import Likeness, Verdict
+from betalike.progress import SILENT, Progress
+from betalike.randomness import Randomness
+from betalike.release_folder import check_free, sha256_of, staged
+from betalike.table import Cells, ClassCounts, Plan
+
+LOSS_TOLERANCE = 1e-9
+
+
+class Format(StrEnum):
+    """The file format of a release."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+class Layout(StrEnum):
+    """How a range is written: one label `[30, 45]`, or two columns `age_low` and `age_high`."""
+
+    LABELS = "labels"
+    BOUNDS = "bounds"
+
+
+@dataclass(frozen=True)
+class Recount:
+    """What a published table holds, counted anew: classes by their labels, and the labels per quasi-identifier."""
+
+    classes: ClassCounts
+    labels: list[list[str | None]]
+    n_unknown: int
+
+
+class Engine(Protocol):
+    """What carries rows: it counts cells, hands rows out to classes, writes them and counts what was written."""
+
+    name: str
+    sensitive_labels: list[str]
+
+    def count_cells(self) -> Cells:
+        """Fold the table into cells."""
+        ...
+
+    def assign(self, plan: Plan, randomness: Randomness) -> Any:
+        """Give every row a class, at random within its cell."""
+        ...
+
+    def generalize(self, assignment: Any, layout: Layout) -> Any:
+        """The release as rows."""
+        ...
+
+    def write(self, release: Any, path: Path, form: Format) -> None:
+        """Write the release to a file."""
+        ...
+
+    def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
+        """Count a written release again, from the file alone."""
+        ...
+
+    def count_again(self, release: Any, layout: Layout) -> Recount:
+        """Count a release again that was not written to a file."""
+        ...
+
+
+class PlanningScheme(Protocol):
+    """What forms classes from cells."""
+
+    name: str
+    randomness: Randomness
+
+    def plan(self, cells: Cells, model: Likeness, progress: Progress = SILENT) -> Plan:
+        """Form classes that keep the promise."""
+        ...
+
+
+_SEAL = object()
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A release that was counted anew and found to keep its promise."""
+
+    verdict: Verdict
+    audit: Audit
+    loss: Loss
+    recount: Recount
+    seal: object
+
+    def __post_init__(self) -> None:
+        if self.seal is not _SEAL:
+            raise InternalError("only verify() makes a Verified release.")
+
+
+class Stopwatch:
+    """Seconds of each named step of a job, told to whoever watches its progress."""
+
+    def __init__(self, progress: Progress = SILENT) -> None:
+        self.seconds: dict[str, float] = {}
+        self.progress = progress
+
+    @contextlib.contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Measure one step."""
+        self.progress.start(name)
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = round(self.seconds.get(name, 0.0) + time.perf_counter() - start, 4)
+
+
+@dataclass(frozen=True)
+class Job:
+    """How a table is to be published."""
+
+    scheme: PlanningScheme
+    model: Likeness
+    layout: Layout = Layout.LABELS
+    form: Format = Format.CSV
+    kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published release: its rows, its proof, and its folder if it was written."""
+
+    rows: Any
+    verified: Verified
+    certificate: Certificate
+
+
+def verify(recount: Recount, cells: Cells, model: Likeness, expected: Loss | None = None) -> Verified:
+    """Check a recounted release: its sensitive values are the table's, every class keeps the promise, the loss is told.
+
+    Raises GuaranteeError, so that nothing is published, if any of this fails.
+    """
+    classes = recount.classes
+    if recount.n_unknown or not np.array_equal(classes.value_counts, cells.value_counts):
+        raise GuaranteeError(
+            "the sensitive values that were written are not those of the table. Nothing was published. This is a fault "
+            "of betalike, or of the disk."
+        )
+    verdict = model.judge(classes, cells.value_counts)
+    if not verdict.holds:
+        raise GuaranteeError(
+            f"a class of {int(classes.sizes[verdict.worst_class])} rows would break the promise (beta {model.beta}, "
+            f"k {model.k}). Nothing was published. This is a fault of betalike; another scheme may work meanwhile."
+        )
+    names = [axis.name for axis in cells.axes]
+    losses = np.column_stack(
+        [_label_losses(axis, labels) for axis, labels in zip(cells.axes, recount.labels, strict=True)]
+    )
+    loss = average_loss(names, losses, classes.sizes, cells.weights)
+    if expected is not None and abs(loss.average - expected.average) > LOSS_TOLERANCE:
+        raise GuaranteeError("the labels that were written are not those planned. Nothing was published.")
+    return Verified(verdict, measure(classes, cells.value_counts, cells.sensitive), loss, recount, _SEAL)
+
+
+def _label_losses(axis: Axis, labels: Sequence[str | None]) -> Any:
+    distinct = list(dict.fromkeys(labels))
+    try:
+        losses = dict(zip(distinct, axis.label_losses(distinct), strict=True))
+    except (KeyError, ValueError) as error:
+        raise GuaranteeError(
+            f"a label written for '{axis.name}' cannot be read back. Nothing was published."
+        ) from error
+    return np.array([losses[label] for label in labels])
+
+
+def make_release(engine: Engine, job: Job, watch: Stopwatch) -> tuple[Any, Cells, Plan]:
+    """Count, plan, assign and generalize: everything up to a release that is not yet verified."""
+    with watch.step("count"):
+        cells = engine.count_cells()
+        job.model.check_feasible(cells.value_counts)
+    with watch.step("plan"):
+        plan = job.scheme.plan(cells, job.model, watch.progress)
+    with watch.step("assign"):
+        assignment = engine.assign(plan, job.scheme.randomness)
+        release = engine.generalize(assignment, job.layout)
+    return release, cells, plan
+
+
+def publish_in_memory(engine: Engine, job: Job, watch: Stopwatch) -> Published:
+    """Make and verify a release that stays in memory."""
+    release, cells, plan = make_release(engine, job, watch)
+    with watch.step("verify"):
+        verified = verify(engine.count_again(release, job.layout), cells, job.model, planned_loss(plan))
+    return Published(release, verified, _certify(verified, engine, cells, plan, job, {}, watch))
+
+
+def publish_to_folder(engine: Engine, job: Job, folder: Path, force: bool, watch: Stopwatch) -> Published:
+    """Make a release, write it under a temporary name, verify what was written, and move it into place."""
+    check_free(folder, force)
+    release, cells, plan = make_release(engine, job, watch)
+    name = f"published.{job.form}"
+    with staged(folder) as staging:
+        with watch.step("write"):
+            engine.write(release, staging / name, job.form)
+        with watch.step("verify"):
+            recount = engine.read_back(staging / name, job.form, job.layout)
+            verified = verify(recount, cells, job.model, planned_loss(plan))
+            files = {name: PublishedFile(sha256_of(staging / name), verified.audit.rows)}
+        certificate = _certify(verified, engine, cells, plan, job, files, watch)
+        (staging / FILE_NAME).write_bytes(certificate.to_json())
+        check_free(folder, force)
+    return Published(release, verified, certificate)
+
+
+def planned_loss(plan: Plan) -> Loss:
+    """The loss of the planned classes, from their boxes. Paper: Eq. 5."""
+    cells = plan.cells
+    losses = class_losses(cells.axes, *plan.boxes)
+    return average_loss([axis.name for axis in cells.axes], losses, plan.class_counts.sizes, cells.weights)
+
+
+def _certify(
+    verified: Verified,
+    engine: Engine,
+    cells: Cells,
+    plan: Plan,
+    job: Job,
+    files: dict[str, PublishedFile],
+    watch: Stopwatch,
+) -> Certificate:
+    audit, verdict, model = verified.audit, verified.verdict, job.model
+    present = [i for i, count in enumerate(cells.value_counts) if count]
+    counts = {engine.sensitive_labels[i]: int(cells.value_counts[i]) for i in present}
+    is_seeded = job.scheme.randomness.is_seeded
+    return Certificate(
+        tool=Tool("betalike", betalike.__version__),
+        promise=Promise(model.name, float(model.beta), model.k, verdict.holds, verdict.worst_gain, verdict.worst_ratio),
+        scheme=Scheme(job.scheme.name, dict(plan.details)),
+        table=TableFacts(
+            rows=cells.n_rows,
+            quasi_identifiers=[axis.name for axis in cells.axes],
+            sensitive=cells.sensitive.name,
+            kept=list(job.kept),
+            columns=[
+                _describe_column(axis, weight, labels)
+                for axis, weight, labels in zip(cells.axes, cells.weights, verified.recount.labels, strict=True)
+            ],
+        ),
+        release=ReleaseFacts(
+            rows=audit.rows,
+            classes=audit.classes,
+            smallest_class=audit.k,
+            average_loss=verified.loss.average,
+            loss=verified.loss.per_attribute,
+            layout=str(job.layout),
+        ),
+        also=Levels(
+            k=audit.k,
+            distinct_l=audit.distinct_l,
+            l=audit.l,
+            average_l=audit.average_l,
+            t=audit.t,
+            average_t=audit.average_t,
+            t_ground=str(audit.ground),
+            basic_beta=audit.basic_beta,
+            enhanced_beta=audit.enhanced_beta,
+            delta=audit.delta,
+        ),
+        prior={label: count / cells.n_rows for label, count in counts.items()},
+        prior_counts=counts,
+        randomness="seeded: for experiments, not for release" if is_seeded else "operating system",
+        files=files,
+        seconds=dict(watch.seconds),
+    )
+
+
+def _describe_column(axis: Axis, weight: float, labels: Sequence[str | None]) -> Column:
+    """What the certificate tells of a quasi-identifier: nothing that the published labels do not show as well."""
+    shown = {label for label in labels if label is not None}
+    if isinstance(axis, OrderedAxis):
+        ends = (format_value(axis.domain[0], axis.kind), format_value(axis.domain[1], axis.kind))
+        text = "\n".join(f" {label.strip('[]').replace(', ', ' ')} " for label in shown)
+        is_known = axis.is_domain_declared or all(f" {end} " in text for end in ends)
+        return Column(axis.name, str(axis.kind), weight, domain=ends if is_known else None)
+    if isinstance(axis, HierarchyAxis):
+        nodes = [i for i in range(axis.hierarchy.n_leaves, axis.hierarchy.root) if axis.hierarchy.labels[i] in shown]
+        under = axis.hierarchy.n_leaves_under(np.array(nodes, dtype=np.int64))
+        leaves_under = {axis.hierarchy.labels[i]: int(n) for i, n in zip(nodes, under, strict=True)}
+        return Column(axis.name, str(axis.kind), weight, leaves=axis.size, leaves_under=leaves_under)
+    raise InternalError(f"the axis of '{axis.name}' is of an unknown kind.")

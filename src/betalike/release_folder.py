@@ -1,0 +1,134 @@
+"""The folder of a release: staged under another name, then moved into place, so that it is complete or not there."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from betalike.errors import FileError
+
+RELEASE_FILES = ("published.csv", "published.parquet", "transition.csv", "certificate.json")
+
+
+def check_free(folder: Path, force: bool) -> None:
+    """Refuse a folder that holds a release already, or that cannot be one."""
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"'{folder}' is a file; name a folder for the release.")
+    if not force and folder.is_dir() and any((folder / name).exists() for name in RELEASE_FILES):
+        raise FileError(f"the folder '{folder}' holds a release already. Name another, or replace it with --force.")
+
+
+@contextlib.contextmanager
+def staged(folder: Path) -> Iterator[Path]:
+    """An empty folder to write the release into; moved into place at the end, removed on any failure."""
+    try:
+        staging = _make_staging(folder)
+    except OSError as error:
+        raise FileError(f"the folder '{folder}' cannot be written: {error.strerror}.") from error
+    try:
+        yield staging
+        _sync(staging)
+        _commit(staging, folder)
+    except OSError as error:
+        raise FileError(f"the release could not be written to '{folder}': {error.strerror or error}.") from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def sha256_of(path: Path) -> str:
+    """The digest of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _make_staging(folder: Path) -> Path:
+    """A hidden folder beside the wanted one, or inside it where the move could not be made in one step."""
+    folder = folder.absolute()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    is_inside = folder.is_dir() and (
+        os.path.ismount(folder)
+        or not os.access(folder.parent, os.W_OK)
+        or any(entry.name not in RELEASE_FILES for entry in folder.iterdir() if not _is_stale(entry.name, folder.name))
+    )
+    home = folder if is_inside else folder.parent
+    if folder.is_dir() and not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    for entry in list(home.iterdir()):
+        if _is_stale(entry.name, folder.name):
+            shutil.rmtree(entry, ignore_errors=True)
+    staging = home / f".{folder.name}.betalike-{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    staging.mkdir()
+    return staging
+
+
+def _host() -> str:
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def _is_stale(name: str, folder_name: str) -> bool:
+    """Whether this is the staging folder of a process of this machine that was killed."""
+    match = re.fullmatch(rf"\.{re.escape(folder_name)}\.betalike-{_host()}-(\d+)-[0-9a-f]{{8}}", name)
+    if not match:
+        return False
+    try:
+        os.kill(int(match.group(1)), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _sync(staging: Path) -> None:
+    """Have the disk hold what was written before it gets its name."""
+    for path in staging.iterdir():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+
+
+def _commit(staging: Path, folder: Path) -> None:
+    """Move the release into place: in one step where the system allows it, the certificate last where not."""
+    folder = folder.absolute()
+    if staging.parent != folder:
+        is_empty = not folder.exists() or not any(folder.iterdir())
+        if is_empty:
+            with contextlib.suppress(FileExistsError, NotADirectoryError):
+                if os.name == "nt" and folder.exists():
+                    folder.rmdir()
+                staging.rename(folder)
+                return
+        elif _exchange(staging, folder):
+            return  # the older release is in the staging folder now, and goes with it
+    new = {path.name for path in staging.iterdir()}
+    for name in (*(n for n in RELEASE_FILES if n in new), *(n for n in RELEASE_FILES if n not in new)):
+        if name in new:
+            (staging / name).replace(folder / name)
+        else:
+            (folder / name).unlink(missing_ok=True)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swap two folders in one step, where the system can (Linux)."""
+    if not sys.platform.startswith("linux"):
+        return False
+    at_here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    if rename(at_here, os.fsencode(one), at_here, os.fsencode(other), exchange) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.EINVAL, errno.ENOSYS, errno.EXDEV, errno.EBUSY):
+        return False
+    raise OSError(code, os.strerror(code))

@@ -1,0 +1,62 @@
+"""Progress bars on a terminal; nothing in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+Item = TypeVar("Item")
+
+STEPS = {
+    "load": "reading the table",
+    "count": "counting cells",
+    "plan": "forming classes",
+    "assign": "handing rows out",
+    "write": "writing",
+    "verify": "verifying what was written",
+}
+
+
+class TerminalProgress:
+    """One bar over the steps of a job, and one for a long step's parts. Used as a context."""
+
+    def __init__(self, console: Console) -> None:
+        columns = (SpinnerColumn(), TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._job: TaskID | None = None
+
+    def __enter__(self) -> TerminalProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def start(self, step: str) -> None:
+        """A new step begins."""
+        description = STEPS.get(step, step)
+        if self._job is None:
+            self._job = self._progress.add_task(description, total=len(STEPS))
+        else:
+            self._progress.update(self._job, description=description, advance=1)
+
+    def track(self, items: Sequence[Item], step: str) -> Iterable[Item]:
+        """Go through the items of a long step."""
+        if len(items) < 2:
+            yield from items
+            return
+        task = self._progress.add_task(step, total=len(items))
+        for item in items:
+            yield item
+            self._progress.advance(task)
+        self._progress.remove_task(task)
+
+    def say(self, text: str) -> None:
+        """A line above the bars."""
+        self._progress.console.print(text)

@@ -1,0 +1,135 @@
+"""What a release looks like on a terminal: the promise, the loss, the classes, the files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from betalike.api import Release
+
+BLOCKS = " ▁▂▃▄▅▆▇█"
+BAR_WIDTH = 24
+WIDEST = 88
+
+
+def print_release(console: Console, release: Release) -> None:
+    """Show a published release."""
+    certificate, recount = release.certificate, release.verified.recount
+    promise, facts = certificate["promise"], certificate["release"]
+    parts: list[RenderableType] = [
+        _promise_text(promise, release.worst_value),
+        Text(),
+        _loss_table(facts["loss"], facts["average_loss"]),
+        Text(),
+        _class_text(facts, certificate["also"], recount.classes.sizes),
+    ]
+    if release.folder is not None:
+        files = ", ".join([*certificate["files"], "certificate.json"])
+        parts += [Text(), Text.assemble(("Files    ", "bold"), f"{release.folder}: {files}")]
+    if certificate["randomness"].startswith("seeded"):
+        parts.append(Text("Seeded choices: for experiments, not for release.", style="yellow"))
+    if certificate["table"]["kept"]:
+        kept = ", ".join(certificate["table"]["kept"])
+        parts.append(Text(f"Kept as they are, unprotected: {kept}.", style="yellow"))
+    title = f"{facts['rows']:,} rows published with {certificate['scheme']['name']}"
+    style = "green" if promise["holds"] else "red"
+    console.print(Panel(Group(*parts), title=title, border_style=style, width=min(console.width, WIDEST)))
+
+
+def print_rows(console: Console, title: str, columns: Mapping[str, Sequence[object]]) -> None:
+    """Show a few rows of a table."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for name in columns:
+        table.add_column(name)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*("" if cell is None else Text(str(cell)) for cell in row))
+    console.print(table)
+
+
+def _promise_text(promise: Mapping[str, Any], worst_value: str) -> Text:
+    kept = ("kept", "bold green") if promise["holds"] else ("NOT KEPT", "bold red")
+    beta = f"{promise['beta']:g}"
+    text = Text.assemble(("Promise  ", "bold"), f"{promise['model']} with beta {beta}", ": ", kept)
+    text.append(f"\n         no value becomes more than {beta} times likelier (gain at most {beta})")
+    text.append(f"\n         worst class: gain {promise['worst_gain']:.3f} for the value {worst_value},")
+    text.append(f" {100 * promise['worst_ratio']:.1f} % of its limit")
+    return text
+
+
+def _loss_table(loss: Mapping[str, float], average: float) -> Table:
+    table = Table.grid(padding=(0, 1))
+    for name, value in loss.items():
+        head = "" if table.row_count else "Loss"
+        table.add_row(Text(head, style="bold"), "   ", Text(name), _bar(value), f"{100 * value:5.1f} %")
+    table.add_row("", "", Text("average", style="bold"), _bar(average), Text(f"{100 * average:5.1f} %", style="bold"))
+    return table
+
+
+def _bar(share: float) -> Text:
+    filled = round(BAR_WIDTH * min(max(share, 0.0), 1.0))
+    return Text("━" * filled, style="magenta") + Text("━" * (BAR_WIDTH - filled), style="bright_black")
+
+
+def _class_text(release: Mapping[str, Any], also: Mapping[str, Any], sizes: NDArray[np.int64]) -> Text:
+    text = Text.assemble(("Classes  ", "bold"), f"{release['classes']:,}, of {sizes.min():,} to {sizes.max():,} rows ")
+    text.append(f"(median {int(np.median(sizes)):,})  ")
+    text.append(_histogram(sizes), style="cyan")
+    text.append(f"\n         also: k = {also['k']:,}, l = {also['l']:.1f}, t = {also['t']:.3f} ({also['t_ground']})")
+    return text
+
+
+def _histogram(sizes: NDArray[np.int64], bins: int = 16) -> str:
+    """How many classes are of which size, on a logarithmic axis, as a line of blocks."""
+    if sizes.min() == sizes.max():
+        return ""
+    counts, _ = np.histogram(np.log(sizes), bins=bins)
+    heights = np.ceil(counts / counts.max() * (len(BLOCKS) - 1)).astype(int)
+    return "".join(BLOCKS[height] for height in heights)
+
+
+def print_audit(console: Console, audited: Mapping[str, Any], beta: float | None) -> None:
+    """Show what a published table keeps."""
+    table = Table(show_header=False, box=None, padding=(0, 2))
+
+    def line(name: str, value: str, meaning: str) -> None:
+        table.add_row(Text(name, style="bold"), value, Text(meaning, style="bright_black"))
+
+    def level(value: float | None, none: str) -> str:
+        return none if value is None else f"{value:.4g}"
+
+    line("rows", f"{audited['rows']:,}", f"in {audited['classes']:,} classes")
+    line("k", f"{audited['k']:,}", "rows in the smallest class")
+    line("distinct l", f"{audited['distinct_l']:,}", "fewest sensitive values in a class")
+    line("l", f"{audited['l']:.3g}", f"1 / highest share of a value (average {audited['average_l']:.3g})")
+    grounds = ", ".join(f"{ground} {value:.3f}" for ground, value in audited["t_by_ground"].items())
+    line("t", f"{audited['t']:.3f}", f"farthest class from the table ({grounds})")
+    line("basic beta", level(audited["basic_beta"], "none holds"), "largest relative gain on a value")
+    line("enhanced beta", level(audited["enhanced_beta"], "none holds"), "the same, if every gain is below -ln p")
+    line("delta", level(audited["delta"], "infinite"), "delta-disclosure; infinite where a class lacks a value")
+    worst = audited["worst"]
+    line(
+        "worst", f"{worst['p']:.3%} -> {worst['q']:.3%}", f"value {worst['value']} in a class of {worst['size']:,} rows"
+    )
+    console.print(table)
+    for warning in audited["warnings"]:
+        console.print(f"Warning: {warning}", style="yellow", markup=False)
+    if beta is not None:
+        verdict = Text("kept", style="bold green") if audited["holds"] else Text("NOT KEPT", style="bold red")
+        console.print(Text(f"Promise with beta {beta:g}: ").append(verdict))
+
+
+def print_checks(console: Console, checks: Mapping[str, bool], explanations: Sequence[str]) -> None:
+    """Show each check of a release folder."""
+    for name, passed in checks.items():
+        mark = Text("ok    ", style="green") if passed else Text("FAILED", style="bold red")
+        console.print(mark.append(f"  {name}", style="default"))
+    for explanation in explanations:
+        console.print(explanation, style="red", markup=False)
