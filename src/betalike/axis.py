@@ -26,9 +26,20 @@ Bound = str | int | float | None
 class Axis(Protocol):
     """What schemes, the loss and the labels need to know of a column."""
 
-    name: str
-    kind: Kind
-    has_missing: bool
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        ...
+
+    @property
+    def kind(self) -> Kind:
+        """The column's type."""
+        ...
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether some rows lack a value; their code is the last."""
+        ...
 
     @property
     def size(self) -> int:

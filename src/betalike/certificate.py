@@ -74,7 +74,7 @@ class Levels(msgspec.Struct, frozen=True):
 
     k: int
     distinct_l: int
-    l: float
+    l: float  # noqa: E741 - the name that everybody uses
     average_l: float
     t: float
     average_t: float

@@ -143,8 +143,16 @@ def _build(ranked: list[tuple[str, ...]], source: str) -> Hierarchy:
     labels[root] = ROOT  # also where an inner node covered everything already
     _check_distinct(labels, source)
     parent = [parents.get(node, root) for node in range(len(labels))]
-    arrays = [np.array(column, dtype=np.int64) for column in (first, last, parent, levels)]
-    return Hierarchy(tuple(labels), *arrays, n_leaves=n_leaves, height=height - 1, paths=tuple(ranked))
+    return Hierarchy(
+        labels=tuple(labels),
+        first=np.array(first, dtype=np.int64),
+        last=np.array(last, dtype=np.int64),
+        parent=np.array(parent, dtype=np.int64),
+        level=np.array(levels, dtype=np.int64),
+        n_leaves=n_leaves,
+        height=height - 1,
+        paths=tuple(ranked),
+    )
 
 
 def _check_distinct(labels: list[str], source: str) -> None:

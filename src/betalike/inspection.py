@@ -27,7 +27,7 @@ Prior = dict[str, int]
 
 @dataclass(frozen=True)
 class Audited:
-    """The levels a published table reaches, where the prior came from, and the verdict on a promise if one was named."""
+    """The levels a published table reaches, the source of the prior, and the verdict on a promise if one was named."""
 
     audit: Audit
     prior_source: str

@@ -38,7 +38,7 @@ class Audit:
     classes: int
     k: int
     distinct_l: int
-    l: float  # noqa: E741 - the name that everybody uses, and interface.md prescribes
+    l: float  # noqa: E741 - the name that everybody uses
     average_l: float
     t: float
     average_t: float

@@ -67,8 +67,10 @@ class Recount:
 class Engine(Protocol):
     """What carries rows: it counts cells, hands rows out to classes, writes them and counts what was written."""
 
-    name: str
-    sensitive_labels: list[str]
+    @property
+    def sensitive_labels(self) -> list[str]:
+        """The published form of each sensitive code."""
+        ...
 
     def count_cells(self) -> Cells:
         """Fold the table into cells."""
@@ -98,8 +100,15 @@ class Engine(Protocol):
 class PlanningScheme(Protocol):
     """What forms classes from cells."""
 
-    name: str
-    randomness: Randomness
+    @property
+    def name(self) -> str:
+        """The scheme's name in a certificate."""
+        ...
+
+    @property
+    def randomness(self) -> Randomness:
+        """Where its random choices come from."""
+        ...
 
     def plan(self, cells: Cells, model: Likeness, progress: Progress = SILENT) -> Plan:
         """Form classes that keep the promise."""

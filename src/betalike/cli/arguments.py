@@ -29,7 +29,7 @@ def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, 
     for name in (*plain, "layout", "delimiter", "force", "seed"):
         if given[name] is not None:
             arguments[name] = given[name]
-    kinds = {column: "categorical" for column in split_list(given["categorical"])}
+    kinds = dict.fromkeys(split_list(given["categorical"]), "categorical")
     kinds |= dict.fromkeys(split_list(given["numeric"]), "real")
     if kinds:
         arguments["kinds"] = {**arguments.get("kinds", {}), **kinds}

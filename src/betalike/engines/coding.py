@@ -13,7 +13,7 @@ from betalike.errors import HierarchyError, SchemaError
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.schema import Attribute, Kind
 
-Codes = NDArray[np.integer[Any]]
+Codes = NDArray[Any]
 DENSE_SPAN = 1 << 22
 SHOWN_FROM_ROWS = 3  # a value of fewer rows than this could tell of a person and is not shown in a message
 
@@ -81,7 +81,9 @@ def _empty_to_missing(column: pl.Series) -> pl.Series:
 
 def _to_numbers(column: pl.Series, kind: Kind, name: str) -> pl.Series:
     """The column as integers (days and microseconds for dates) or reals."""
-    target = {Kind.INTEGER: pl.Int64, Kind.REAL: pl.Float64, Kind.DATE: pl.Date, Kind.DATETIME: pl.Datetime("us")}[kind]
+    target: Any = {Kind.INTEGER: pl.Int64, Kind.REAL: pl.Float64, Kind.DATE: pl.Date, Kind.DATETIME: pl.Datetime("us")}[
+        kind
+    ]
     if kind in (Kind.DATE, Kind.DATETIME) and not column.dtype.is_temporal() and column.dtype != pl.String:
         raise SchemaError(f"the column '{name}' is of type {kind}, but the table has it as {column.dtype}.")
     if column.dtype == pl.String and kind in (Kind.DATE, Kind.DATETIME):
@@ -127,19 +129,11 @@ def _declared(end: str | float, kind: Kind, name: str) -> float:
 
 def _rank(numbers: pl.Series) -> tuple[NDArray[Any], Codes]:
     """The distinct numbers in order, and the place of each row's number among them; missing ones come last."""
-    has_missing = numbers.null_count() > 0
-    if numbers.dtype.is_integer() and numbers.null_count() < len(numbers):
-        low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]  # integers, as just tested
-        if high - low < DENSE_SPAN:
-            offsets = (numbers - low).fill_null(high - low + 1).to_numpy()
-            is_present = np.zeros(high - low + 2, dtype=bool)
-            is_present[offsets] = True
-            values = np.flatnonzero(is_present[:-1]) + low
-            place = np.cumsum(is_present, dtype=np.int32) - 1
-            return values, np.asarray(place[offsets])
     values = numbers.unique().drop_nulls().sort().to_numpy()
+    if numbers.dtype.is_integer():
+        return values.astype(np.int64), _codes_of_values(numbers, pl.Series(values))
     codes = numbers.rank("dense").cast(pl.Int64) - 1
-    return values, (codes.fill_null(len(values)) if has_missing else codes).to_numpy()
+    return values, codes.fill_null(len(values)).to_numpy()
 
 
 def _as_text(column: pl.Series) -> pl.Series:
@@ -190,15 +184,20 @@ def _absent_leaves(column: pl.Series, absent: pl.Series, name: str) -> Hierarchy
 
 def _codes_of_values(column: pl.Series, values: pl.Series) -> Codes:
     """The place of each row's value in a list of distinct values; missing values come after the last."""
+    n_values = len(values)
     if column.dtype == pl.String:
         codes = column.cast(pl.Enum(values)).to_physical()
-    elif column.dtype.is_integer() and len(values) and values.max() - values.min() < DENSE_SPAN:  # type: ignore[operator]
-        place = np.full(int(values.max() - values.min()) + 2, len(values), dtype=np.int32)  # type: ignore[operator]
-        place[(values - values.min()).to_numpy()] = np.arange(len(values))
-        return np.asarray(place[(column - values.min()).fill_null(len(place) - 1).to_numpy()])
+    elif column.dtype.is_integer() and n_values:
+        offsets = values.to_numpy().astype(np.int64)
+        low, high = int(offsets.min()), int(offsets.max())
+        if high - low < DENSE_SPAN:
+            place = np.full(high - low + 2, n_values, dtype=np.int32)
+            place[offsets - low] = np.arange(n_values)
+            return np.asarray(place[(column.cast(pl.Int64) - low).fill_null(high - low + 1).to_numpy()])
+        codes = column.replace_strict(values, pl.Series(np.arange(n_values)), default=None)
     else:
-        codes = column.replace_strict(values, pl.Series(np.arange(len(values))), default=None)
-    return codes.cast(pl.Int32).fill_null(len(values)).to_numpy()
+        codes = column.replace_strict(values, pl.Series(np.arange(n_values)), default=None)
+    return codes.cast(pl.Int32).fill_null(n_values).to_numpy()
 
 
 def _sensitive_axis(column: pl.Series, published: pl.Series, attribute: Attribute) -> tuple[Axis, NDArray[np.int64]]:

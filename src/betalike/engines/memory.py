@@ -93,8 +93,7 @@ class MemoryEngine:
         ec = pl.Series(assignment.ec)
         columns: list[pl.Series] = []
         for i, axis in enumerate(cells.axes):
-            for of_class in _class_columns(axis, low[:, i], high[:, i], layout):
-                columns.append(of_class.gather(ec))
+            columns += [of_class.gather(ec) for of_class in _class_columns(axis, low[:, i], high[:, i], layout)]
         value = cells.value[self._coded[1][assignment.order]]
         columns.append(self.sensitive_values.gather(pl.Series(value)).alias(self.schema.sensitive.name))
         if self.schema.kept:
@@ -173,5 +172,6 @@ def _group_labels(published: pl.DataFrame) -> list[str | None]:
 def _class_columns(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], layout: Layout) -> list[pl.Series]:
     """The published columns of one axis, with one entry for each class."""
     if layout is Layout.BOUNDS and isinstance(axis, OrderedAxis):
-        return [pl.Series(f"{axis.name}_{end}", ends) for end, ends in zip(("low", "high"), axis.bounds(low, high))]
+        lows, highs = axis.bounds(low, high)
+        return [pl.Series(f"{axis.name}_low", lows), pl.Series(f"{axis.name}_high", highs)]
     return [pl.Series(axis.name, axis.labels(low, high), dtype=pl.String)]

@@ -34,7 +34,8 @@ def to_polars(frame: Any, columns: Sequence[str] | None = None) -> pl.DataFrame:
             frame = (native.collect("polars") if isinstance(native, nw.LazyFrame) else native).to_polars()
     for name in columns or ():
         check_column(name, frame.columns)
-    return frame.select(columns) if columns is not None else frame
+    selected: pl.DataFrame = frame.select(columns) if columns is not None else frame
+    return selected
 
 
 def like(frame: pl.DataFrame, original: Any) -> Any:

@@ -172,7 +172,7 @@ def take_nearest_in_space(
 @kernel
 def free_under_nodes(free: Ints, trees: tuple[Ints, Ints, Ints, Ints, Ints, Floats, Floats]) -> tuple[Ints, Ints]:
     """Free tuples under each tree node, and the leaf that holds each entry."""
-    order, first, last, child, parent, low, high = trees
+    order, first, last, child, _, _, _ = trees
     node_free = np.zeros(len(first), dtype=np.int64)
     leaf_of_entry = np.empty(len(free), dtype=np.int64)
     for node in range(len(first)):

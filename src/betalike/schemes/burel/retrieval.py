@@ -11,7 +11,7 @@ Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 Words = NDArray[np.uint64]
 
-# An *entry* is one QI point of one bucket with its number of tuples; entries are sorted by bucket, then along the curve.
+# An *entry* is one QI point of one bucket with its number of tuples; sorted by bucket, then along the curve.
 
 
 @kernel
@@ -36,7 +36,7 @@ def _forget(tree: Ints, entry: int, count: int) -> None:
 
 
 @kernel
-def _entry_of_tuple(tree: Ints, number: int) -> int:
+def _entry_of_tuple(tree: Ints, number: np.int64) -> int:
     """The entry that holds the free tuple of this number (from 0)."""
     position = 0
     step = 1

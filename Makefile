@@ -1,0 +1,48 @@
+# The two commands: `make demo` and `make test`. Everything is installed into .venv; nothing else is touched.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+SOURCES := src tests benchmarks
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench clean
+
+help:  ## show the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(VENV)/.runs  ## publish the built-in table and show the result
+	$(BIN)/betalike demo
+
+test: $(VENV)/.tests  ## run all tests
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: $(VENV)/.tests  ## formatting, linting and types
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/mypy
+
+format: $(VENV)/.tests  ## bring the sources into the common format
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+
+bench: $(VENV)/.tests  ## measure time and memory against a yardstick in the same run
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove the virtual environment and everything generated
+	rm -rf $(VENV) betalike-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "betalike needs Python 3.11 or later; name one: make PYTHON=python3.12 ..." >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runs: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.tests: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --constraint constraints.txt --editable '.[test,check]'
+	@touch $@ $(VENV)/.runs

@@ -1,0 +1,35 @@
+"""The tables that are measured: CENSUS where it is at hand, the built-in table otherwise."""
+
+from __future__ import annotations
+
+import lzma
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from betalike.datasets import census_like, census_like_hierarchies
+
+THREE = ["age", "gender", "education"]
+FIVE = [*THREE, "marital_status", "work_class"]
+
+
+@dataclass(frozen=True)
+class Census:
+    """A CSV file with the columns of CENSUS, and its hierarchies."""
+
+    path: Path
+    hierarchies: Any
+    name: str
+
+
+def census(folder: Path) -> Census:
+    """CENSUS as a plain CSV file; `census_like` of the same size where the table is not there."""
+    root = Path(__file__).resolve().parent.parent
+    data = Path(os.environ.get("BETALIKE_DATA", root.parent / "shared" / "data")) / "census"
+    path = folder / "census.csv"
+    if (data / "census.csv.xz").is_file():
+        path.write_bytes(lzma.decompress((data / "census.csv.xz").read_bytes()))
+        return Census(path, data / "hierarchies", "CENSUS")
+    census_like(500_000).write_csv(path)
+    return Census(path, census_like_hierarchies(), "census_like (CENSUS is not at hand)")
