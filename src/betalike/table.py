@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from betalike.axis import Axis
 from betalike.errors import InputError
-from betalike.table_kernels import class_boxes, number_keys_by_hash, number_keys_densely
+from betalike.table_kernels import append_digit, class_boxes, number_keys_by_hash, number_keys_densely
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
@@ -105,22 +105,22 @@ class ClassCounts:
         return np.asarray(np.bincount(self.value, weights=self.count, minlength=self.n_values).astype(np.int64))
 
 
-def fold(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[Ids, Ids]:
-    """Number the distinct combinations of codes: the codes of each combination, and the combination of each row.
+def fold(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[Ints, Ids]:
+    """Number the distinct combinations of codes: a row in which each combination occurs, and each row's combination.
 
     Combinations are numbered in the order of their codes, whatever the order of the rows.
     """
     n_rows = len(codes[0])
     if n_rows > np.iinfo(np.int32).max:
         raise InputError(f"the table has {n_rows} rows; in memory betalike takes at most {np.iinfo(np.int32).max}.")
-    keys, span = codes[0].astype(np.uint64), sizes[0]
-    for column, size in zip(codes[1:], sizes[1:], strict=True):
+    keys, span = np.zeros(n_rows, dtype=np.uint64), 1
+    for column, size in zip(codes, sizes, strict=True):
         if span * size >= 2**63:  # number what we have so far, to make room
             keys, span = _renumber(keys, span)
-        keys = keys * np.uint64(size) + column.astype(np.uint64)
+        append_digit(keys, np.ascontiguousarray(column, dtype=np.int32), size)
         span *= size
     number, firsts = _number(keys, span)
-    return np.column_stack([np.asarray(column)[firsts] for column in codes]).astype(np.int32), number
+    return firsts, number
 
 
 def _renumber(keys: NDArray[np.uint64], span: int) -> tuple[NDArray[np.uint64], int]:

@@ -12,6 +12,13 @@ Ints = NDArray[np.int64]
 
 
 @kernel
+def append_digit(keys: NDArray[np.uint64], codes: Ids, size: int) -> None:
+    """Append a column's code to each row's key, as a digit of base `size`."""
+    for row in range(len(keys)):
+        keys[row] = keys[row] * np.uint64(size) + np.uint64(codes[row])
+
+
+@kernel
 def number_keys_densely(keys: NDArray[np.uint64], span: int) -> tuple[Ids, Ints]:
     """Number distinct keys below `span` in ascending order; also the first row in which each occurs."""
     first = np.full(span, -1, dtype=np.int32)

@@ -39,7 +39,7 @@ def code_sensitive(column: pl.Series, attribute: Attribute, missing_is_value: bo
     published = column.unique().drop_nulls().sort()
     axis, order = _sensitive_axis(column, published, attribute)
     published = published.gather(order)
-    codes = _codes_of_values(column, published)
+    codes = _codes_of_values(column, published, np.arange(len(published)), len(published))
     if n_missing:
         published = published.extend_constant(None, 1)
     return axis, codes, published
@@ -131,9 +131,10 @@ def _rank(numbers: pl.Series) -> tuple[NDArray[Any], Codes]:
     """The distinct numbers in order, and the place of each row's number among them; missing ones come last."""
     values = numbers.unique().drop_nulls().sort().to_numpy()
     if numbers.dtype.is_integer():
-        return values.astype(np.int64), _codes_of_values(numbers, pl.Series(values))
-    codes = numbers.rank("dense").cast(pl.Int64) - 1
-    return values, codes.fill_null(len(values)).to_numpy()
+        codes = _codes_of_values(numbers, pl.Series(values), np.arange(len(values)), len(values))
+        return values.astype(np.int64), codes
+    ranks = numbers.rank("dense").cast(pl.Int64) - 1
+    return values, ranks.fill_null(len(values)).to_numpy()
 
 
 def _as_text(column: pl.Series) -> pl.Series:
@@ -150,11 +151,9 @@ def _code_categories(column: pl.Series, attribute: Attribute) -> tuple[Axis, Cod
     if (texts == ROOT).any():
         raise SchemaError(f"the column '{attribute.name}' holds '*', which is the label of everything generalized.")
     hierarchy = attribute.hierarchy or Hierarchy.flat(_in_natural_order(texts) or ["(none)"])
-    codes = _leaves_of(texts, hierarchy, column, distinct, attribute.name)
-    by_code = distinct.gather(np.argsort(codes))
+    leaves = np.array(_leaves_of(texts, hierarchy, column, distinct, attribute.name), dtype=np.int32)
     axis = HierarchyAxis(attribute.name, hierarchy, has_missing=column.null_count() > 0)
-    place = np.append(np.sort(codes), hierarchy.n_leaves)  # the last is the missing value's
-    return axis, place[_codes_of_values(column, by_code)]
+    return axis, _codes_of_values(column, distinct, leaves, missing=hierarchy.n_leaves)
 
 
 def _in_natural_order(texts: pl.Series) -> list[str]:
@@ -182,22 +181,28 @@ def _absent_leaves(column: pl.Series, absent: pl.Series, name: str) -> Hierarchy
     )
 
 
-def _codes_of_values(column: pl.Series, values: pl.Series) -> Codes:
-    """The place of each row's value in a list of distinct values; missing values come after the last."""
-    n_values = len(values)
+def _dense_span(values: pl.Series) -> tuple[int, int] | None:
+    """The least and greatest of whole numbers that are close enough together to be looked up in a list."""
+    if not values.dtype.is_integer() or not len(values):
+        return None
+    numbers = values.to_numpy()
+    low, high = int(numbers.min()), int(numbers.max())
+    return (low, high) if high - low < DENSE_SPAN else None
+
+
+def _codes_of_values(column: pl.Series, values: pl.Series, codes: Codes, missing: int) -> Codes:
+    """Each row's code, given the distinct values, the code of each, and that of a missing value."""
+    coded = np.append(codes, missing).astype(np.int32)
+    if (span := _dense_span(values)) is not None:
+        low, high = span
+        by_number = np.full(high - low + 2, missing, dtype=np.int32)
+        by_number[values.to_numpy().astype(np.int64) - low] = coded[:-1]
+        return np.asarray(by_number[(column.cast(pl.Int64) - low).fill_null(high - low + 1).to_numpy()])
     if column.dtype == pl.String:
-        codes = column.cast(pl.Enum(values)).to_physical()
-    elif column.dtype.is_integer() and n_values:
-        offsets = values.to_numpy().astype(np.int64)
-        low, high = int(offsets.min()), int(offsets.max())
-        if high - low < DENSE_SPAN:
-            place = np.full(high - low + 2, n_values, dtype=np.int32)
-            place[offsets - low] = np.arange(n_values)
-            return np.asarray(place[(column.cast(pl.Int64) - low).fill_null(high - low + 1).to_numpy()])
-        codes = column.replace_strict(values, pl.Series(np.arange(n_values)), default=None)
+        places = column.cast(pl.Enum(values)).to_physical()
     else:
-        codes = column.replace_strict(values, pl.Series(np.arange(n_values)), default=None)
-    return codes.cast(pl.Int32).fill_null(n_values).to_numpy()
+        places = column.replace_strict(values, pl.Series(np.arange(len(values))), default=None)
+    return np.asarray(coded[places.cast(pl.Int32).fill_null(len(values)).to_numpy()])
 
 
 def _sensitive_axis(column: pl.Series, published: pl.Series, attribute: Attribute) -> tuple[Axis, NDArray[np.int64]]:

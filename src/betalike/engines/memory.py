@@ -54,11 +54,13 @@ class MemoryEngine:
         )
         axes = tuple(axis for axis, _ in coded)
         sizes = [axis.size for axis in axes]
-        combinations, cell_of_row = fold([*(codes for _, codes in coded), values], [*sizes, sensitive.size])
-        points, point = fold(list(combinations.T[:-1]), sizes)
-        count = np.bincount(cell_of_row, minlength=len(combinations)).astype(np.int64)
-        value = np.ascontiguousarray(combinations[:, -1])
-        return Cells(axes, sensitive, schema.weights, points, point, value, count), cell_of_row, published
+        row_of_cell, cell_of_row = fold([*(codes for _, codes in coded), values], [*sizes, sensitive.size])
+        count = np.bincount(cell_of_row, minlength=len(row_of_cell)).astype(np.int64)
+        corners = np.column_stack([codes[row_of_cell] for _, codes in coded]).astype(np.int32)
+        cell_of_point, point = fold(list(corners.T), sizes)
+        value = values[row_of_cell].astype(np.int32)
+        cells = Cells(axes, sensitive, schema.weights, corners[cell_of_point], point, value, count)
+        return cells, cell_of_row, published
 
     def count_cells(self) -> Cells:
         """Fold the table into cells."""
@@ -138,27 +140,39 @@ def label_values(values: pl.Series) -> list[str]:
 def read_release(path: Path, form: Format, columns: Sequence[str]) -> pl.DataFrame:
     """Read columns of a release as text, repeated texts once."""
     if form is Format.PARQUET:
-        return pl.read_parquet(path, columns=list(columns))
+        return pl.scan_parquet(path).select(_as_repeated_text(columns)).collect(engine="streaming")
     return pl.read_csv(path, columns=list(columns), schema_overrides=dict.fromkeys(columns, pl.Categorical))
+
+
+def _as_repeated_text(columns: Sequence[str]) -> list[pl.Expr]:
+    return [pl.col(name).cast(pl.String).cast(pl.Categorical) for name in columns]
 
 
 def recount(frame: pl.DataFrame, names: Sequence[Sequence[str]], sensitive: str, values: Sequence[str]) -> Recount:
     """Count the classes of a published frame: rows with the same labels are a class, whoever wrote them."""
     columns = [name for group in names for name in group]
-    counted = (
-        frame.select(*columns, sensitive)
-        .group_by(*columns, sensitive)
-        .len("n")
-        .with_columns(pl.col(sensitive).cast(pl.String).fill_null(""))
+    plain = [name for name in (*columns, sensitive) if frame[name].dtype != pl.Categorical]
+    frame = frame.select(*columns, sensitive).with_columns(_as_repeated_text(plain))
+    codes = [frame[name].to_physical().cast(pl.Int32).fill_null(-1).to_numpy() + 1 for name in (*columns, sensitive)]
+    firsts, number = fold(codes, [int(column.max()) + 1 for column in codes])
+    count = np.bincount(number, minlength=len(firsts)).astype(np.int64)
+    met = [column[firsts] for column in codes]  # the classes and values that occur together
+    first_of_class, ec = fold(met[:-1], [int(column.max()) + 1 for column in met[:-1]])
+    value = _value_numbers(frame[sensitive].gather(firsts), met[-1], values)
+    published = frame.select(columns)[firsts[first_of_class]]
+    return Recount(
+        classes=ClassCounts.of(ec, np.maximum(value, 0), count, len(values)),
+        labels=[_group_labels(published.select(group)) for group in names],
+        n_unknown=int(count[value < 0].sum()),
     )
-    numbered = counted.select(columns).unique(maintain_order=True).with_row_index("ec")
-    joined = counted.join(numbered, on=columns, nulls_equal=True)
-    value = joined[sensitive].replace_strict(list(values), np.arange(len(values)), default=-1, return_dtype=pl.Int64)
-    labels = [_group_labels(numbered.select(group)) for group in names]
-    counts = joined["n"].cast(pl.Int64).to_numpy()
-    n_unknown = int(joined.filter(value < 0)["n"].sum())
-    classes = ClassCounts.of(joined["ec"].to_numpy(), value.clip(0).to_numpy(), counts, len(values))
-    return Recount(classes, labels, n_unknown)
+
+
+def _value_numbers(column: pl.Series, codes: NDArray[np.int32], values: Sequence[str]) -> NDArray[np.int64]:
+    """The number of each sensitive value in a list of them, -1 for one that is not there."""
+    number = {value: i for i, value in enumerate(values)}
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    texts = column.gather(first).cast(pl.String).fill_null("")
+    return np.array([number.get(text, -1) for text in texts], dtype=np.int64)[inverse]
 
 
 def _group_labels(published: pl.DataFrame) -> list[str | None]:
