@@ -106,14 +106,14 @@ class OrderedAxis:
     def positions(self) -> NDArray[np.float64]:
         """Where each code lies in the unit interval; missing values at the upper end."""
         low, high = self.domain
-        span = (self.values - low) / (high - low) if high > low else np.zeros(len(self.values))
+        span = (self.values.astype(np.float64) - low) / (high - low) if high > low else np.zeros(len(self.values))
         return np.append(span, [1.0] * self.has_missing)
 
     def losses(self, low: Codes, high: Codes) -> NDArray[np.float64]:
         """Width of each range over the width of the domain. Paper: Eq. 2."""
         if not len(self.values):
             return np.zeros(len(low))
-        values = np.append(self.values, self.values[-1:])  # the missing value's entry is never used
+        values = np.append(self.values, self.values[-1:]).astype(np.float64)  # the last stands for missing: not used
         width = self.domain[1] - self.domain[0]
         loss = (values[high] - values[low]) / width if width > 0 else np.zeros(len(low))
         return np.where(self._is_mixed(low, high), 1.0, np.where(low == high, 0.0, loss))

@@ -286,6 +286,9 @@ def _publish(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False)
     from betalike.report.summary import print_release, print_rows
 
     errors = Console(stderr=True)
+    if arguments.get("keep"):
+        kept = ", ".join(arguments["keep"])
+        print(f"betalike: warning: published as they are, unprotected: {kept}.", file=sys.stderr)
     with TerminalProgress(errors) as progress, announced_compilation(lambda: progress.say(COMPILING)):
         release = betalike.publish(**arguments, progress=progress)
     if as_json:

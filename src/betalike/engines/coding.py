@@ -71,6 +71,11 @@ def guess_kind(column: pl.Series, attribute: Attribute) -> Kind:
 
 def _empty_to_missing(column: pl.Series) -> pl.Series:
     """Empty text and NaN are missing values like null."""
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object, pl.Time, pl.Duration):
+        raise SchemaError(
+            f"the column '{column.name}' is of type {column.dtype}, which betalike does not publish. Convert it to "
+            "numbers, dates or text, or leave it out."
+        )
     if column.dtype in (pl.Categorical, pl.Enum, pl.Boolean):
         column = column.cast(pl.String)
     if column.dtype == pl.String:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from betalike.axis import Axis, OrderedAxis
 from betalike.engines.coding import code_quasi_identifier, code_sensitive
-from betalike.errors import InputError
+from betalike.errors import FileError, InputError, SchemaError
 from betalike.publication import Format, Layout, Recount
 from betalike.randomness import Randomness
 from betalike.schema import Schema
@@ -88,8 +88,19 @@ class MemoryEngine:
         hand_out(order, cell_of_row, starts[:-1].copy(), plan.count[by_cell], plan.ec[by_cell], ec)
         return Assignment(plan, order, ec)
 
+    def _check_distinct_names(self, layout: Layout) -> None:
+        published = [name for group in label_columns(self.count_cells().axes, layout) for name in group]
+        others = [self.schema.sensitive.name, *(attribute.name for attribute in self.schema.kept)]
+        doubled = {name for name in published if (published + others).count(name) > 1}
+        if doubled:
+            raise SchemaError(
+                f"the release would have two columns named '{min(doubled)}'. Rename one in the table, or publish with "
+                "the layout 'labels'."
+            )
+
     def generalize(self, assignment: Assignment, layout: Layout = Layout.LABELS) -> pl.DataFrame:
         """The release as a frame: labels of each row's class, the sensitive value, the kept columns."""
+        self._check_distinct_names(layout)
         plan, cells = assignment.plan, assignment.plan.cells
         low, high = (side.astype(np.int64) for side in plan.boxes)
         ec = pl.Series(assignment.ec)
@@ -105,10 +116,15 @@ class MemoryEngine:
 
     def write(self, release: pl.DataFrame, path: Path, form: Format) -> None:
         """Write a release to a file."""
-        if form is Format.PARQUET:
-            release.write_parquet(path)
-        else:
-            release.write_csv(path)
+        try:
+            if form is Format.PARQUET:
+                release.write_parquet(path)
+            else:
+                release.write_csv(path)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            is_full = "No space left" in str(error)  # Polars tells it in words only
+            reason = "no space is left on the disk" if is_full else "its disk or folder does not take it"
+            raise FileError(f"{path.name} could not be written: {reason}. Nothing was published.") from error
 
     def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
         """Count a written release again, from the file alone."""

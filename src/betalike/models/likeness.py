@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,11 +50,11 @@ class Likeness:
     k: int = 1
 
     def __post_init__(self) -> None:
-        if isinstance(self.beta, bool) or not isinstance(self.beta, int | float) or not math.isfinite(self.beta):
+        if isinstance(self.beta, bool) or not isinstance(self.beta, Real) or not math.isfinite(self.beta):
             raise ParameterError(f"beta is {self.beta!r}; it must be a number greater than 0, such as 4.")
         if self.beta <= 0:
             raise ParameterError(f"beta is {self.beta}; it must be greater than 0, such as 4.")
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 1:
             raise ParameterError(f"k is {self.k!r}; it must be a whole number of 1 or more.")
 
     @property
@@ -64,7 +65,7 @@ class Likeness:
     def caps(self, counts: Ints) -> Caps:
         """Highest frequency of each sensitive value in a class, given how often it occurs in the table."""
         n_rows = int(counts.sum())
-        threshold = exact_beta(self.beta)
+        threshold = exact_beta(float(self.beta))
         is_enhanced = self.form is Form.ENHANCED
         return Caps.of([_bound(int(count), n_rows, threshold, is_enhanced) for count in counts], n_rows)
 

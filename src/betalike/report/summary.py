@@ -75,7 +75,7 @@ def _loss_table(loss: Mapping[str, float], average: float) -> Table:
 
 def _bar(share: float) -> Text:
     filled = round(BAR_WIDTH * min(max(share, 0.0), 1.0))
-    return Text("━" * filled, style="magenta") + Text("━" * (BAR_WIDTH - filled), style="bright_black")
+    return Text("█" * filled, style="magenta") + Text("░" * (BAR_WIDTH - filled), style="bright_black")
 
 
 def _class_text(release: Mapping[str, Any], also: Mapping[str, Any], sizes: NDArray[np.int64]) -> Text:

@@ -18,13 +18,14 @@ DEFAULT_SCHEME = "burel+split"
 __all__ = ["DEFAULT_SCHEME", "SCHEMES", "Burel", "Retrieval", "make_scheme"]
 
 
-def make_scheme(name: str, randomness: Randomness, **options: Any) -> Burel:
+def make_scheme(name: str, randomness: Randomness, retrieval: str = "hilbert", **unknown: Any) -> Burel:
     """The scheme of this name; options that it does not have are an error."""
     if name not in SCHEMES:
         raise ParameterError(
             f"there is no scheme '{name}'. There are: {', '.join(SCHEMES)}.{suggestion(name, SCHEMES)}"
         )
-    try:
-        return SCHEMES[name](randomness=randomness, **options)
-    except TypeError as error:
-        raise ParameterError(f"the scheme '{name}' does not take: {', '.join(options)}.") from error
+    if unknown:
+        raise ParameterError(f"the scheme '{name}' has no option '{next(iter(unknown))}'; it has: retrieval.")
+    if retrieval not in list(Retrieval):
+        raise ParameterError(f"retrieval is '{retrieval}'; it must be one of: {', '.join(Retrieval)}.")
+    return SCHEMES[name](randomness=randomness, retrieval=Retrieval(retrieval))
