@@ -7,9 +7,8 @@ least and its greatest code alone. Missing values have the last code; they join 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -64,26 +63,24 @@ class Axis(Protocol):
         ...
 
 
-def format_value(value: int | float, kind: Kind) -> str:
-    """A single numeric value, date or moment as published."""
+def format_values(values: Iterable[int | float], kind: Kind) -> list[str]:
+    """Numbers, dates or moments as published."""
     if kind is Kind.INTEGER:
-        return str(int(value))
+        return [str(int(value)) for value in values]
+    if kind is Kind.REAL:
+        return [repr(float(value)) for value in values]
     if kind is Kind.DATE:
-        return (EPOCH + datetime.timedelta(days=int(value))).date().isoformat()
-    if kind is Kind.DATETIME:
-        return (EPOCH + datetime.timedelta(microseconds=int(value))).isoformat(sep=" ")
-    return repr(float(value))
+        return [(EPOCH + datetime.timedelta(days=int(value))).date().isoformat() for value in values]
+    return [(EPOCH + datetime.timedelta(microseconds=int(value))).isoformat(sep=" ") for value in values]
 
 
-def parse_value(text: str, kind: Kind) -> int | float:
-    """The number behind a published value: the inverse of `format_value`."""
-    if kind is Kind.INTEGER:
-        return int(text)
-    if kind is Kind.DATE:
-        return (datetime.datetime.fromisoformat(text) - EPOCH).days
-    if kind is Kind.DATETIME:
-        return (datetime.datetime.fromisoformat(text) - EPOCH) // datetime.timedelta(microseconds=1)
-    return float(text)
+def parse_values(texts: Sequence[str], kind: Kind) -> NDArray[np.float64]:
+    """The numbers behind published values: the inverse of `format_values`."""
+    if kind in (Kind.INTEGER, Kind.REAL):
+        return np.array(list(map(int if kind is Kind.INTEGER else float, texts)), dtype=np.float64)
+    unit = datetime.timedelta(days=1) if kind is Kind.DATE else datetime.timedelta(microseconds=1)
+    moments = map(datetime.datetime.fromisoformat, texts)
+    return np.array([(moment - EPOCH) // unit for moment in moments], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -120,50 +117,53 @@ class OrderedAxis:
 
     def labels(self, low: Codes, high: Codes) -> list[str | None]:
         """`37`, `[30, 45]`, `*` where missing and present values meet, None where all are missing."""
-        texts: list[str | None] = [*self._texts, None]
-        mixed = self._is_mixed(low, high)
-        pairs = zip(low.tolist(), high.tolist(), mixed.tolist(), strict=True)
-        return [ROOT if m else texts[a] if a == b else f"[{texts[a]}, {texts[b]}]" for a, b, m in pairs]
+        starts, ends = self._ends(low), self._ends(high)
+        labels = [a if a == b else f"[{a}, {b}]" for a, b in zip(starts, ends, strict=True)]
+        for i in np.flatnonzero(self._is_mixed(low, high)):
+            labels[i] = ROOT
+        return labels
 
     def label_losses(self, labels: Sequence[str | None]) -> NDArray[np.float64]:
         """Loss of published ranges: single values lose nothing, `*` loses all. Paper: Eq. 2."""
         width = self.domain[1] - self.domain[0]
-        return np.array([self._label_width(label) / width if width > 0 else 0.0 for label in labels], dtype=np.float64)
-
-    def _label_width(self, label: str | None) -> float:
-        if label is None:
-            return 0.0
-        if label == ROOT:
-            return self.domain[1] - self.domain[0]
-        if label.startswith("[") and label.endswith("]") and ", " in label:
-            low, high = (parse_value(end, self.kind) for end in label[1:-1].split(", ", 1))
-            return high - low
-        parse_value(label, self.kind)
-        return 0.0
+        losses = np.array([1.0 if label == ROOT and width > 0 else 0.0 for label in labels])
+        shown = [i for i, label in enumerate(labels) if label is not None and label != ROOT]
+        ends = [str(labels[i]).removeprefix("[").removesuffix("]").split(", ", 1) for i in shown]
+        span = parse_values([pair[-1] for pair in ends], self.kind) - parse_values(
+            [pair[0] for pair in ends], self.kind
+        )
+        losses[shown] = span / width if width > 0 else 0.0
+        return losses
 
     def bounds(self, low: Codes, high: Codes) -> tuple[list[Bound], list[Bound]]:
         """The two ends of each range; the domain's ends where missing and present values meet."""
-        ends: list[Bound] = [*(self.values.tolist() if self.kind in _PLAIN else self._texts), None]
-        domain = [self._bound(end) for end in self.domain]
-        mixed = self._is_mixed(low, high).tolist()
-        lows = [domain[0] if m else ends[a] for a, m in zip(low.tolist(), mixed, strict=True)]
-        highs = [domain[1] if m else ends[b] for b, m in zip(high.tolist(), mixed, strict=True)]
+        lows, highs = (self._as_bounds(self._ends(codes)) for codes in (low, high))
+        domain = self._as_bounds([*self.domain_texts])
+        for i in np.flatnonzero(self._is_mixed(low, high)):
+            lows[i], highs[i] = domain
         return lows, highs
 
-    def _bound(self, value: float) -> Bound:
-        if self.kind is Kind.REAL:
-            return float(value)
-        return int(value) if self.kind is Kind.INTEGER else format_value(value, self.kind)
+    @property
+    def domain_texts(self) -> tuple[str, str]:
+        """The ends of the domain as published."""
+        low, high = format_values(self.domain, self.kind)
+        return low, high
+
+    def _ends(self, codes: Codes) -> list[str | None]:
+        """The value of each code as published; None for a missing one."""
+        used, inverse = np.unique(codes, return_inverse=True)
+        texts: list[str | None] = [*format_values(self.values[used[used < len(self.values)]].tolist(), self.kind)]
+        texts += [None] * (len(used) - len(texts))
+        return [texts[i] for i in inverse.tolist()]
+
+    def _as_bounds(self, texts: Sequence[str | None]) -> list[Bound]:
+        if self.kind not in (Kind.INTEGER, Kind.REAL):
+            return [*texts]
+        parse = int if self.kind is Kind.INTEGER else float
+        return [None if text is None else parse(text) for text in texts]
 
     def _is_mixed(self, low: Codes, high: Codes) -> NDArray[np.bool_]:
         return np.asarray((high == len(self.values)) & (low < high))
-
-    @cached_property
-    def _texts(self) -> list[str]:
-        return [format_value(value, self.kind) for value in self.values.tolist()]
-
-
-_PLAIN = (Kind.INTEGER, Kind.REAL)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import betalike
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis, format_value
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.certificate import (
     FILE_NAME,
     Certificate,
@@ -314,10 +314,11 @@ def _describe_column(axis: Axis, weight: float, labels: Sequence[str | None]) ->
     """What the certificate tells of a quasi-identifier: nothing that the published labels do not show as well."""
     shown = {label for label in labels if label is not None}
     if isinstance(axis, OrderedAxis):
-        ends = (format_value(axis.domain[0], axis.kind), format_value(axis.domain[1], axis.kind))
-        text = "\n".join(f" {label.strip('[]').replace(', ', ' ')} " for label in shown)
-        is_known = axis.is_domain_declared or all(f" {end} " in text for end in ends)
-        return Column(axis.name, str(axis.kind), weight, domain=ends if is_known else None)
+        low, high = axis.domain_texts
+        is_low_shown = low in shown or any(label.startswith(f"[{low}, ") for label in shown)
+        is_high_shown = high in shown or any(label.endswith(f", {high}]") for label in shown)
+        is_known = axis.is_domain_declared or (is_low_shown and is_high_shown)
+        return Column(axis.name, str(axis.kind), weight, domain=(low, high) if is_known else None)
     if isinstance(axis, HierarchyAxis):
         nodes = [i for i in range(axis.hierarchy.n_leaves, axis.hierarchy.root) if axis.hierarchy.labels[i] in shown]
         under = axis.hierarchy.n_leaves_under(np.array(nodes, dtype=np.int64))

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis, parse_value
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis, parse_values
 from betalike.errors import HierarchyError, SchemaError
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.schema import Attribute, Kind
@@ -127,7 +127,7 @@ def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute) -> tuple
 
 def _declared(end: str | float, kind: Kind, name: str) -> float:
     try:
-        return float(parse_value(end, kind)) if isinstance(end, str) else float(end)
+        return float(parse_values([end], kind)[0]) if isinstance(end, str) else float(end)
     except ValueError as error:
         raise SchemaError(f"the domain of '{name}' has '{end}', which is not of type {kind}.") from error
 
