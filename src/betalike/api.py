@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from betalike.certificate import Certificate, read_certificate
+from betalike.certificate import Certificate, certificate_from_dict, read_certificate
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.hierarchy import Hierarchy
@@ -77,7 +77,7 @@ def publish(
         model: "enhanced" (frequent values are protected too; Definition 3) or "basic" (Definition 2).
         k: least number of rows in a class.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.
-        kinds: types of columns ("integer", "real", "date", "datetime", "categorical") where the guess is wrong.
+        kinds: types of columns ("numeric", "integer", "real", "date", "datetime", "categorical") where the guess is wrong.
         domains: least and greatest value of a numeric column, where the table does not show them.
         weights: how much the loss on each quasi-identifier counts; 1 by default.
         keep: columns to publish unchanged besides; they are not protected.
@@ -275,6 +275,4 @@ def _read_text(
 def _certificate(given: str | Path | Mapping[str, Any]) -> Certificate:
     if isinstance(given, str | Path):
         return read_certificate(Path(given))
-    import msgspec
-
-    return msgspec.convert(given, Certificate)
+    return certificate_from_dict(given)

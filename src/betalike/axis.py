@@ -188,7 +188,7 @@ class HierarchyAxis:
     def losses(self, low: Codes, high: Codes) -> NDArray[np.float64]:
         """Leaves under the lowest common ancestor over all leaves, 0 for a single leaf. Paper: Eq. 3."""
         node, is_root = self._nodes(low, high)
-        leaves = np.where(is_root, self.size, self.hierarchy.n_leaves_under(node))
+        leaves = np.where(is_root | (node == self.hierarchy.root), self.size, self.hierarchy.n_leaves_under(node))
         return np.where(low == high, 0.0, leaves / self.size)
 
     def labels(self, low: Codes, high: Codes) -> list[str | None]:

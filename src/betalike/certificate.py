@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,14 @@ class Certificate(msgspec.Struct, frozen=True):
     def to_json(self) -> bytes:
         """The content of certificate.json."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+
+
+def certificate_from_dict(content: Mapping[str, Any]) -> Certificate:
+    """A certificate from plain Python values."""
+    try:
+        return msgspec.convert(dict(content), Certificate)
+    except msgspec.ValidationError as error:
+        raise CertificateError(f"this is not a certificate that this version of betalike reads: {error}.") from error
 
 
 def read_certificate(path: Path) -> Certificate:

@@ -110,11 +110,11 @@ def _commit(staging: Path, folder: Path) -> None:
         elif _exchange(staging, folder):
             return  # the older release is in the staging folder now, and goes with it
     new = {path.name for path in staging.iterdir()}
-    for name in (*(n for n in RELEASE_FILES if n in new), *(n for n in RELEASE_FILES if n not in new)):
+    for name in reversed(RELEASE_FILES):  # the older certificate goes first: without one, nothing is a release
+        (folder / name).unlink(missing_ok=True)
+    for name in RELEASE_FILES:
         if name in new:
             (staging / name).replace(folder / name)
-        else:
-            (folder / name).unlink(missing_ok=True)
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -23,6 +23,7 @@ class Role(StrEnum):
 class Kind(StrEnum):
     """The type of a column, which tells how its values are generalized."""
 
+    NUMERIC = "numeric"  # integer or real, whichever the column holds
     INTEGER = "integer"
     REAL = "real"
     DATE = "date"

@@ -54,7 +54,7 @@ def _start(
 
 @app.command()
 def demo(
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the release. [default: betalike-demo]")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the release (default: betalike-demo).")] = None,
     rows: Annotated[int, typer.Option("--rows", help="Rows of the built-in table.")] = 100_000,
     beta: Annotated[float, typer.Option("--beta", help="The promise.")] = 4.0,
     scheme: Annotated[str | None, typer.Option("--scheme", help="burel+split (default) or burel.")] = None,
@@ -100,7 +100,7 @@ def describe(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write; else standard output.")] = None,
     hierarchies: Hierarchies = None,
     delimiter: Delimiter = None,
-    force: Force = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
 ) -> None:
     """Guess types and roles of a table's columns and write a specification (release.toml) to edit."""
 
@@ -132,7 +132,7 @@ def publish(
     spec: Annotated[Path | None, typer.Option("--spec", help="A release.toml; options given besides it win.")] = None,
     scheme: Annotated[str | None, typer.Option("--scheme", help="burel+split (default) or burel.")] = None,
     model: Annotated[str | None, typer.Option("--model", help="enhanced (default) or basic.")] = None,
-    k: Annotated[int | None, typer.Option("--k", help="Least number of rows in a class. [default: 1]")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="Least number of rows in a class (default: 1).")] = None,
     hierarchies: Hierarchies = None,
     numeric: Annotated[
         list[str] | None, typer.Option("--numeric", help="Quasi-identifiers to treat as numbers, a,b.")

@@ -30,7 +30,10 @@ def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, 
         if given[name] is not None:
             arguments[name] = given[name]
     kinds = dict.fromkeys(split_list(given["categorical"]), "categorical")
-    kinds |= dict.fromkeys(split_list(given["numeric"]), "real")
+    kinds |= dict.fromkeys(split_list(given["numeric"]), "numeric")
+    for name in ("kinds", "domains", "weights"):  # of columns that the command line leaves out
+        named = [*arguments.get("quasi_identifiers", []), arguments.get("sensitive")]
+        arguments[name] = {column: said for column, said in arguments.get(name, {}).items() if column in named}
     if kinds:
         arguments["kinds"] = {**arguments.get("kinds", {}), **kinds}
     if given["weights"]:

@@ -22,6 +22,8 @@ def code_quasi_identifier(column: pl.Series, attribute: Attribute) -> tuple[Axis
     """The axis of a quasi-identifier and the code of each row."""
     column = _empty_to_missing(column)
     kind = attribute.kind or guess_kind(column, attribute)
+    if kind is Kind.NUMERIC:
+        kind = Kind.INTEGER if column.dtype.is_integer() else Kind.REAL
     if kind is Kind.CATEGORICAL:
         return _code_categories(column, attribute)
     return _code_ordered(_to_numbers(column, kind, attribute.name), kind, attribute)

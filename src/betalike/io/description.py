@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,7 @@ class ColumnGuess:
     kind_reason: str
     role: Role
     role_reason: str
-    hierarchy: str | None = None
+    hierarchy: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Description:
     columns: tuple[ColumnGuess, ...]
     table: Path | None
 
-    def to_toml(self) -> str:
-        """A release.toml to edit."""
+    def to_toml(self, folder: Path = Path()) -> str:
+        """A release.toml to edit; paths in it are relative to the folder that it is written to."""
         lines = [
             f"# A first specification, guessed from {self.rows} rows. Check every role before you publish:",
             "#   identifier         left out of the release",
@@ -49,11 +50,11 @@ class Description:
             "#   sensitive          what is to be protected; published as it is (exactly one column)",
             "#   kept               published as it is, unprotected",
             "#   unused             left out",
-            f"# Then: betalike publish --spec {'release.toml'} --out DIR",
+            "# Then: betalike publish --spec THIS_FILE --out DIR",
             "",
         ]
         if self.table is not None:
-            lines += [f"table = {_quoted(str(self.table))}", ""]
+            lines += [f"table = {_quoted(_relative(self.table, folder))}", ""]
         lines += [
             "[promise]",
             "beta = 4            # no value becomes more than beta times likelier; smaller is safer",
@@ -71,7 +72,7 @@ class Description:
             lines.append(f'role = "{column.role}"  # {column.role_reason}')
             lines.append(f'type = "{column.kind}"  # {column.kind_reason}')
             if column.hierarchy is not None:
-                lines.append(f"hierarchy = {_quoted(column.hierarchy)}")
+                lines.append(f"hierarchy = {_quoted(_relative(column.hierarchy, folder))}")
             elif column.kind.is_ordered and column.role is Role.QUASI_IDENTIFIER:
                 lines.append("# domain = [LEAST, GREATEST]  # taken from the table unless given")
             if column.role is Role.QUASI_IDENTIFIER:
@@ -100,7 +101,7 @@ def describe_frame(frame: pl.DataFrame, table: Path | None, hierarchies: Path | 
                 f"{'it has a hierarchy' if has_tree else reason}; {counted}",
                 role,
                 role_reason,
-                str(path) if has_tree else None,
+                path if has_tree else None,
             )
         )
     return Description(frame.height, tuple(guesses), table)
@@ -111,7 +112,7 @@ def write_description(description: Description, path: Path, force: bool) -> None
     if path.exists() and not force:
         raise FileError(f"'{path}' is there already. Name another file, or replace it with --force.")
     try:
-        path.write_text(description.to_toml(), encoding="utf-8")
+        path.write_text(description.to_toml(path.parent), encoding="utf-8")
     except OSError as error:
         raise FileError(f"'{path}' cannot be written: {error.strerror}.") from error
 
@@ -157,6 +158,10 @@ def _identifier(column: pl.Series, n_distinct: int, kind: Kind, n_rows: int) -> 
     if kind is Kind.CATEGORICAL and n_rows >= 10 and n_distinct > n_rows / 2:
         return Role.IDENTIFIER, "text that differs in most rows singles people out"
     return None
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return str(path) if path.is_absolute() else Path(os.path.relpath(path, folder)).as_posix()
 
 
 def _quoted(text: str) -> str:

@@ -33,7 +33,7 @@ class ReleaseSpec(msgspec.Struct, forbid_unknown_fields=True):
 class ColumnSpec(msgspec.Struct, forbid_unknown_fields=True):
     """One column; without a role it is left out of the release."""
 
-    role: Role | Literal["unused"] = "unused"
+    role: Literal["identifier", "quasi-identifier", "sensitive", "kept", "unused"] = "unused"
     type: str | None = None
     domain: list[int | float | str] | None = None
     hierarchy: str | None = None
@@ -69,7 +69,7 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
             "keep": self.with_role(Role.KEPT),
             "kinds": {name: column.type for name, column in protected.items() if column.type is not None},
             "domains": {name: _pair(name, column.domain) for name, column in protected.items() if column.domain},
-            "weights": {n: c.weight for n, c in named.items() if c.role is Role.QUASI_IDENTIFIER},
+            "weights": {n: c.weight for n, c in named.items() if c.role == Role.QUASI_IDENTIFIER},
             "hierarchies": {
                 name: read_hierarchy(folder / column.hierarchy)
                 for name, column in protected.items()

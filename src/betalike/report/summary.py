@@ -59,8 +59,10 @@ def _promise_text(promise: Mapping[str, Any], worst_value: str) -> Text:
     beta = f"{promise['beta']:g}"
     text = Text.assemble(("Promise  ", "bold"), f"{promise['model']} with beta {beta}", ": ", kept)
     text.append(f"\n         no value becomes more than {beta} times likelier (gain at most {beta})")
-    text.append(f"\n         worst class: gain {promise['worst_gain']:.3f} for the value {worst_value},")
-    text.append(f" {100 * promise['worst_ratio']:.1f} % of its limit")
+    text.append(
+        f"\n         worst class: {100 * promise['worst_ratio']:.1f} % of the limit for the value {worst_value}"
+    )
+    text.append(f"; largest gain {promise['worst_gain']:.3f}")
     return text
 
 

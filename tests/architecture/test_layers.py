@@ -1,0 +1,223 @@
+"""Imports point down only, and each outside library stays where it belongs; read from the source without importing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "betalike"
+
+# From the bottom. A module imports lower layers and its own file or folder, nothing beside it and nothing above.
+LAYERS: list[set[str]] = [
+    {"errors"},
+    {"compilation", "progress", "randomness"},
+    {"hierarchy"},
+    {"schema"},
+    {"axis"},
+    {"table"},
+    {"models", "loss", "hilbert", "distances"},
+    {"schemes"},
+    {"measures"},
+    {"certificate", "release_folder"},
+    {"publication"},
+    {"engines", "io", "datasets"},
+    {"inspection"},
+    {"api"},
+    {"report"},
+    {"cli"},
+]
+SAME_UNIT = {"table_kernels": "table", "__main__": "cli"}
+HEIGHT = {unit: height for height, units in enumerate(LAYERS) for unit in units}
+CORE = {unit for unit, height in HEIGHT.items() if height < HEIGHT["certificate"]}
+TOLD_THE_VERSION = {"publication", "cli"}
+
+OUTSIDE_THE_CORE = {"polars", "pandas", "pyarrow", "duckdb", "narwhals", "msgspec", "csv", "json", "tomllib"}
+OPTIONAL = {"duckdb", "pandas", "pyarrow", "altair", "pyspark"}
+NAMELESS = {"utils", "util", "helpers", "helper", "misc", "common", "aux", "manager", "tools"}
+RANDOM = {"random", "numpy.random"}
+MOST_LINES = 450
+
+
+@dataclass(frozen=True)
+class Import:
+    """An imported module, with the line and whether it is imported as soon as the file is."""
+
+    module: str
+    line: int
+    is_at_once: bool
+
+    @property
+    def library(self) -> str:
+        return self.module.split(".")[0]
+
+
+def is_for_types_only(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def read_imports(node: ast.AST, is_at_once: bool = True) -> Iterator[Import]:
+    """Every import below a node, those inside functions as well; those for type checkers alone do not count."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            for alias in child.names:
+                yield Import(alias.name, child.lineno, is_at_once)
+        elif isinstance(child, ast.ImportFrom):
+            assert child.level == 0, f"line {child.lineno}: imports are absolute"
+            for alias in child.names:
+                yield Import(f"{child.module}.{alias.name}", child.lineno, is_at_once)
+        elif is_for_types_only(child):
+            assert isinstance(child, ast.If)
+            yield from read_imports(ast.Module(child.orelse, []), is_at_once)
+        else:
+            is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from read_imports(child, is_at_once and not is_function)
+
+
+def unit_of(path: Path) -> str:
+    """The file or folder directly under the package that a file belongs to; the package itself is ''."""
+    first = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    return "" if first == "__init__" else SAME_UNIT.get(first, first)
+
+
+def unit_of_import(module: str) -> str:
+    """The same for an imported name; '' for the package's own names, such as its version."""
+    parts = module.split(".")
+    if len(parts) == 1 or not ((SOURCE / parts[1]).is_dir() or (SOURCE / f"{parts[1]}.py").is_file()):
+        return ""
+    return SAME_UNIT.get(parts[1], parts[1])
+
+
+def forbidden(unit: str, imported: Import) -> str | None:
+    """Why a unit may not import this; None if it may."""
+    if imported.library != "betalike":
+        return None
+    target = unit_of_import(imported.module)
+    if target == "":
+        return None if unit in TOLD_THE_VERSION else "the package itself, which is above everything"
+    if target == unit or HEIGHT[target] < HEIGHT.get(unit, -1):
+        return None
+    return f"'{target}', which is {'beside' if HEIGHT[target] == HEIGHT.get(unit, -1) else 'above'} it"
+
+
+FILES = sorted(SOURCE.rglob("*.py"))
+IDS = [str(path.relative_to(SOURCE)) for path in FILES]
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+every_file = pytest.mark.parametrize("path", FILES, ids=IDS)
+
+
+def test_the_source_is_found() -> None:
+    assert {"errors.py", "cli/app.py", "schemes/burel/buckets.py"} <= set(IDS)
+
+
+def test_every_unit_has_a_layer_and_every_layer_is_there() -> None:
+    units = {unit_of(path) for path in FILES} - {""}
+    assert units - set(HEIGHT) == set(), "give each new file or folder its place in LAYERS"
+    assert set(HEIGHT) - units == set()
+
+
+@every_file
+def test_imports_point_down(path: Path) -> None:
+    wrong = {
+        f"line {imported.line}: {imported.module} is of {reason}"
+        for imported in read_imports(TREES[path])
+        if (reason := forbidden(unit_of(path), imported)) is not None
+    }
+    assert not wrong
+
+
+@every_file
+def test_the_core_knows_no_frames_and_no_file_formats(path: Path) -> None:
+    used = {imported.library for imported in read_imports(TREES[path])} if unit_of(path) in CORE else set()
+    assert not used & OUTSIDE_THE_CORE
+
+
+@every_file
+def test_optional_parts_are_imported_when_they_are_used(path: Path) -> None:
+    at_once = {imported.library for imported in read_imports(TREES[path]) if imported.is_at_once}
+    assert not at_once & OPTIONAL
+
+
+@every_file
+def test_numba_comes_through_compilation_alone(path: Path) -> None:
+    used = {imported.library for imported in read_imports(TREES[path])}
+    assert "numba" not in used or unit_of(path) == "compilation"
+
+
+@every_file
+def test_only_the_package_itself_imports_by_name(path: Path) -> None:
+    """Names that are put together at run time would escape the rules above."""
+    called = {ast.unparse(node.func) for node in ast.walk(TREES[path]) if isinstance(node, ast.Call)}
+    assert not called & {"importlib.import_module", "import_module", "__import__"} or unit_of(path) == ""
+
+
+def random_sources(tree: ast.AST) -> set[str]:
+    """What a file draws random numbers from: modules that it imports, and np.random or os.urandom in expressions."""
+    imported = {module for i in read_imports(tree) for module in RANDOM if f"{i.module}.".startswith(f"{module}.")}
+    written = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return imported | (written & {"os.urandom", "np.random", "numpy.random"})
+
+
+@every_file
+def test_chance_comes_from_randomness(path: Path) -> None:
+    assert not random_sources(TREES[path]) or unit_of(path) in ("randomness", "datasets")
+
+
+@every_file
+def test_modules_are_named_after_what_they_hold(path: Path) -> None:
+    assert not {part.removesuffix(".py") for part in path.relative_to(SOURCE).parts} & NAMELESS
+
+
+@every_file
+def test_files_stay_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize(
+    ("unit", "source", "is_allowed"),
+    [
+        ("table", "from betalike.axis import Axis", True),
+        ("table", "from betalike.table_kernels import shuffle", True),
+        ("table", "from betalike.models import Caps", False),
+        ("table", "from betalike import models", False),
+        ("table", "import betalike.models.caps", False),
+        ("table", "def late():\n    from betalike.schemes import SCHEMES", False),
+        ("table", "if TYPE_CHECKING:\n    from betalike.api import Release", True),
+        ("table", "if TYPE_CHECKING:\n    pass\nelse:\n    from betalike.api import Release", False),
+        ("distances", "from betalike.hilbert import hilbert_keys", False),
+        ("publication", "import betalike", True),
+        ("table", "import betalike", False),
+        ("table", "from betalike import __version__", False),
+        ("table", "import numpy as np", True),
+    ],
+)
+def test_the_rule_tells_right_from_wrong(unit: str, source: str, is_allowed: bool) -> None:
+    reasons = [forbidden(unit, imported) for imported in read_imports(ast.parse(source))]
+    assert all(reason is None for reason in reasons) is is_allowed
+
+
+def test_imports_inside_functions_are_not_at_once() -> None:
+    source = (
+        "import a\ntry:\n    import b\nexcept ImportError:\n    pass\ndef f():\n    import c\nclass D:\n    import e"
+    )
+    found = {imported.module: imported.is_at_once for imported in read_imports(ast.parse(source))}
+    assert found == {"a": True, "b": True, "c": False, "e": True}
+
+
+@pytest.mark.parametrize(
+    ("source", "sources"),
+    [
+        ("import random", {"random"}),
+        ("from random import choice", {"random"}),
+        ("from numpy import random", {"numpy.random"}),
+        ("from numpy.random import default_rng", {"numpy.random"}),
+        ("def f(n):\n    return np.random.default_rng(n)", {"np.random"}),
+        ("x = os.urandom(8)", {"os.urandom"}),
+        ("from betalike.randomness import Randomness", set()),
+    ],
+)
+def test_sources_of_chance_are_found(source: str, sources: set[str]) -> None:
+    assert random_sources(ast.parse(source)) == sources

@@ -1,0 +1,124 @@
+"""Dozens of real betalike processes without dozens of start-ups: each is a fork of one that has imported everything.
+
+The other end of `ForkingPublisher` is this file run as a script. It answers a line of JSON with the new process's id.
+The next line asks for its wait status; until then the id stays the process's own, so that a signal reaches no other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+class ForkingPublisher:
+    """Starts betalike processes quickly, one at a time."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def start(self, *words: object, errors: Path | None = None, **signalled: object) -> int:
+        """Start a process and tell its id; with `number`, `step` and `folder` it gets a signal before a step there."""
+        request = {"words": [str(word) for word in words], "errors": str(errors or os.devnull), **signalled}
+        return self._ask(json.dumps(request))
+
+    def wait(self) -> int:
+        """The exit code of the process started last, negative for the signal that ended it."""
+        return os.waitstatus_to_exitcode(self._ask("wait"))
+
+    def _ask(self, line: str) -> int:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+
+@contextlib.contextmanager
+def forking_publisher() -> Iterator[ForkingPublisher]:
+    """Start the process that forks."""
+    command = [sys.executable, "-W", "ignore", __file__]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield ForkingPublisher(process)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def serve() -> None:
+    """Fork for each request. Nothing of Polars may run before a fork, for its threads do not survive one."""
+    import betalike.api
+    import betalike.cli.app
+    import betalike.cli.arguments
+    import betalike.report.progress
+    import betalike.report.summary
+    from betalike.io.csv_text import recognize_csv
+
+    recognize_csv(b"a,b\n1,2\n", "t.csv")  # loads Numba, which takes longest
+    with contextlib.suppress(Exception):  # it only saves time
+        load_kernels()
+    print("ready", flush=True)
+    for line in iter(sys.stdin.readline, ""):
+        child = os.fork()
+        if child == 0:
+            run(json.loads(line), betalike.cli.app.main)
+        print(child, flush=True)
+        sys.stdin.readline()
+        print(os.waitpid(child, 0)[1], flush=True)
+
+
+def load_kernels() -> None:
+    """Load from the cache on disk every form in which a kernel was compiled before."""
+    from numba.core.dispatcher import Dispatcher
+
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith("betalike.")]
+    for kernel in {value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)}:
+        for key in kernel._cache._cache_file._load_index():
+            kernel.compile(key[0])
+
+
+def run(request: dict[str, Any], main: Any) -> None:
+    """Be a betalike, to the end."""
+    null, errors = os.open(os.devnull, os.O_RDWR), os.open(request["errors"], os.O_WRONLY | os.O_CREAT)
+    for stream, target in ((0, null), (1, null), (2, errors)):
+        os.dup2(target, stream)
+    sys.argv = ["betalike", *request["words"]]
+    if "number" in request:
+        sys.addaudithook(signaller(request["folder"], request["step"], request["number"]))
+    try:
+        main()
+    except SystemExit as end:
+        sys.stderr.flush()
+        os._exit(int(end.code or 0))
+    finally:
+        os._exit(99)
+
+
+def signaller(folder: str, step: int, number: int) -> Any:
+    """An audit hook that sends this process a signal before a step of Python's in a folder."""
+    left = [step]
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if is_step(folder, event, arguments):
+            left[0] -= 1
+            if left[0] == -1:
+                signal.raise_signal(number)
+
+    return hook
+
+
+def is_step(folder: str, event: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether an audit event is about something in a folder, or the exchange of two folders."""
+    paths = [os.fspath(argument) for argument in arguments if isinstance(argument, str | os.PathLike)]
+    return event == "ctypes.dlsym" or any(str(path).startswith(folder) for path in paths)
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,46 @@
+"""What all tests share: Hypothesis's profile, and the data that is not part of the project."""
+
+from __future__ import annotations
+
+import lzma
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadline, for kernels are compiled when first used. Not derandomized: every run tries new tables.
+settings.register_profile(
+    "ci",
+    deadline=None,
+    derandomize=False,
+    print_blob=True,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+PROJECT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder with the paper's data, which may not be shipped; tests that need it are skipped without it."""
+    folder = Path(os.environ.get("BETALIKE_DATA", PROJECT / ".." / "shared" / "data")).resolve()
+    if not (folder / "census" / "census.csv.xz").is_file():
+        pytest.skip(f"the data folder (BETALIKE_DATA, or ../shared/data) is not there: {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def census_hierarchies(data_folder: Path) -> Path:
+    """The folder with the paper's hierarchies for CENSUS."""
+    return data_folder / "census" / "hierarchies"
+
+
+@pytest.fixture(scope="session")
+def census(data_folder: Path) -> pl.DataFrame:
+    """The CENSUS table of the paper, 500,000 rows, with a number for each row."""
+    text = lzma.decompress((data_folder / "census" / "census.csv.xz").read_bytes())
+    return pl.read_csv(text).with_row_index("row")

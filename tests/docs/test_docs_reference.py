@@ -1,0 +1,146 @@
+"""The reference is complete and tells of nothing that does not exist: commands, arguments, fields, errors, keys."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import msgspec
+import polars as pl
+import pytest
+import typer
+from pages import DOCS, PAGES, in_code, name_of, section, table_rows
+
+import betalike
+from betalike import errors
+from betalike.certificate import Certificate
+from betalike.cli.app import app
+from betalike.inspection import Checked
+from betalike.io.description import Description
+from betalike.io.specification import Specification
+from betalike.schemes import DEFAULT_SCHEME
+
+REFERENCE = DOCS / "reference"
+COMMAND_LINE, PYTHON = REFERENCE / "command-line.md", REFERENCE / "python.md"
+GROUP: Any = typer.main.get_command(app)
+COMMANDS: dict[str, Any] = GROUP.commands
+PYTHON_NAMES = {"qi": "quasi_identifiers"}  # where the command line has another name than the function
+
+
+def words_for(parameter: Any) -> set[str]:
+    """How a parameter is written in the reference: its options, or its name in capitals."""
+    return set(parameter.opts) if parameter.opts[0].startswith("-") else {parameter.name.upper()}
+
+
+def documented(text: str) -> dict[str, list[str]]:
+    """Each name in the first column of the tables of a text, with the row's other cells."""
+    return {name: row[1:] for row in table_rows(text) for name in in_code(row[0])}
+
+
+def test_every_command_has_a_section_and_no_other_is_there() -> None:
+    headings = re.findall(r"^## (.+)$", COMMAND_LINE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert headings == list(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_of_a_command_is_told_and_no_other(command: str) -> None:
+    existing = {word for parameter in COMMANDS[command].params for word in words_for(parameter)}
+    assert set(documented(section(COMMAND_LINE, command))) == existing
+
+
+def test_the_options_of_the_program_itself_are_told() -> None:
+    existing = {word for parameter in GROUP.params for word in words_for(parameter)}
+    assert set(documented(section(COMMAND_LINE, "Command line"))) == existing | {"-h", "--help"}
+
+
+def default_of(command: str, parameter: Any) -> str | None:
+    """What the reference has to show as an option's default; None where words are freer."""
+    if parameter.is_flag:
+        return "off"
+    if parameter.default is not None:
+        return f"`{parameter.default}`"
+    function = inspect.signature(getattr(betalike, command, betalike.publish))
+    known = function.parameters.get(PYTHON_NAMES.get(parameter.name, parameter.name))
+    is_told = known is not None and isinstance(known.default, str | int) and not isinstance(known.default, bool)
+    return f"`{known.default}`" if known is not None and is_told else None
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_default_is_the_programs(command: str) -> None:
+    told = documented(section(COMMAND_LINE, command))
+    for parameter in COMMANDS[command].params:
+        default = default_of(command, parameter) if parameter.opts[0].startswith("-") else None
+        if default is not None:
+            assert told[parameter.opts[-1]][0] == default, parameter.name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_option_named_anywhere_exists(page: Path) -> None:
+    existing = {word for command in (GROUP, *COMMANDS.values()) for p in command.params for word in words_for(p)}
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", page.read_text(encoding="utf-8")))
+    assert named <= existing | {"--help"}
+
+
+@pytest.mark.parametrize("function", [betalike.publish, betalike.audit, betalike.verify, betalike.describe])
+def test_every_argument_is_told_with_its_default(function: Callable[..., Any]) -> None:
+    told = documented(section(PYTHON, function.__name__))
+    parameters = inspect.signature(function).parameters
+    assert list(told) == list(parameters)
+    for name, parameter in parameters.items():
+        is_required = parameter.default is inspect.Parameter.empty
+        expected = "required" if is_required else "silent" if name == "progress" else f"`{parameter.default!r}`"
+        assert told[name][0] == expected, name
+
+
+def test_what_the_functions_return_is_told() -> None:
+    frame = pl.DataFrame({"age": [1, 1, 2, 2], "disease": ["a", "b", "a", "b"]})
+    audited = betalike.audit(frame, quasi_identifiers=["age"], sensitive="disease", original=frame)
+    assert list(documented(section(PYTHON, "Audited"))) == list(audited.to_dict())
+    checked = Checked(None, {}, ())  # type: ignore[arg-type]  # only the keys matter
+    assert list(documented(section(PYTHON, "Checked"))) == list(checked.to_dict())
+    release = [field.name for field in dataclasses.fields(betalike.Release)]
+    assert list(documented(section(PYTHON, "Release"))) == release
+    description = [field.name for field in dataclasses.fields(Description)]
+    assert list(documented(section(PYTHON, "Description"))) == [*description, "to_toml()"]
+
+
+def fields_of(struct: type[msgspec.Struct], prefix: str = "") -> Iterator[tuple[str, msgspec.structs.FieldInfo]]:
+    """The dotted names of all fields; `<name>` stands for a key of a mapping."""
+    for field in msgspec.structs.fields(struct):
+        name = f"{prefix}{field.encode_name}"
+        inner = next((part for part in (field.type, *get_args(field.type)) if _is_struct(part)), None)
+        if inner is None or inner is not field.type:
+            is_mapping_of_structs = inner is not None and get_origin(field.type) is dict
+            yield name, field
+            name = f"{name}.<name>" if is_mapping_of_structs else name
+        if inner is not None:
+            yield from fields_of(inner, f"{name}.")
+
+
+def _is_struct(part: Any) -> bool:
+    return isinstance(part, type) and issubclass(part, msgspec.Struct)
+
+
+def test_every_field_of_the_certificate_is_told_and_no_other() -> None:
+    told = documented((REFERENCE / "certificate.md").read_text(encoding="utf-8"))
+    assert list(told) == [name for name, _ in fields_of(Certificate)]
+
+
+def test_every_key_of_a_specification_is_told_with_its_default_and_no_other() -> None:
+    told = documented((REFERENCE / "specification.md").read_text(encoding="utf-8"))
+    existing = {name: field for name, field in fields_of(Specification) if name != "columns"}
+    assert list(told) == list(existing)
+    for name, field in existing.items():
+        default = DEFAULT_SCHEME if name == "release.scheme" else field.default
+        if isinstance(default, str | int | float):
+            assert told[name][0] == f"`{default}`", name
+
+
+def test_every_error_is_told_with_its_exit_status_and_no_other() -> None:
+    classes = [c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, errors.BetalikeError)]
+    told = documented((REFERENCE / "errors.md").read_text(encoding="utf-8"))
+    assert {name: cells[0] for name, cells in told.items()} == {c.__name__: str(c.exit_status) for c in classes}

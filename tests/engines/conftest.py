@@ -1,0 +1,37 @@
+"""Every engine in turn, the table that they publish, and a way to look at what they publish."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from contract import ENGINES, EngineMaker, table_of_every_kind
+
+from betalike.publication import Engine, Format, Layout
+from betalike.randomness import randomness
+from betalike.table import Plan
+
+
+@pytest.fixture(params=ENGINES)
+def make_engine(request: pytest.FixtureRequest) -> EngineMaker:
+    return ENGINES[request.param]
+
+
+@pytest.fixture(scope="session")
+def table() -> pl.DataFrame:
+    return table_of_every_kind()
+
+
+@pytest.fixture
+def publish(tmp_path: Path) -> Callable[..., pl.DataFrame]:
+    """Assign, generalize, write and read: the published rows as a Polars frame, in their order."""
+
+    def rows(engine: Engine, plan: Plan, seed: int | None = 0, layout: Layout = Layout.LABELS) -> pl.DataFrame:
+        release = engine.generalize(engine.assign(plan, randomness(seed)), layout)
+        path = tmp_path / "rows.parquet"
+        engine.write(release, path, Format.PARQUET)
+        return pl.read_parquet(path)
+
+    return rows

@@ -1,0 +1,133 @@
+"""The registry of engines, and what their contract is tested with: a table of every kind, random plans, plain counts.
+
+A new engine is one more line in ENGINES.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from betalike.axis import Axis, OrderedAxis
+from betalike.engines.memory import MemoryEngine
+from betalike.hierarchy import Hierarchy
+from betalike.publication import Engine, Layout, Recount
+from betalike.schema import Attribute, Kind, Role, Schema
+from betalike.table import Cells, Plan
+
+EngineMaker = Callable[[pl.DataFrame, Schema], Engine]
+Value = str | None
+Label = str | tuple[float, ...] | None
+
+ENGINES: dict[str, EngineMaker] = {"memory": MemoryEngine}
+
+WORK = Hierarchy.from_rows([["nurse", "care", "*"], ["doctor", "care", "*"], ["cook", "other", "*"]])
+AWKWARD = ['a, "b"', "line\nbreak", " space ", "null", "007", "1e5", "é", "[1, 2]"]
+N_ROWS = 240
+QIS = ["age", "weight", "born", "seen", "work", "place"]
+
+
+def schema_of(qis: list[str], kept: tuple[str, ...] = (), missing_is_value: bool = True) -> Schema:
+    trees = {"work": WORK}
+    return Schema(
+        tuple(Attribute(name, Role.QUASI_IDENTIFIER, hierarchy=trees.get(name)) for name in qis),
+        Attribute("illness", Role.SENSITIVE),
+        tuple(Attribute(name, Role.KEPT) for name in kept),
+        missing_is_value,
+    )
+
+
+def some_missing(rng: np.random.Generator, pool: list[Any]) -> list[Any]:
+    """A column from a pool of values, with a missing value in every eighth row or so."""
+    return [None if rng.random() < 0.12 else pool[i] for i in rng.integers(0, len(pool), N_ROWS)]
+
+
+def table_of_every_kind() -> pl.DataFrame:
+    """Every kind of column, all with missing values, among them texts that CSV files trip over."""
+    rng = np.random.default_rng(4)
+    day = datetime.date(1960, 5, 17)
+    moment = datetime.datetime(2024, 2, 29, 23, 59, 30)
+    return pl.DataFrame(
+        {
+            "age": some_missing(rng, [20, 21, 35, 60]),
+            "weight": some_missing(rng, [50.5, 1e-7, 1e16]),
+            "born": some_missing(rng, [day, day + datetime.timedelta(days=9_000)]),
+            "seen": some_missing(rng, [moment, moment + datetime.timedelta(microseconds=5)]),
+            "work": some_missing(rng, ["nurse", "doctor", "cook"]),
+            "place": some_missing(rng, AWKWARD),
+            "illness": some_missing(rng, AWKWARD),
+            "row": list(range(N_ROWS)),
+        }
+    )
+
+
+def random_plan(cells: Cells, n_classes: int, seed: int = 0) -> Plan:
+    """Share every cell out among some of the classes, without any promise; fragments in random order."""
+    rng = np.random.default_rng(seed)
+    parts: list[tuple[int, int, int]] = []
+    for cell, count in enumerate(cells.count.tolist()):
+        chosen = rng.choice(n_classes, min(3, n_classes), replace=False)
+        shares = rng.multinomial(count, np.full(len(chosen), 1 / len(chosen)))
+        parts += [(cell, int(n), int(ec)) for n, ec in zip(shares, chosen, strict=True) if n]
+    numbers = {ec: i for i, ec in enumerate(sorted({ec for _, _, ec in parts}))}
+    rng.shuffle(parts)
+    cell, n, ec = (np.array(column) for column in zip(*parts, strict=True))
+    ec = np.array([numbers[c] for c in ec.tolist()])
+    return Plan(cells, cell.astype(np.int32), n.astype(np.int64), ec.astype(np.int32), len(numbers))
+
+
+def single_labels(axis: Axis) -> list[Value]:
+    """How each code of an axis would be published alone."""
+    codes = np.arange(axis.size)
+    return axis.labels(codes, codes)
+
+
+def as_read(label: Value, axis: Axis) -> Label:
+    """A published label as its reader takes it: 1e-7 is 1e-07, and [2, 2] is 2."""
+    if label is None or label == "*" or axis.kind is not Kind.REAL:
+        return label
+    ends = [float(end) for end in label.strip("[]").split(", ")]
+    return ends[0], ends[-1]
+
+
+def class_labels(plan: Plan, layout: Layout) -> list[tuple[Label, ...]]:
+    """The labels of each class; in the layout of bounds, a range as a reader would put it together."""
+    low, high = (side.astype(np.int64) for side in plan.boxes)
+    columns: list[list[Label]] = []
+    for i, axis in enumerate(plan.cells.axes):
+        if layout is Layout.BOUNDS and isinstance(axis, OrderedAxis):
+            ends = zip(*axis.bounds(low[:, i], high[:, i]), strict=True)
+            labels = [None if a is None else str(a) if a == b else f"[{a}, {b}]" for a, b in ends]
+        else:
+            labels = axis.labels(low[:, i], high[:, i])
+        columns.append([as_read(label, axis) for label in labels])
+    return list(zip(*columns, strict=True))
+
+
+def planned(engine: Engine, plan: Plan, layout: Layout) -> Counter[tuple[Any, ...]]:
+    """How many rows of each sensitive value the plan has for each set of labels."""
+    labels, values = class_labels(plan, layout), engine.sensitive_labels
+    rows: Counter[tuple[Any, ...]] = Counter()
+    for cell, count, ec in zip(plan.cell, plan.count, plan.ec, strict=True):
+        rows[(*labels[ec], values[plan.cells.value[cell]])] += int(count)
+    return rows
+
+
+def counted(engine: Engine, recount: Recount) -> Counter[tuple[Any, ...]]:
+    """The same, as counted again."""
+    assert recount.n_unknown == 0
+    axes, values = engine.count_cells().axes, engine.sensitive_labels
+    read = [[as_read(label, axis) for label in labels] for labels, axis in zip(recount.labels, axes, strict=True)]
+    labels = list(zip(*read, strict=True))
+    classes = recount.classes
+    return Counter(
+        {
+            (*labels[ec], values[value]): int(count)
+            for ec, value, count in zip(classes.ec, classes.value, classes.count, strict=True)
+        }
+    )

@@ -1,0 +1,130 @@
+"""What every engine's files keep: they count as was planned, and differently once they were altered."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from contract import AWKWARD, QIS, EngineMaker, counted, planned, random_plan, schema_of
+
+from betalike.models import Form, Likeness
+from betalike.publication import Format, Layout, planned_loss, verify
+from betalike.randomness import randomness
+from betalike.table import Plan
+
+ANYTHING_GOES = Likeness(1e9, Form.BASIC)
+
+
+@pytest.mark.parametrize("layout", Layout)
+@pytest.mark.parametrize("form", Format)
+def test_a_written_release_counts_as_it_was_planned(
+    make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path, form: Format, layout: Layout
+) -> None:
+    engine = make_engine(table, schema_of(QIS, kept=("row",)))
+    plan = random_plan(engine.count_cells(), 60)
+    release = engine.generalize(engine.assign(plan, randomness(1)), layout)
+    engine.write(release, tmp_path / "release", form)
+    expected = planned(engine, plan, layout)
+    assert counted(engine, engine.count_again(release, layout)) == expected
+    assert counted(engine, engine.read_back(tmp_path / "release", form, layout)) == expected
+
+
+SENSITIVE: dict[str, list[Any]] = {
+    "integers": [3, -1, 10**12],
+    "reals": [0.1 + 0.2, 1e-7, 1e16, 2.0],
+    "booleans": [True, False],
+    "dates": [datetime.date(2020, 1, 1), datetime.date(1899, 12, 31)],
+    "moments": [datetime.datetime(2020, 1, 1, 12, 30), datetime.datetime(2020, 1, 1, 12, 30, 0, 5)],
+    "texts": AWKWARD,
+}
+
+
+@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize("kind", SENSITIVE)
+def test_sensitive_values_of_every_type_are_read_back(
+    make_engine: EngineMaker, tmp_path: Path, kind: str, form: Format
+) -> None:
+    pool = [*SENSITIVE[kind], None]
+    frame = pl.DataFrame({"age": [1, 2] * len(pool), "illness": pool * 2})
+    engine = make_engine(frame, schema_of(["age"]))
+    plan = random_plan(engine.count_cells(), 2)
+    engine.write(engine.generalize(engine.assign(plan, randomness(1)), Layout.LABELS), tmp_path / "release", form)
+    expected = planned(engine, plan, Layout.LABELS)
+    assert counted(engine, engine.read_back(tmp_path / "release", form, Layout.LABELS)) == expected
+
+
+WITH_MISSING: dict[str, list[Any]] = {
+    "numbers": [20, 30, None],
+    "one number": [30, None],
+    "reals": [0.1, 0.7, None],
+    "dates": [datetime.date(2020, 1, 1), datetime.date(2021, 1, 1), None],
+    "texts": ["a", "b", "c", None],
+    "one text": ["a", None],
+    "nothing": [None],
+}
+
+
+@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize("layout", Layout)
+@pytest.mark.parametrize("kind", WITH_MISSING)
+def test_the_labels_of_a_file_lose_what_was_planned(
+    make_engine: EngineMaker, tmp_path: Path, kind: str, layout: Layout, form: Format
+) -> None:
+    """`verify` raises where the loss that is read from the labels is not the loss of the planned boxes."""
+    pool = WITH_MISSING[kind]
+    frame = pl.DataFrame({"x": pool * 8, "illness": ["x", "y"] * 4 * len(pool)})
+    engine = make_engine(frame, schema_of(["x"]))
+    for n_classes in (1, 2, 4):
+        plan = random_plan(engine.count_cells(), n_classes, seed=n_classes)
+        engine.write(engine.generalize(engine.assign(plan, randomness(1)), layout), tmp_path / "release", form)
+        expected = planned_loss(plan)
+        verified = verify(engine.read_back(tmp_path / "release", form, layout), plan.cells, ANYTHING_GOES, expected)
+        assert verified.loss.average == pytest.approx(expected.average)
+
+
+@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize("name", ["plain", "a, b", "é ü", "x;y", 'say "x"'])
+def test_columns_keep_their_names_and_order(make_engine: EngineMaker, tmp_path: Path, name: str, form: Format) -> None:
+    frame = pl.DataFrame({column: [str(i % 3) for i in range(12)] for column in ("kept", "illness", "age", name)})
+    engine = make_engine(frame, schema_of([name, "age"], kept=("kept",)))
+    plan = random_plan(engine.count_cells(), 3)
+    path = tmp_path / "release"
+    engine.write(engine.generalize(engine.assign(plan, randomness(1)), Layout.LABELS), path, form)
+    with path.open(newline="", encoding="utf-8", errors="replace") as file:
+        header = list(pl.read_parquet_schema(path)) if form is Format.PARQUET else next(csv.reader(file))
+    assert header == [name, "age", "illness", "kept"]
+    assert counted(engine, engine.read_back(path, form, Layout.LABELS)) == planned(engine, plan, Layout.LABELS)
+
+
+@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize(
+    "altered",
+    [pl.col("illness").replace("x", "y"), pl.col("illness").replace("x", "new"), pl.col("age").replace("1", "2")],
+    ids=["another value", "an unknown value", "another label"],
+)
+def test_a_file_that_was_altered_counts_differently(
+    make_engine: EngineMaker, tmp_path: Path, form: Format, altered: pl.Expr
+) -> None:
+    frame = pl.DataFrame({"age": [1, 1, 2, 2], "illness": ["x", "y", "y", "z"]})
+    engine = make_engine(frame, schema_of(["age"]))
+    plan = Plan(
+        engine.count_cells(), np.arange(4, dtype=np.int32), np.ones(4, np.int64), np.array([0, 0, 1, 1], np.int32), 2
+    )
+    path = tmp_path / "release"
+    engine.write(engine.generalize(engine.assign(plan, randomness(0)), Layout.LABELS), path, form)
+    honest = engine.read_back(path, form, Layout.LABELS)
+    rows = (pl.read_parquet(path) if form is Format.PARQUET else pl.read_csv(path, infer_schema=False)).with_columns(
+        altered
+    )
+    if form is Format.PARQUET:
+        rows.write_parquet(path)
+    else:
+        rows.write_csv(path)
+    forged = engine.read_back(path, form, Layout.LABELS)
+    assert counted(engine, honest) == planned(engine, plan, Layout.LABELS)
+    assert forged.n_unknown or counted(engine, forged) != counted(engine, honest)
