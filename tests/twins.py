@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 from scipy.optimize import linprog
@@ -22,7 +23,7 @@ Value = Hashable
 Label = str | None
 Counts = Mapping[Value, int]
 DIGITS = 80
-TOO_CLOSE = Decimal(10) ** -60
+ERROR = Fraction(1, 10**60)
 
 
 # --- the promise: Definitions 2 and 3 ---------------------------------------------------------------------------------
@@ -33,48 +34,53 @@ def promised(beta: float) -> Fraction:
     return min(Fraction(beta), Fraction(str(beta)))
 
 
-def surprise(prior: Fraction) -> Decimal:
+@cache
+def surprise(prior: Fraction) -> Fraction:
     """-ln(prior), to 80 digits."""
     with localcontext() as context:
         context.prec = DIGITS
-        return Decimal(prior.denominator).ln() - Decimal(prior.numerator).ln()
+        return Fraction(Decimal(prior.denominator).ln() - Decimal(prior.numerator).ln())
 
 
 def is_at_most_surprise(gain: Fraction, prior: Fraction) -> bool:
     """gain <= -ln(prior); the two are equal only where both are 0, so 80 digits tell them apart."""
     if prior == 1:
         return gain <= 0
-    with localcontext() as context:
-        context.prec = DIGITS
-        gap = surprise(prior) - Decimal(gain.numerator) / Decimal(gain.denominator)
-    if abs(gap) < TOO_CLOSE:
+    gap = surprise(prior) - gain
+    if abs(gap) < ERROR:
         raise ArithmeticError("80 digits do not decide this case")
     return gap > 0
 
 
+@cache
+def limit(prior: Fraction, beta: Fraction, form: str) -> tuple[Fraction, Fraction]:
+    """Two fractions around f(p): the same one twice, unless f(p) is irrational."""
+    if form == "basic" or prior == 0 or (prior < 1 and is_at_most_surprise(beta, prior)):
+        return prior * (1 + beta), prior * (1 + beta)
+    if prior == 1:
+        return Fraction(1), Fraction(1)
+    middle = prior * (1 + surprise(prior))
+    return middle - ERROR, middle + ERROR
+
+
 def is_allowed(count: int, size: int, prior: Fraction, beta: Fraction, form: str) -> bool:
     """q <= (1 + beta) p, and with the enhanced form also q <= (1 - ln p) p."""
-    if count == 0:
+    below, above = limit(prior, beta, form)
+    if count * below.denominator <= below.numerator * size:
         return True
-    if prior == 0:
+    if count * above.denominator > above.numerator * size:
         return False
-    gain = Fraction(count, size) / prior - 1
-    return gain <= beta and (form == "basic" or is_at_most_surprise(gain, prior))
+    raise ArithmeticError("80 digits do not decide this case")
 
 
-def cap(prior: Fraction, beta: Fraction, form: str) -> Decimal:
-    """f(p) to 80 digits, never above 1."""
-    with localcontext() as context:
-        context.prec = DIGITS
-        allowed_gain = Decimal(beta.numerator) / Decimal(beta.denominator)
-        if form == "enhanced":
-            allowed_gain = min(allowed_gain, surprise(prior))
-        return min(Decimal(prior.numerator) / Decimal(prior.denominator) * (1 + allowed_gain), Decimal(1))
+def cap(prior: Fraction, beta: Fraction, form: str) -> float:
+    """f(p), never above 1."""
+    return float(min(limit(prior, beta, form)[0], 1))
 
 
 def most(prior: Fraction, size: int, beta: Fraction, form: str) -> int:
     """The most tuples of a value that a class of this size may hold, by trying the counts around f(p) * size."""
-    guess = int(cap(prior, beta, form) * size)
+    guess = min(math.floor(limit(prior, beta, form)[0] * size), size)
     return max(n for n in range(max(guess - 2, 0), min(guess + 2, size) + 1) if is_allowed(n, size, prior, beta, form))
 
 
@@ -87,12 +93,13 @@ def priors_of(counts: Counts) -> dict[Value, Fraction]:
 def broken_classes(classes: Iterable[Counts], prior: Counts, beta: float, form: str, k: int = 1) -> list[Counts]:
     """The classes that do not keep the promise."""
     p, promise = priors_of(prior), promised(beta)
-    return [
-        ec
-        for ec in classes
-        if sum(ec.values()) < k
-        or not all(is_allowed(n, sum(ec.values()), p.get(v, Fraction(0)), promise, form) for v, n in ec.items())
-    ]
+    broken = []
+    for ec in classes:
+        size = sum(ec.values())
+        keeps = all(is_allowed(count, size, p.get(value, Fraction(0)), promise, form) for value, count in ec.items())
+        if size < k or not keeps:
+            broken.append(ec)
+    return broken
 
 
 def classes_of(labels: Iterable[tuple[Label, ...]], sensitive: Iterable[Value]) -> dict[tuple[Label, ...], Counter]:

@@ -77,7 +77,8 @@ def publish(
         model: "enhanced" (frequent values are protected too; Definition 3) or "basic" (Definition 2).
         k: least number of rows in a class.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.
-        kinds: types of columns ("numeric", "integer", "real", "date", "datetime", "categorical") where the guess is wrong.
+        kinds: types of columns where the guess is wrong: "numeric", "integer", "real", "date", "datetime" or
+            "categorical".
         domains: least and greatest value of a numeric column, where the table does not show them.
         weights: how much the loss on each quasi-identifier counts; 1 by default.
         keep: columns to publish unchanged besides; they are not protected.

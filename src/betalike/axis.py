@@ -100,6 +100,11 @@ class OrderedAxis:
         return len(self.values) + self.has_missing
 
     @property
+    def is_constant(self) -> bool:
+        """Whether the domain is a single value."""
+        return self.domain[0] == self.domain[1]
+
+    @property
     def positions(self) -> NDArray[np.float64]:
         """Where each code lies in the unit interval; missing values at the upper end."""
         low, high = self.domain
@@ -126,7 +131,7 @@ class OrderedAxis:
     def label_losses(self, labels: Sequence[str | None]) -> NDArray[np.float64]:
         """Loss of published ranges: single values lose nothing, `*` loses all. Paper: Eq. 2."""
         width = self.domain[1] - self.domain[0]
-        losses = np.array([1.0 if label == ROOT and width > 0 else 0.0 for label in labels])
+        losses = np.array([1.0 if label == ROOT else 0.0 for label in labels])
         shown = [i for i, label in enumerate(labels) if label is not None and label != ROOT]
         ends = [str(labels[i]).removeprefix("[").removesuffix("]").split(", ", 1) for i in shown]
         span = parse_values([pair[-1] for pair in ends], self.kind) - parse_values(

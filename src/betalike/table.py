@@ -15,10 +15,19 @@ from numpy.typing import NDArray
 
 from betalike.axis import Axis
 from betalike.errors import InputError
-from betalike.table_kernels import append_digit, class_boxes, number_keys_by_hash, number_keys_densely
+from betalike.randomness import Randomness
+from betalike.table_kernels import (
+    append_digit,
+    class_boxes,
+    number_keys_by_hash,
+    number_keys_densely,
+    shuffle,
+    shuffle_segments,
+)
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
+WORDS_PER_STEP = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -103,6 +112,24 @@ class ClassCounts:
     def value_counts(self) -> Ints:
         """How often each sensitive value occurs in all classes together."""
         return np.asarray(np.bincount(self.value, weights=self.count, minlength=self.n_values).astype(np.int64))
+
+
+def shuffle_within(items: Ids, starts: Ints, randomness: Randomness) -> None:
+    """Put the items of each segment in random order; the segments themselves stay where they are."""
+    segment, n_segments = 0, len(starts) - 1
+    while segment < n_segments:
+        last = int(np.searchsorted(starts, starts[segment] + WORDS_PER_STEP, side="right")) - 1
+        last = min(max(last, segment + 1), n_segments)
+        shuffle_segments(items, starts, segment, last, randomness.words(int(starts[last] - starts[segment])))
+        segment = last
+
+
+def random_order(n_rows: int, randomness: Randomness) -> Ids:
+    """A random permutation of the rows."""
+    order = np.arange(n_rows, dtype=np.int32)
+    for done in range(0, n_rows, WORDS_PER_STEP):
+        shuffle(order, randomness.words(min(WORDS_PER_STEP, n_rows - done)), done)
+    return order
 
 
 def fold(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[Ints, Ids]:

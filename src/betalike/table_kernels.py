@@ -90,14 +90,22 @@ def shuffle(order: Ids, words: NDArray[np.uint64], done: int) -> None:
 
 
 @kernel
-def hand_out(order: Ids, cell_of_row: Ids, fragment: Ints, left: Ints, ec: Ids, out: Ids) -> None:
-    """Give each row, in the given random order, a class from what its cell still has to hand out.
+def shuffle_segments(items: Ids, starts: Ints, first: int, last: int, words: NDArray[np.uint64]) -> None:
+    """Put the items of each of the segments `first` .. `last - 1` in random order, one word an item."""
+    origin = starts[first]
+    for segment in range(first, last):
+        begin, end = starts[segment], starts[segment + 1]
+        for here in range(begin, end - 1):
+            there = here + np.int64(words[here - origin] % np.uint64(end - here))
+            items[here], items[there] = items[there], items[here]
 
-    Fragments are sorted by cell; `fragment` is each cell's first one, `left` what each fragment still has.
-    """
+
+@kernel
+def hand_out(order: Ids, cell_of_row: Ids, next_slot: Ints, slots: Ids) -> Ids:
+    """The class of each row, in the given order: the next slot of its cell. `next_slot` is each cell's first one."""
+    out = np.empty(len(order), dtype=np.int32)
     for position in range(len(order)):
         cell = cell_of_row[order[position]]
-        while left[fragment[cell]] == 0:
-            fragment[cell] += 1
-        left[fragment[cell]] -= 1
-        out[position] = ec[fragment[cell]]
+        out[position] = slots[next_slot[cell]]
+        next_slot[cell] += 1
+    return out

@@ -16,8 +16,8 @@ from forking_publisher import ForkingPublisher
 from workbench import Desk, command_line, files_under, hidden_in, is_release, people, run
 
 PATIENCE = 60.0
-N_KILLS, N_SIGNALS = 16, 4
-ROWS = people(6000)
+N_KILLS, N_SIGNALS = 10, 3
+ROWS = people(3000)
 
 
 def assert_complete_or_none(home: Desk, older: dict[str, bytes | None] | None) -> None:

@@ -73,7 +73,7 @@ def test_the_certificate_tells_what_was_published(scheme: dict[str, Any], table:
     asked, promise = table.arguments, twins.promised(table.beta)
     pairs = [(value, count, sum(ec.values())) for ec in classes for value, count in ec.items()]
     gain = max(float(count / (size * prior[value])) - 1 for value, count, size in pairs)
-    ratio = max(count / size / float(twins.cap(prior[value], promise, asked["model"])) for value, count, size in pairs)
+    ratio = max(count / size / twins.cap(prior[value], promise, asked["model"]) for value, count, size in pairs)
     assert told["promise"]["worst_gain"] == pytest.approx(gain, abs=SMALL)
     assert told["promise"]["worst_ratio"] == pytest.approx(ratio, abs=SMALL)
     assert (told["promise"]["model"], told["promise"]["beta"]) == (f"{asked['model']}-likeness", table.beta)

@@ -61,7 +61,7 @@ def test_fold_takes_unsigned_and_short_integers() -> None:
     check_fold([np.array([1, 0, 255], dtype=np.uint8), np.array([3, 3, 3], dtype=np.int16)], [256, 4])
 
 
-def test_more_rows_than_can_be_numbered_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_rows_than_can_be_numbered_are_refused() -> None:
     class ManyRows:
         def __len__(self) -> int:
             return 2**31

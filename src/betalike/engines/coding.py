@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -93,13 +94,17 @@ def _to_numbers(column: pl.Series, kind: Kind, name: str) -> pl.Series:
     ]
     if kind in (Kind.DATE, Kind.DATETIME) and not column.dtype.is_temporal() and column.dtype != pl.String:
         raise SchemaError(f"the column '{name}' is of type {kind}, but the table has it as {column.dtype}.")
+    if column.dtype == pl.Datetime:
+        column = column.dt.replace_time_zone(None)  # the time on the wall, where it was taken
     if column.dtype == pl.String and kind in (Kind.DATE, Kind.DATETIME):
         numbers = column.str.strptime(target, strict=False)
-    elif kind is Kind.INTEGER and column.dtype.is_float():
+    elif kind is Kind.INTEGER and (column.dtype.is_float() or column.dtype.is_decimal()):
         numbers = column.cast(pl.Int64, strict=False)
-        numbers = numbers.set((numbers.cast(pl.Float64) != column).fill_null(False), None)
+        numbers = numbers.set((numbers.cast(pl.Float64) != column.cast(pl.Float64)).fill_null(False), None)
     else:
         numbers = column.cast(target, strict=False)
+    if kind is Kind.REAL:
+        numbers = numbers.fill_nan(None)  # the text "nan"
     n_bad = numbers.null_count() - column.null_count()
     if n_bad:
         raise SchemaError(
@@ -117,6 +122,10 @@ def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute) -> tuple
     low, high = (float(values[0]), float(values[-1])) if len(values) else (0.0, 0.0)
     if attribute.domain is not None:
         declared = [_declared(end, kind, attribute.name) for end in attribute.domain]
+        if not (math.isfinite(declared[0]) and math.isfinite(declared[1]) and declared[0] <= declared[1]):
+            raise SchemaError(f"the domain of '{attribute.name}' must be two numbers, the least and the greatest.")
+        if kind is not Kind.REAL:
+            declared = [float(math.floor(declared[0])), float(math.ceil(declared[1]))]
         if len(values) and (declared[0] > low or declared[1] < high):
             n_outside = int(((numbers < declared[0]) | (numbers > declared[1])).sum())
             raise SchemaError(
@@ -165,7 +174,9 @@ def _code_categories(column: pl.Series, attribute: Attribute) -> tuple[Axis, Cod
 
 def _in_natural_order(texts: pl.Series) -> list[str]:
     numbers = texts.cast(pl.Float64, strict=False)
-    return texts.gather(numbers.arg_sort()).to_list() if numbers.null_count() == 0 else texts.sort().to_list()
+    if numbers.null_count():
+        return texts.sort().to_list()
+    return pl.DataFrame([texts.alias("text"), numbers.alias("number")]).sort("number", "text")["text"].to_list()
 
 
 def _leaves_of(texts: pl.Series, hierarchy: Hierarchy, column: pl.Series, distinct: pl.Series, name: str) -> list[int]:
@@ -194,7 +205,7 @@ def _dense_span(values: pl.Series) -> tuple[int, int] | None:
         return None
     numbers = values.to_numpy()
     low, high = int(numbers.min()), int(numbers.max())
-    return (low, high) if high - low < DENSE_SPAN else None
+    return (low, high) if high - low < DENSE_SPAN and high < 2**63 else None
 
 
 def _codes_of_values(column: pl.Series, values: pl.Series, codes: Codes, missing: int) -> Codes:
@@ -229,4 +240,5 @@ def _sensitive_axis(column: pl.Series, published: pl.Series, attribute: Attribut
         order = numbers.arg_sort().to_numpy().astype(np.int64)
         values = numbers.gather(order).to_numpy()
         return OrderedAxis(attribute.name, Kind.REAL, values, (values[0], values[-1]), has_missing), order
-    return HierarchyAxis(attribute.name, Hierarchy.flat(texts.to_list()), has_missing), np.arange(len(texts))
+    flat = Hierarchy.flat(map(str, range(len(texts))))  # any labels do: a sensitive value is published as it is
+    return HierarchyAxis(attribute.name, flat, has_missing), np.arange(len(texts))

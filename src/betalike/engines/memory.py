@@ -17,10 +17,8 @@ from betalike.errors import FileError, InputError, SchemaError
 from betalike.publication import Format, Layout, Recount
 from betalike.randomness import Randomness
 from betalike.schema import Schema
-from betalike.table import Cells, ClassCounts, Ids, Plan, fold
-from betalike.table_kernels import hand_out, shuffle
-
-WORDS_PER_STEP = 4_000_000
+from betalike.table import Cells, ClassCounts, Ids, Plan, fold, random_order, shuffle_within
+from betalike.table_kernels import hand_out
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,9 @@ class MemoryEngine:
         schema.check_columns(frame.columns)
         if frame.height == 0:
             raise InputError("the table has no rows; there is nothing to publish.")
+        for name in schema.names:
+            if any(sign in name for sign in '"\r\n'):
+                raise SchemaError(f"the column name {name!r} holds a quote or a line break; rename the column.")
         self.frame = frame
         self.schema = schema
 
@@ -79,14 +80,12 @@ class MemoryEngine:
     def assign(self, plan: Plan, randomness: Randomness) -> Assignment:
         """Shuffle the rows and give each a class: a random one of those that its cell was planned for."""
         cell_of_row = self._coded[1]
-        order = np.arange(len(cell_of_row), dtype=np.int32)
-        for done in range(0, len(order), WORDS_PER_STEP):
-            shuffle(order, randomness.words(min(WORDS_PER_STEP, len(order) - done)), done)
+        order = random_order(len(cell_of_row), randomness)
         by_cell = np.argsort(plan.cell, kind="stable")
-        starts = np.searchsorted(plan.cell[by_cell], np.arange(len(plan.cells.count) + 1))
-        ec = np.empty(len(order), dtype=np.int32)
-        hand_out(order, cell_of_row, starts[:-1].copy(), plan.count[by_cell], plan.ec[by_cell], ec)
-        return Assignment(plan, order, ec)
+        slots = np.repeat(plan.ec[by_cell], plan.count[by_cell])
+        starts = np.append(0, np.cumsum(plan.cells.count))
+        shuffle_within(slots, starts, randomness)  # else the order of publication would tell who shared a cell
+        return Assignment(plan, order, hand_out(order, cell_of_row, starts[:-1].copy(), slots))
 
     def _check_distinct_names(self, layout: Layout) -> None:
         published = [name for group in label_columns(self.count_cells().axes, layout) for name in group]
@@ -98,9 +97,18 @@ class MemoryEngine:
                 "the layout 'labels'."
             )
 
+    def _check_bounds_can_tell(self, layout: Layout) -> None:
+        for axis in self.count_cells().axes:
+            if layout is Layout.BOUNDS and isinstance(axis, OrderedAxis) and axis.has_missing and axis.is_constant:
+                raise SchemaError(
+                    f"the column '{axis.name}' has one value and missing ones, which two bounds cannot tell apart. "
+                    "Publish with the layout 'labels', or declare a wider domain."
+                )
+
     def generalize(self, assignment: Assignment, layout: Layout = Layout.LABELS) -> pl.DataFrame:
         """The release as a frame: labels of each row's class, the sensitive value, the kept columns."""
         self._check_distinct_names(layout)
+        self._check_bounds_can_tell(layout)
         plan, cells = assignment.plan, assignment.plan.cells
         low, high = (side.astype(np.int64) for side in plan.boxes)
         ec = pl.Series(assignment.ec)
@@ -120,7 +128,7 @@ class MemoryEngine:
             if form is Format.PARQUET:
                 release.write_parquet(path)
             else:
-                release.write_csv(path)
+                release.with_columns(pl.col(pl.Datetime, pl.Time, pl.Duration).cast(pl.String)).write_csv(path)
         except (OSError, pl.exceptions.PolarsError) as error:
             is_full = "No space left" in str(error)  # Polars tells it in words only
             reason = "no space is left on the disk" if is_full else "its disk or folder does not take it"

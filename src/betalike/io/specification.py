@@ -69,7 +69,7 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
             "keep": self.with_role(Role.KEPT),
             "kinds": {name: column.type for name, column in protected.items() if column.type is not None},
             "domains": {name: _pair(name, column.domain) for name, column in protected.items() if column.domain},
-            "weights": {n: c.weight for n, c in named.items() if c.role == Role.QUASI_IDENTIFIER},
+            "weights": {n: c.weight for n, c in named.items() if n in self.with_role(Role.QUASI_IDENTIFIER)},
             "hierarchies": {
                 name: read_hierarchy(folder / column.hierarchy)
                 for name, column in protected.items()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-# count * den and num * size must fit 63 bits; beyond this many rows the caps err on the safe side by less than 1e-18.
+# count * den and num * size must fit 63 bits; beyond this many rows the caps err on the safe side.
 LARGEST_DENOMINATOR = 3_037_000_499
 DIGITS = 60
 

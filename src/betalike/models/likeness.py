@@ -91,7 +91,7 @@ class Likeness:
         with np.errstate(divide="ignore"):
             gain = posterior / prior - 1
             ratio = posterior / caps.frequencies[classes.value]
-        worst = int(np.argmax(np.where(allowed, ratio, np.inf)))
+        worst = int(np.argmax(ratio))
         smallest = int(classes.sizes.min())
         return Verdict(
             holds=bool(allowed.all()) and smallest >= self.k,

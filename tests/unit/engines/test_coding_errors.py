@@ -82,12 +82,16 @@ def test_integers_beyond_64_bits_are_refused() -> None:
         ([4711.25, 1.0], {"domain": (0, 10)}),
         ([-98765, 1], {"domain": ("0", "10")}),
         ([datetime.date(1999, 12, 24), datetime.date(2020, 1, 1)], {"domain": ("2000-01-01", "2021-01-01")}),
-        ([4711.25, 1.0], {"domain": (10, 0)}),
     ],
 )
 def test_values_outside_the_declared_domain_are_counted(values: list[Any], facts: dict[str, Any]) -> None:
     message = refused(values, qi(**facts))
     assert "outside its declared domain" in message
+
+
+@pytest.mark.parametrize("domain", [(10, 0), (0, float("nan")), (float("-inf"), 5)])
+def test_a_domain_is_two_finite_numbers_in_order(domain: tuple[float, float]) -> None:
+    assert "the least and the greatest" in refused([4711.25, 1.0], qi(domain=domain))
 
 
 def test_the_number_of_values_outside_the_domain_is_told() -> None:

@@ -16,12 +16,11 @@ from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws
 from betalike.schemes.burel.neighbours import build_trees, free_under_nodes, take_nearest_in_space
 from betalike.schemes.burel.retrieval import sum_tree, take_nearest_on_curve
-from betalike.schemes.burel.tuples import count_fragments, gather_classes, shuffle_within, split_further, spread_cells
-from betalike.table import Cells, Plan
+from betalike.schemes.burel.tuples import count_fragments, gather_classes, split_further, spread_cells
+from betalike.table import Cells, Plan, shuffle_within
 
 Ints = NDArray[np.int64]
 CLASSES_PER_STEP = 5_000
-TUPLES_PER_STEP = 4_000_000
 
 
 class Retrieval(StrEnum):
@@ -54,7 +53,8 @@ class Burel:
         entries = _Entries.of(cells, buckets)
         takes = _retrieve(draws, entries, self.retrieval, self.randomness, progress)
         tuple_cells, tuple_start = spread_cells(entries.cell_start, entries.cells, cells.count)
-        _shuffle_within(tuple_cells, tuple_start, self.randomness)
+        # which of an entry's tuples a class receives must not depend on their values
+        shuffle_within(tuple_cells, tuple_start, self.randomness)
         members, class_start = gather_classes(*takes, len(draws), tuple_cells, tuple_start)
         del tuple_cells
         if self.split:
@@ -122,16 +122,6 @@ def _retrieve(
     columns = zip(*parts, strict=True)
     ec, entry, count = (np.concatenate(column) for column in columns)
     return ec, entry, count
-
-
-def _shuffle_within(tuple_cells: NDArray[np.int32], tuple_start: Ints, randomness: Randomness) -> None:
-    entry, n_entries = 0, len(tuple_start) - 1
-    while entry < n_entries:
-        last = int(np.searchsorted(tuple_start, tuple_start[entry] + TUPLES_PER_STEP, side="right")) - 1
-        last = min(max(last, entry + 1), n_entries)
-        words = randomness.words(int(tuple_start[last] - tuple_start[entry]))
-        shuffle_within(tuple_cells, tuple_start, entry, last, words)
-        entry = last
 
 
 def _split(

@@ -9,7 +9,6 @@ from betalike.compilation import kernel
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
-Words = NDArray[np.uint64]
 
 
 @kernel
@@ -30,17 +29,6 @@ def spread_cells(entry_start: Ints, entry_cells: Ids, cell_count: Ints) -> tuple
                 cells[place] = entry_cells[i]
                 place += 1
     return cells, tuple_start
-
-
-@kernel
-def shuffle_within(cells: Ids, tuple_start: Ints, first_entry: int, last_entry: int, words: Words) -> None:
-    """Put each entry's tuples in random order: which of them a class receives must not depend on their values."""
-    origin = tuple_start[first_entry]
-    for entry in range(first_entry, last_entry):
-        begin, end = tuple_start[entry], tuple_start[entry + 1]
-        for here in range(begin, end - 1):
-            there = here + np.int64(words[here - origin] % np.uint64(end - here))
-            cells[here], cells[there] = cells[there], cells[here]
 
 
 @kernel

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from betalike import table
 from betalike.axis import HierarchyAxis, OrderedAxis
 from betalike.errors import ParameterError
 from betalike.hierarchy import Hierarchy
@@ -77,7 +78,7 @@ def test_steps_of_any_length_give_the_same_plan(
     cells, model = random_cells(1, n_cells=150), Likeness(4)
     whole = Burel(split, retrieval, SeededRandomness(3)).plan(cells, model)
     monkeypatch.setattr(burel, "CLASSES_PER_STEP", 3)
-    monkeypatch.setattr(burel, "TUPLES_PER_STEP", 5)
+    monkeypatch.setattr(table, "WORDS_PER_STEP", 5)
     stepwise = Burel(split, retrieval, SeededRandomness(3)).plan(cells, model)
     check_plan(stepwise, cells, model)
     for name in ("cell", "count", "ec"):

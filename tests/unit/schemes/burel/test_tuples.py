@@ -9,9 +9,8 @@ from collections import Counter
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
-from betalike.schemes.burel.tuples import count_fragments, gather_classes, shuffle_within, split_further, spread_cells
+from betalike.schemes.burel.tuples import count_fragments, gather_classes, split_further, spread_cells
 
 Share = tuple[int, ...]
 
@@ -28,29 +27,6 @@ def test_every_tuple_of_an_entry_has_its_cell(counts_of_entries: list[list[int]]
     tuple_cells, tuple_start = spread_cells(entry_start, cells, np.array(counts)[::-1].copy())
     assert tuple_start.tolist() == starts_of([sum(counts) for counts in counts_of_entries]).tolist()
     assert tuple_cells.tolist() == [cell for cell, count in zip(cells, counts, strict=True) for _ in range(count)]
-
-
-@given(st.randoms(use_true_random=False), st.lists(st.integers(0, 6), min_size=1, max_size=8), st.integers(0, 8))
-def test_shuffling_keeps_each_entry_s_tuples_together(rng: random.Random, sizes: list[int], cut: int) -> None:
-    tuple_start = starts_of(sizes)
-    cells = np.array([rng.randrange(9) for _ in range(sum(sizes))], dtype=np.int32)
-    before = cells.tolist()
-    cut = min(cut, len(sizes))
-    for first, last in ((0, cut), (cut, len(sizes))):
-        n_words = int(tuple_start[last] - tuple_start[first])
-        words = np.array([rng.getrandbits(64) for _ in range(n_words)], dtype=np.uint64)
-        shuffle_within(cells, tuple_start, first, last, words)
-    for begin, end in itertools.pairwise(tuple_start):
-        assert sorted(cells[begin:end].tolist()) == sorted(before[begin:end])
-
-
-def test_every_order_within_an_entry_is_equally_likely() -> None:
-    rng = np.random.default_rng(2)
-    n = 4_800
-    cells = np.tile(np.arange(4, dtype=np.int32), n)
-    shuffle_within(cells, np.arange(0, 4 * n + 1, 4), 0, n, rng.integers(0, 2**64, 4 * n, dtype=np.uint64))
-    seen = Counter(map(tuple, cells.reshape(n, 4).tolist()))
-    assert stats.chisquare([seen[order] for order in itertools.permutations(range(4))]).pvalue > 1e-3
 
 
 @given(st.randoms(use_true_random=False), st.lists(st.integers(1, 6), min_size=1, max_size=8), st.integers(1, 6))

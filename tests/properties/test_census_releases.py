@@ -1,0 +1,83 @@
+"""CENSUS, published for real: every class, every label and the loss of every release, checked by the twin."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import polars as pl
+import pytest
+import twins
+
+import betalike
+
+QI_3 = ["age", "gender", "education"]
+QI_5 = [*QI_3, "marital_status", "work_class"]
+SENSITIVE = "salary_class"
+
+
+def twin_columns(census: pl.DataFrame, hierarchies: Path, names: list[str], is_bounds: bool) -> list[twins.Column]:
+    columns: list[twins.Column] = []
+    for name in names:
+        path = hierarchies / f"{name}.csv"
+        if path.is_file():
+            columns.append(twins.Tree([line.split(";") for line in path.read_text().split()]))
+        else:
+            ends = (Fraction(min(census[name])), Fraction(max(census[name])))
+            columns.append(twins.Ordered(ends, is_domain_root=is_bounds))
+    return columns
+
+
+@pytest.mark.parametrize(
+    ("names", "scheme", "beta", "options"),
+    [
+        *((names, "burel+split", beta, {}) for names in (QI_3, QI_5) for beta in (1, 2, 3, 4, 5)),
+        (QI_3, "burel", 4, {}),
+        (QI_5, "burel", 2, {"k": 300}),
+        (QI_5, "burel+split", 4, {"layout": "bounds", "model": "basic"}),
+        (QI_3, "burel+split", 3, {"options": {"retrieval": "exact"}, "weights": {"age": 3}}),
+    ],
+    ids=lambda value: str(len(value)) if isinstance(value, list) else None,
+)
+def test_every_class_of_the_release(
+    census: pl.DataFrame, census_hierarchies: Path, names: list[str], scheme: str, beta: int, options: dict
+) -> None:
+    release = betalike.publish(
+        census,
+        quasi_identifiers=names,
+        sensitive=SENSITIVE,
+        beta=beta,
+        scheme=scheme,
+        hierarchies=census_hierarchies,
+        keep=["row"],
+        **options,
+    )
+    frame = release.frame
+    rows = frame["row"].to_list()
+    secrets = frame[SENSITIVE].to_list()
+    original = census[SENSITIVE].to_list()
+    assert len(set(rows)) == len(rows) == 500_000
+    assert secrets == [original[row] for row in rows]
+
+    columns = twin_columns(census, census_hierarchies, names, options.get("layout") == "bounds")
+    labels = []
+    for name, column in zip(names, columns, strict=True):
+        if name in frame.columns:
+            labels.append(frame[name].to_list())
+        else:
+            labels.append(list(map(twins.join_bounds, frame[f"{name}_low"], frame[f"{name}_high"])))
+        cells = census[name].to_list()
+        pairs = Counter(zip(labels[-1], map(cells.__getitem__, rows), strict=True))
+        assert all(column.contains(label, str(value)) for label, value in pairs), name
+
+    classes = twins.classes_of(zip(*labels, strict=True), secrets)
+    form, k = options.get("model", "enhanced"), options.get("k", 1)
+    assert twins.broken_classes(classes.values(), Counter(original), beta, form, k) == []
+    weights = [options.get("weights", {}).get(name, 1) for name in names]
+    average, each = twins.average_loss(classes, columns, weights)
+    told = release.certificate["release"]
+    assert told["average_loss"] == pytest.approx(float(average), abs=1e-9)
+    assert told["loss"] == pytest.approx(dict(zip(names, map(float, each), strict=True)), abs=1e-9)
+    assert (told["rows"], told["classes"]) == (500_000, len(classes))
+    assert told["smallest_class"] == min(map(Counter.total, classes.values()))

@@ -1,0 +1,216 @@
+"""Laws of bad or odd input: a release that keeps its promise, or an error of ours; never anything else."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import twins
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_tables import EVERY_SCHEME, Table, tables
+
+import betalike
+from betalike.errors import BetalikeError, GuaranteeError, InputError, InternalError, ParameterError
+from betalike.schemes import Retrieval
+
+SECRETS = ["flu", "hiv", "flu", "none", "none", "flu"] * 3
+N_ROWS = len(SECRETS)
+
+
+def publish(column: Any, **arguments: Any) -> betalike.Release:
+    frame = pl.DataFrame([pl.Series("q", column) if not isinstance(column, pl.Series) else column.alias("q")])
+    frame = frame.with_columns(secret=pl.Series(SECRETS))
+    return betalike.publish(frame, **{"quasi_identifiers": ["q"], "sensitive": "secret", "beta": 2, **arguments})
+
+
+def publish_or_refuse(frame: Any, **arguments: Any) -> betalike.Release | None:
+    """A release, or None for an error that tells what is wrong with the input; other errors go on their way."""
+    everything = {"quasi_identifiers": ["q"], "sensitive": "secret", "beta": 2, **arguments}
+    try:
+        return betalike.publish(frame, **everything)
+    except (GuaranteeError, InternalError):
+        raise
+    except BetalikeError as error:
+        assert len(str(error)) > 20
+        return None
+
+
+# --- parameters ---------------------------------------------------------------------------------------------------------
+
+ANY_NUMBER = st.floats() | st.integers(-3, 10) | st.booleans()
+PARAMETERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "beta": ANY_NUMBER | st.none() | st.just("4") | st.floats(0.1, 5).map(np.float64),
+        "k": ANY_NUMBER | st.just("2"),
+        "model": st.sampled_from(["basic", "enhanced", "Enhanced", ""]),
+        "layout": st.sampled_from(["labels", "bounds", "rows"]),
+        "seed": ANY_NUMBER | st.none(),
+        "weights": st.dictionaries(st.sampled_from(["column 0", "column 9"]), st.floats(), max_size=2),
+        "keep": st.lists(st.sampled_from(["row", "secret", "column 0", "nothing"]), max_size=2),
+        "quasi_identifiers": st.lists(st.sampled_from(["column 0", "secret", "row", "nothing"]), max_size=2),
+        "missing_sensitive": st.sampled_from(["value", "error", ""]),
+        "options": st.dictionaries(st.sampled_from(["retrieval", "speed"]), st.sampled_from(["exact", "x"]), max_size=1),
+    },
+)
+
+
+@settings(max_examples=150)
+@EVERY_SCHEME
+@given(table=tables(max_rows=12), changes=PARAMETERS)
+def test_any_parameters_give_a_true_promise_or_an_error_of_ours(
+    scheme: dict[str, Any], table: Table, changes: dict[str, Any]
+) -> None:
+    try:
+        release = table.publish(**{**scheme, **changes})
+    except BetalikeError as error:
+        assert not isinstance(error, GuaranteeError | InternalError)
+        assert len(str(error)) > 20
+        return
+    told = release.certificate["promise"]
+    names = release.certificate["table"]["quasi_identifiers"]
+    columns = [c for name in names for c in (name, f"{name}_low", f"{name}_high") if c in release.frame.columns]
+    classes = twins.classes_of(release.frame.select(columns).iter_rows(), release.frame["secret"])
+    form = told["model"].removesuffix("-likeness")
+    assert twins.broken_classes(classes.values(), table.prior, told["beta"], form, told["k"]) == []
+    assert 0 <= release.certificate["release"]["average_loss"] <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("beta", [np.float64(1.7), np.float32(1.5)])
+def test_beta_may_be_a_number_of_numpy(beta: Any) -> None:
+    try:
+        release = publish(range(N_ROWS), beta=beta)
+    except ParameterError:
+        assert not isinstance(beta, float)  # what is a float to Python is a number to us
+        return
+    assert release.certificate["promise"]["beta"] == float(beta)
+
+
+@pytest.mark.parametrize("retrieval", list(Retrieval))
+def test_options_may_be_given_by_name(retrieval: Retrieval) -> None:
+    """`{"retrieval": "exact"}` is the example in publish()'s own description."""
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame({c: rng.random(300) for c in "abcd"}).with_columns(secret=rng.integers(0, 6, 300))
+    arguments = {"quasi_identifiers": list("abcd"), "sensitive": "secret", "beta": 2, "seed": 1}
+    by_name = betalike.publish(frame, **arguments, options={"retrieval": str(retrieval)})
+    other = next(form for form in Retrieval if form is not retrieval)
+    assert by_name.frame.equals(betalike.publish(frame, **arguments, options={"retrieval": retrieval}).frame)
+    assert not by_name.frame.equals(betalike.publish(frame, **arguments, options={"retrieval": other}).frame)
+
+
+def test_an_option_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ParameterError):
+        publish(range(N_ROWS), options={"retrieval": "nearest"})
+
+
+# --- columns ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("layout", ["labels", "bounds"])
+def test_one_value_and_missing_ones_can_be_published(layout: str) -> None:
+    release = publish([3] * (N_ROWS // 3) + [None] * (N_ROWS - N_ROWS // 3), layout=layout, beta=0.5)
+    assert sorted(release.frame["secret"].to_list()) == sorted(SECRETS)
+    audited = betalike.audit(release.frame, quasi_identifiers=["q"], sensitive="secret", original=release.frame, beta=0.5)
+    assert audited.holds
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [2**63 - 1, -(2**63)] * (N_ROWS // 2),
+        [2**53 + i for i in range(N_ROWS)],
+        [-1.7e308, 1.7e308, 0.0] * (N_ROWS // 3),
+        [5e-324, 0.0] * (N_ROWS // 2),
+        [math.inf, 1.0] * (N_ROWS // 2),
+        [math.nan, 1.0, 2.0] * (N_ROWS // 3),
+        pl.Series([None] * N_ROWS),
+        pl.Series([None] * N_ROWS, dtype=pl.Date),
+        pl.Series([decimal.Decimal("1.10"), decimal.Decimal("2.25")] * (N_ROWS // 2)),
+        pl.Series([2**64 - 1, 0] * (N_ROWS // 2), dtype=pl.UInt64),
+        pl.Series(["x", None, "y"] * (N_ROWS // 3), dtype=pl.Categorical),
+        pl.Series([True, False] * (N_ROWS // 2)),
+        pl.Series([datetime.time(i) for i in range(N_ROWS)]),
+        pl.Series([datetime.timedelta(i) for i in range(N_ROWS)]),
+        pl.Series([datetime.datetime(2020, 1, 1 + i, tzinfo=datetime.UTC) for i in range(N_ROWS)]),
+        pl.Series([bytes([i]) for i in range(N_ROWS)]),
+        pl.Series([[i] for i in range(N_ROWS)]),
+        pl.Series([{"a": i} for i in range(N_ROWS)]),
+    ],
+    ids=lambda column: str(column.dtype if isinstance(column, pl.Series) else column[:2]),
+)
+def test_any_type_of_column_is_published_or_refused(column: Any) -> None:
+    series = pl.Series("q", column) if not isinstance(column, pl.Series) else column.alias("q")
+    frame = pl.DataFrame([series, pl.Series("secret", SECRETS)])
+    release = publish_or_refuse(frame)
+    if release is not None:
+        classes = twins.classes_of(zip(release.frame["q"], strict=True), release.frame["secret"])
+        assert twins.broken_classes(classes.values(), Counter(SECRETS), 2, "enhanced") == []
+        assert 0 <= release.certificate["release"]["average_loss"] <= 1
+
+
+@pytest.mark.parametrize(
+    "secrets",
+    [
+        [True, False, True] * (N_ROWS // 3),
+        [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)] * (N_ROWS // 2),
+        [decimal.Decimal("1.10"), decimal.Decimal("2.25")] * (N_ROWS // 2),
+        [math.nan, 1.0, 2.0] * (N_ROWS // 3),
+        [[1], [2]] * (N_ROWS // 2),
+        [None] * N_ROWS,
+        ["only"] * N_ROWS,
+    ],
+    ids=lambda secrets: str(secrets[0]),
+)
+def test_any_type_of_secret_is_published_as_it_is_or_refused(secrets: list[Any]) -> None:
+    frame = pl.DataFrame({"q": range(N_ROWS), "secret": secrets}, strict=False)
+    release = publish_or_refuse(frame, missing_sensitive="value")
+    if release is not None:
+        expected = Counter(str(value) for value in frame["secret"].fill_nan(None) if True) if (
+            frame["secret"].dtype.is_float()
+        ) else Counter(map(str, secrets))
+        assert Counter(str(value) for value in release.frame["secret"]) == expected
+
+
+def test_odd_frames_of_pandas_are_published_or_refused() -> None:
+    mixed = pd.DataFrame({"q": [1, "a"] * (N_ROWS // 2), "secret": SECRETS})
+    publish_or_refuse(mixed)
+    twice = pd.DataFrame([[i, i, secret] for i, secret in enumerate(SECRETS)], columns=["q", "q", "secret"])
+    publish_or_refuse(twice)
+    numbered = pd.DataFrame({0: range(N_ROWS), "q": range(N_ROWS), "secret": SECRETS})
+    publish_or_refuse(numbered)
+
+
+@pytest.mark.parametrize("domain", [(math.nan, 99), (-math.inf, math.inf), (99, 0), (5, 6), ("x", "y"), (None, 3)])
+def test_a_domain_that_makes_no_sense_is_refused(domain: tuple[Any, Any]) -> None:
+    with pytest.raises(InputError):
+        publish(range(N_ROWS), domains={"q": domain})
+
+
+def test_the_domain_of_dates_may_be_given_as_dates_or_as_text() -> None:
+    days = [datetime.date(2020, 1, 1 + i) for i in range(N_ROWS)]
+    ends = (datetime.date(2019, 1, 1), datetime.date(2021, 1, 1))
+    texts = tuple(end.isoformat() for end in ends)
+    losses = [
+        publish(days, domains={"q": domain}, seed=1).certificate["release"]["average_loss"] for domain in (ends, texts)
+    ]
+    assert losses[0] == losses[1] < 0.03
+
+
+@EVERY_SCHEME
+def test_a_whole_table_in_one_class_is_the_last_resort(scheme: dict[str, Any]) -> None:
+    """A tiny beta, or k of all rows, leaves one class; nothing is refused and nobody is left out."""
+    for arguments in ({"beta": 1e-9}, {"k": N_ROWS}):
+        release = publish(range(N_ROWS), **scheme, **arguments)
+        told = release.certificate["release"]
+        assert told["smallest_class"] == N_ROWS or told["classes"] > 1
+        assert "k" not in arguments or told["classes"] == 1
+    with pytest.raises(ParameterError):
+        publish(range(N_ROWS), **scheme, k=N_ROWS + 1)
