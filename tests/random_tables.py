@@ -11,10 +11,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-import twins
 from hypothesis import strategies as st
 
 import betalike
+import twins
 from betalike.schemes import SCHEMES, Retrieval
 
 BETAS = st.sampled_from([0.1, 0.3, 0.5, 1, 1.0, 1.7, 2, 3.3, 4, 10]) | st.floats(0.01, 12)
@@ -200,7 +200,9 @@ def ordered_columns(draw: st.DrawFn, n_rows: int) -> Column:
 def categorical_columns(draw: st.DrawFn, n_rows: int) -> Column:
     """Words or codes, flat or in a hierarchy that may have leaves which the table does not show."""
     is_coded = draw(st.booleans())
-    pool = draw(st.lists(st.integers(1, 12) if is_coded else st.sampled_from(WORDS), min_size=1, max_size=7, unique=True))
+    pool = draw(
+        st.lists(st.integers(1, 12) if is_coded else st.sampled_from(WORDS), min_size=1, max_size=7, unique=True)
+    )
     cells = _cells(draw, pool, n_rows, draw(st.booleans()))
     dtype = pl.Int64 if is_coded else pl.String
     has_missing = None in cells
@@ -216,7 +218,9 @@ def categorical_columns(draw: st.DrawFn, n_rows: int) -> Column:
 def sensitive_columns(draw: st.DrawFn, n_rows: int) -> list[Any]:
     """At least two distinct values, from even to very skewed; words, codes or reals, perhaps with missing ones."""
     pool: list[Any] = draw(
-        st.sampled_from([[3, 1, 2, 10, 7, 5], ["flu", "hiv", "a, b", "none", "é", "NA"], [0.5, -1.25, 3.0, 2.5, 9.75, 1e9]])
+        st.sampled_from(
+            [[3, 1, 2, 10, 7, 5], ["flu", "hiv", "a, b", "none", "é", "NA"], [0.5, -1.25, 3.0, 2.5, 9.75, 1e9]]
+        )
     )
     pool = pool[: draw(st.integers(2, 6))]
     if draw(st.integers(0, 3)) == 0:

@@ -26,7 +26,7 @@ DIGITS = 80
 ERROR = Fraction(1, 10**60)
 
 
-# --- the promise: Definitions 2 and 3 ---------------------------------------------------------------------------------
+# --- the promise: Definitions 2 and 3 ---
 
 
 def promised(beta: float) -> Fraction:
@@ -110,7 +110,7 @@ def classes_of(labels: Iterable[tuple[Label, ...]], sensitive: Iterable[Value]) 
     return dict(classes)
 
 
-# --- labels: what they contain, and what they lose (Eq. 2 to 5) ---------------------------------------------------------
+# --- labels: what they contain, and what they lose (Eq. 2 to 5) ---
 
 
 def join_bounds(low: object, high: object) -> Label:
@@ -136,7 +136,9 @@ def days_of(text: str) -> Fraction:
 
 def microseconds_of(text: str) -> Fraction:
     """A moment as a number of microseconds."""
-    return Fraction((datetime.datetime.fromisoformat(text) - datetime.datetime.min) // datetime.timedelta(microseconds=1))
+    return Fraction(
+        (datetime.datetime.fromisoformat(text) - datetime.datetime.min) // datetime.timedelta(microseconds=1)
+    )
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,7 @@ def average_loss(
     return sum(share * loss for share, loss in zip(shares, each, strict=True)), each
 
 
-# --- levels of a published table ----------------------------------------------------------------------------------------
+# --- levels of a published table ---
 
 
 @dataclass(frozen=True)
@@ -260,7 +262,9 @@ class Levels:
     delta: float | None
 
 
-def levels(classes: Sequence[Counts], prior: Counts, distances: Sequence[Fraction], equal: Sequence[Fraction]) -> Levels:
+def levels(
+    classes: Sequence[Counts], prior: Counts, distances: Sequence[Fraction], equal: Sequence[Fraction]
+) -> Levels:
     """Measure classes against the prior; the distance of each class from the prior is given."""
     p = priors_of(prior)
     sizes = [sum(ec.values()) for ec in classes]
@@ -328,7 +332,7 @@ def tree_distances(rows: Sequence[Sequence[str]]) -> list[list[Fraction]]:
     return [[Fraction(level(one, other), height) for other in rows] for one in rows]
 
 
-# --- small things that tests enumerate ----------------------------------------------------------------------------------
+# --- small things that tests enumerate ---
 
 
 def partitions_into_runs(length: int) -> Iterator[list[range]]:

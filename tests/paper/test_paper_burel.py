@@ -1,4 +1,4 @@
-"""Section 4 and Section 7 as laws: Theorem 1, Lemma 2, the functions DPpartition and biSplit, and what BUREL looks at."""
+"""Sections 4 and 7 as laws: Theorem 1, Lemma 2, the functions DPpartition and biSplit, and what BUREL looks at."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 import polars as pl
-import twins
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from random_tables import BETAS, EVERY_SCHEME, FORMS, Table, tables
 
+import twins
 from betalike.api import make_schema
 from betalike.engines.memory import MemoryEngine
 from betalike.models import Form, Likeness
@@ -20,6 +19,7 @@ from betalike.schemes import Burel, Retrieval
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws, is_eligible
 from betalike.table import Plan
+from random_tables import BETAS, EVERY_SCHEME, FORMS, Table, tables
 
 SECRETS = st.lists(st.integers(1, 60), min_size=2, max_size=8)
 
@@ -32,7 +32,7 @@ def bucketize(counts: list[int], beta: float, form: str) -> tuple[list[np.ndarra
     return buckets, caps.numerator[rarest], caps.denominator[rarest]
 
 
-# --- Theorem 1 and Lemma 2 ----------------------------------------------------------------------------------------------
+# --- Theorem 1 and Lemma 2 ---
 
 
 @given(data=st.data(), counts=SECRETS, beta=BETAS, form=FORMS, part=st.integers(1, 9))
@@ -81,7 +81,7 @@ def test_lemma_2_classes_in_proportion_to_the_buckets_are_eligible(
     assert is_eligible(proportional, numerator, denominator, 1)
 
 
-# --- 4.3: DPpartition, 4.4: biSplit -------------------------------------------------------------------------------------
+# --- 4.3: DPpartition, 4.4: biSplit ---
 
 
 def can_share(run: range, counts: list[int], beta: float, form: str) -> bool:
@@ -135,7 +135,7 @@ def test_the_tree_is_split_as_long_as_both_children_are_eligible(
     assert leaves.sum(axis=0).tolist() == sizes
 
 
-# --- Section 7 ----------------------------------------------------------------------------------------------------------
+# --- Section 7 ---
 
 
 @settings(max_examples=30)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import twins
 
+import twins
 from betalike.api import make_schema
 from betalike.engines.memory import MemoryEngine
 from betalike.measures import Audit, measure
@@ -70,7 +70,7 @@ def experiments(census: pl.DataFrame, census_hierarchies: Path) -> Experiments:
     return Experiments(census, census_hierarchies)
 
 
-# --- facts about the table (Table 3, Section 6, design/algorithms.md section 8) ------------------------------------------
+# --- facts about the table (Table 3, Section 6, design/algorithms.md section 8) ---
 
 
 def test_table_3(experiments: Experiments) -> None:
@@ -104,7 +104,7 @@ def test_section_6_bounds(experiments: Experiments) -> None:
     assert (caps[~infrequent] < 5 * counts[~infrequent] / 500_000).all()
 
 
-# --- BUREL as published, and with the further split ----------------------------------------------------------------------
+# --- BUREL as published, and with the further split ---
 
 
 @pytest.mark.parametrize("n_attributes", [3, 5])
@@ -114,7 +114,11 @@ def test_burel_forms_as_many_buckets_and_classes_as_the_authors_program(
 ) -> None:
     """Both follow from the sensitive values alone, so the quasi-identifiers and the seed do not matter."""
     plan = experiments.plan(n_attributes, "burel", beta)
-    assert (plan.details["buckets"], plan.details["leaves"], plan.n_classes) == (BUCKETS[beta], LEAVES[beta], LEAVES[beta])
+    assert (plan.details["buckets"], plan.details["leaves"], plan.n_classes) == (
+        BUCKETS[beta],
+        LEAVES[beta],
+        LEAVES[beta],
+    )
     split = experiments.plan(n_attributes, "burel+split", beta)
     assert split.details["leaves"] == LEAVES[beta]
     assert split.n_classes >= LEAVES[beta]

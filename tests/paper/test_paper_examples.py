@@ -8,9 +8,9 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-import twins
 
 import betalike
+import twins
 from betalike.axis import HierarchyAxis, OrderedAxis
 from betalike.distances import Ground, earth_movers_distances, jensen_shannon, kullback_leibler
 from betalike.hierarchy import Hierarchy
@@ -76,7 +76,7 @@ def distances(prior: list[float], classes: list[list[int]], ground: Ground) -> l
     return earth_movers_distances(measured, np.array(prior), ground, axis).tolist()
 
 
-# --- Section 2 ---------------------------------------------------------------------------------------------------------
+# --- Section 2 ---
 
 
 @pytest.mark.parametrize("ground", [Ground.EQUAL, Ground.ORDERED])
@@ -141,7 +141,7 @@ def test_section_2_delta_disclosure_needs_every_value_in_every_class() -> None:
     assert audit_classes(["1"] * 6).audit.delta == pytest.approx(0)
 
 
-# --- Section 4.2: Example 1 and Figure 2 --------------------------------------------------------------------------------
+# --- Section 4.2: Example 1 and Figure 2 ---
 
 
 def test_example_1_six_buckets_make_one_class_without_any_gain() -> None:
@@ -179,7 +179,10 @@ def test_figure_2_has_a_smaller_loss_than_one_class() -> None:
     weight = OrderedAxis("weight", Kind.INTEGER, np.array([50, 60, 70, 80]), (50, 80))
     age = OrderedAxis("age", Kind.INTEGER, np.array([40, 50, 60, 70]), (40, 70))
     losses = class_losses([weight, age], np.array([[2, 0], [0, 1]]), np.array([[3, 1], [1, 3]]))
-    assert losses.tolist() == [[pytest.approx(1 / 3), pytest.approx(1 / 3)], [pytest.approx(1 / 3), pytest.approx(2 / 3)]]
+    assert losses.tolist() == [
+        [pytest.approx(1 / 3), pytest.approx(1 / 3)],
+        [pytest.approx(1 / 3), pytest.approx(2 / 3)],
+    ]
     assert average_loss(["weight", "age"], losses, np.array([3, 3]), [1, 1]).average == pytest.approx(5 / 12)
     assert average_loss(["weight", "age"], losses, np.array([3, 3]), [1, 3]).average == pytest.approx(11 / 24)
     whole = class_losses([weight, age], np.array([[0, 0]]), np.array([[3, 3]]))
@@ -195,7 +198,7 @@ def test_figure_1_losses_of_a_hierarchy() -> None:
     assert axis.label_losses(axis.labels(low, high)).tolist() == [0, 0.5, 0.5, 1]
 
 
-# --- Sections 4.3 and 4.4: Example 2 and Figure 3 -----------------------------------------------------------------------
+# --- Sections 4.3 and 4.4: Example 2 and Figure 3 ---
 
 EXAMPLE_2 = np.array([2, 3, 3, 3, 4, 4])
 
@@ -233,7 +236,7 @@ def test_example_2_published() -> None:
     assert twins.broken_classes(classes.values(), Counter(secrets), 2, "enhanced") == []
 
 
-# --- Section 5 ----------------------------------------------------------------------------------------------------------
+# --- Section 5 ---
 
 
 def test_section_5_a_value_that_one_tuple_has_needs_a_class_of_half_the_table() -> None:

@@ -7,16 +7,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import twins
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from random_tables import BETAS, FORMS
 
+import twins
 from betalike.axis import HierarchyAxis
 from betalike.hierarchy import Hierarchy
 from betalike.measures import measure
 from betalike.models import Caps, Form, Likeness, posterior_cap
 from betalike.table import ClassCounts
+from random_tables import BETAS, FORMS
 
 N_VALUES = 5
 COUNTS = st.lists(st.integers(1, 60), min_size=N_VALUES, max_size=N_VALUES).map(np.array)
@@ -46,7 +46,7 @@ def most_of_a_million(prior: Fraction, beta: float) -> int:
     return int(Likeness(beta).caps(np.array([count, n_rows - count])).most(1_000_000)[0])
 
 
-# --- properties 1 to 4 of f ---------------------------------------------------------------------------------------------
+# --- properties 1 to 4 of f ---
 
 
 @given(prior=PRIORS, beta=BETAS | st.floats(0.01, 1e9))
@@ -95,7 +95,7 @@ def test_the_basic_form_lets_frequent_values_reach_1(prior: Fraction, beta: floa
     assert not Likeness(beta, Form.ENHANCED).judge(pure, counts).holds
 
 
-# --- Lemma 1 ------------------------------------------------------------------------------------------------------------
+# --- Lemma 1 ---
 
 
 @given(prior=COUNTS, one=PARTS, other=PARTS)
@@ -127,7 +127,7 @@ def allowed_near(counts: np.ndarray, prior: np.ndarray, caps: Caps) -> np.ndarra
     return counts
 
 
-# --- the cone of allowed counts (design/algorithms.md, section 1) --------------------------------------------------------
+# --- the cone of allowed counts (design/algorithms.md, section 1) ---
 
 
 @given(prior=COUNTS, one=PARTS, other=PARTS, factor=st.integers(1, 50), beta=BETAS, form=FORMS)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import twins
 
 import betalike
+import twins
 
 QI_3 = ["age", "gender", "education"]
 QI_5 = [*QI_3, "marital_status", "work_class"]

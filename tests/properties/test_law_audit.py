@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import twins
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_tables import BETAS, EVERY_SCHEME, FORMS, Table, hierarchies, tables
 
 import betalike
+import twins
 from betalike.axis import HierarchyAxis
 from betalike.distances import Ground, earth_movers_distances
 from betalike.hierarchy import Hierarchy
 from betalike.inspection import Audited
 from betalike.table import ClassCounts
+from random_tables import BETAS, EVERY_SCHEME, FORMS, Table, hierarchies, tables
 
 EXACT = ("rows", "classes", "k", "distinct_l")
 NEARLY = ("l", "average_l", "t", "average_t", "basic_beta", "enhanced_beta", "delta")
@@ -111,9 +111,7 @@ def test_without_an_original_the_prior_is_the_published_one_and_a_warning_says_s
     published: tuple[Any, list[Any], list[Any]],
 ) -> None:
     labels, secrets, _ = published
-    audited = betalike.audit(
-        published_frame(labels, secrets), quasi_identifiers=["q0", "q1"], sensitive="secret"
-    )
+    audited = betalike.audit(published_frame(labels, secrets), quasi_identifiers=["q0", "q1"], sensitive="secret")
     assert_agrees(audited, twin_levels(list(twins.classes_of(labels, secrets).values()), Counter(secrets)))
     assert (audited.prior_source, len(audited.warnings), audited.holds) == ("published", 1, None)
 

@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import twins
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_tables import BETAS, FORMS
 
+import twins
 from betalike.models import Form, Likeness
 from betalike.table import ClassCounts
+from random_tables import BETAS, FORMS
 
 
 @settings(max_examples=300)

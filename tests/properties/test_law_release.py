@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import twins
 from hypothesis import given
-from random_tables import EVERY_SCHEME, Table, tables
 
 import betalike
+import twins
+from random_tables import EVERY_SCHEME, Table, tables
 
 SMALL = 1e-9
 

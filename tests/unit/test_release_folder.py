@@ -1,0 +1,146 @@
+"""The folder of a release: staged elsewhere, moved into place at the end, and gone after any failure."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from betalike import release_folder
+from betalike.errors import FileError
+from betalike.release_folder import check_free, sha256_of, staged
+
+FILES = {"published.csv": "a,b\n", "certificate.json": "{}"}
+
+
+def stage(folder: Path, files: dict[str, str] = FILES) -> None:
+    with staged(folder) as staging:
+        assert list(staging.iterdir()) == []
+        for name, text in files.items():
+            (staging / name).write_text(text)
+
+
+def content(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    path = tmp_path / "home"
+    path.mkdir()
+    return path
+
+
+def test_nothing_is_in_place_before_the_end(home: Path) -> None:
+    with staged(home / "out") as staging:
+        assert staging.stat().st_dev == home.stat().st_dev
+        assert not (home / "out").exists()
+        (staging / "published.csv").write_text("x")
+    assert content(home / "out") == {"published.csv": "x"}
+    assert os.listdir(home) == ["out"]
+
+
+@pytest.mark.parametrize("is_exchanged", [True, False])
+@pytest.mark.parametrize("has_others", [True, False])
+def test_an_older_release_is_replaced_whole(
+    home: Path, is_exchanged: bool, has_others: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_exchanged:
+        monkeypatch.setattr(release_folder, "_exchange", lambda one, other: False)
+    stage(home / "out", {"published.parquet": "old", "certificate.json": "old", "transition.csv": "old"})
+    others = {"notes.txt": "mine"} if has_others else {}
+    for name, text in others.items():
+        (home / "out" / name).write_text(text)
+    stage(home / "out")
+    assert content(home / "out") == FILES | others
+    assert os.listdir(home) == ["out"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, OSError, MemoryError])
+@pytest.mark.parametrize("has_older", [True, False])
+def test_a_failure_leaves_what_was_there(home: Path, error: type[BaseException], has_older: bool) -> None:
+    out = home / "a" / "b" / "out"
+    if has_older:
+        stage(out)
+    before = sorted(home.rglob("*"))
+
+    def fail() -> None:
+        with staged(out) as staging:
+            (staging / "published.csv").write_text("half")
+            raise error("no")
+
+    with pytest.raises(FileError if error is OSError else error):
+        fail()
+    assert sorted(home.rglob("*")) == before
+    if has_older:
+        assert content(out) == FILES
+
+
+def test_folders_of_killed_processes_are_removed_and_others_not(home: Path) -> None:
+    with staged(home / "out") as staging:
+        name = staging.name
+    prefix, process, token = name.rsplit("-", 2)
+    assert int(process) == os.getpid()
+    unused = max(int(Path("/proc/sys/kernel/pid_max").read_text()), 2**22) + 1
+    stale = home / f"{prefix}-{unused}-{token}"
+    alive = home / f"{prefix}-{os.getpid()}-{'0' * 8}"
+    foreign = home / f".out.betalike-otherhos-{unused}-{token}"
+    another = home / f".outer{prefix.removeprefix('.out')}-{unused}-{token}"
+    for path in (stale, alive, foreign, another):
+        path.mkdir()
+        (path / "published.csv").write_text("half")
+    stage(home / "out")
+    assert not stale.exists()
+    assert alive.exists()
+    assert foreign.exists()
+    assert another.exists()
+
+
+def test_a_release_needs_force_to_be_replaced(home: Path) -> None:
+    out = home / "out"
+    check_free(out, force=False)
+    out.mkdir()
+    check_free(out, force=False)
+    (out / "notes.txt").write_text("mine")
+    check_free(out, force=False)
+    for name in ("published.csv", "published.parquet", "transition.csv", "certificate.json"):
+        (out / name).write_text("")
+        with pytest.raises(FileError, match="--force"):
+            check_free(out, force=False)
+        check_free(out, force=True)
+        (out / name).unlink()
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_a_file_is_no_folder(home: Path, force: bool) -> None:
+    (home / "out").write_text("mine")
+    with pytest.raises(FileError, match="is a file"):
+        check_free(home / "out", force)
+
+
+def test_a_folder_below_a_file(home: Path) -> None:
+    (home / "file").write_text("mine")
+    with pytest.raises(FileError, match="cannot be written"):
+        stage(home / "file" / "out")
+
+
+def test_a_relative_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+    stage(Path("out"))
+    stage(Path("out"), {"certificate.json": "new"})
+    assert content(home / "out") == {"certificate.json": "new"}
+
+
+def test_an_existing_folder_keeps_its_permissions(home: Path) -> None:
+    (home / "out").mkdir(mode=0o700)
+    for _ in range(2):
+        stage(home / "out")
+        assert (home / "out").stat().st_mode & 0o777 == 0o700
+
+
+def test_the_digest_of_a_file(home: Path) -> None:
+    path = home / "f"
+    path.write_bytes(b"x" * 100_000)
+    assert sha256_of(path) == hashlib.sha256(b"x" * 100_000).hexdigest()
