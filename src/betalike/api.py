@@ -93,6 +93,8 @@ def publish(
         progress: something that shows how far the work is.
     """
     likeness = Likeness(beta, _choose(Form, model, "model"), k)
+    if out is not None and str(out) == "":
+        raise ParameterError("out is empty; name a folder for the release.")
     schema = make_schema(
         quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, keep, _missing_is_value(missing_sensitive)
     )
@@ -184,7 +186,8 @@ def make_schema(
         raise ParameterError("quasi_identifiers must be a list of column names, not one text.")
     named = [*quasi_identifiers, sensitive]
     typed = {column: _choose(Kind, kind, f"type of '{column}'") for column, kind in (kinds or {}).items()}
-    ordered = {column for column, kind in typed.items() if kind.is_ordered}
+    is_folder = isinstance(hierarchies, str | Path)  # it may hold hierarchies of columns that are numbers here
+    ordered = {column for column, kind in typed.items() if kind.is_ordered and is_folder}
     trees = _hierarchies(hierarchies, [column for column in named if column not in ordered])
     for option, given in (("types", typed), ("domains", domains or {})):
         _check_named(option, given, named)

@@ -62,6 +62,10 @@ class Axis(Protocol):
         """Information loss read from published labels alone; an error if one cannot be understood."""
         ...
 
+    def meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
+        """What published labels stand for, whatever form their numbers are written in."""
+        ...
+
 
 def format_values(values: Iterable[int | float], kind: Kind) -> list[str]:
     """Numbers, dates or moments as published."""
@@ -132,13 +136,24 @@ class OrderedAxis:
         """Loss of published ranges: single values lose nothing, `*` loses all. Paper: Eq. 2."""
         width = self.domain[1] - self.domain[0]
         losses = np.array([1.0 if label == ROOT else 0.0 for label in labels])
+        shown, low, high = self._parse(labels)
+        losses[shown] = (high - low) / width if width > 0 else 0.0
+        return losses
+
+    def meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
+        """The two ends of each range as numbers; `*` and missing values as they are."""
+        meanings: list[object] = [*labels]
+        shown, low, high = self._parse(labels)
+        for i, ends in zip(shown, zip(low.tolist(), high.tolist(), strict=True), strict=True):
+            meanings[i] = ends
+        return meanings
+
+    def _parse(self, labels: Sequence[str | None]) -> tuple[list[int], NDArray[np.float64], NDArray[np.float64]]:
+        """Which labels are values or ranges, and the ends of these."""
         shown = [i for i, label in enumerate(labels) if label is not None and label != ROOT]
         ends = [str(labels[i]).removeprefix("[").removesuffix("]").split(", ", 1) for i in shown]
-        span = parse_values([pair[-1] for pair in ends], self.kind) - parse_values(
-            [pair[0] for pair in ends], self.kind
-        )
-        losses[shown] = span / width if width > 0 else 0.0
-        return losses
+        low, high = (parse_values([pair[end] for pair in ends], self.kind) for end in (0, -1))
+        return shown, low, high
 
     def bounds(self, low: Codes, high: Codes) -> tuple[list[Bound], list[Bound]]:
         """The two ends of each range; the domain's ends where missing and present values meet."""
@@ -215,6 +230,10 @@ class HierarchyAxis:
                 leaves = self.size if label == ROOT else int(self.hierarchy.n_leaves_under(node)[0])
                 losses[i] = leaves / self.size
         return losses
+
+    def meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
+        """The labels themselves."""
+        return labels
 
     def _nodes(self, low: Codes, high: Codes) -> tuple[Codes, NDArray[np.bool_]]:
         """The lowest common ancestors, and where missing and present values meet (at the root)."""

@@ -109,8 +109,7 @@ class Certificate(msgspec.Struct, frozen=True):
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values, in the form of the file."""
-        plain = msgspec.to_builtins(self)
-        assert isinstance(plain, dict)
+        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return plain
 
     def to_json(self) -> bytes:

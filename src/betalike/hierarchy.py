@@ -94,6 +94,10 @@ def _check_shape(numbered: list[tuple[int, tuple[str, ...]]], source: str) -> No
             raise HierarchyError(
                 f"{source}, line {number} (leaf '{row[0]}') ends with '{row[-1]}'; every line must end with '*'."
             )
+        if "" in row:
+            raise HierarchyError(
+                f"{source}, line {number} (leaf '{row[0]}') has an empty level. Give every node a label."
+            )
         if row[0] == ROOT:
             raise HierarchyError(f"{source}, line {number}: '*' cannot be a leaf; it is the label of the root.")
         if row[0] in lines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.certificate import Certificate
+from betalike.axis import OrderedAxis, parse_values
+from betalike.certificate import Certificate, Column
 from betalike.engines.coding import code_sensitive
 from betalike.engines.memory import label_values, read_release, recount
-from betalike.errors import CertificateError, SchemaError
+from betalike.errors import CertificateError, GuaranteeError, SchemaError
+from betalike.hierarchy import ROOT
 from betalike.measures import Audit, measure
 from betalike.models import Form, Likeness, Verdict
-from betalike.publication import Format
+from betalike.publication import Format, Recount
 from betalike.release_folder import sha256_of
-from betalike.schema import Attribute, check_column
+from betalike.schema import Attribute, Kind, Role, check_columns
+from betalike.table import ClassCounts
 
 Ints = NDArray[np.int64]
 Prior = dict[str, int]
@@ -114,8 +117,10 @@ def audit_frame(
         raise SchemaError(
             f"the column '{sensitive.name}' is named as quasi-identifier and as sensitive. Choose one role."
         )
+    if len(set(quasi_identifiers)) < len(quasi_identifiers):
+        raise SchemaError("a quasi-identifier is named twice. Name each column once.")
     names = [_published_columns(name, frame.columns) for name in quasi_identifiers]
-    check_column(sensitive.name, frame.columns)
+    check_columns([*(name for group in names for name in group), sensitive.name], frame.columns)
     warnings: list[str] = []
     if prior is None:
         prior = ("published", prior_from_column(frame[sensitive.name])[1])
@@ -136,7 +141,6 @@ def _published_columns(name: str, columns: Sequence[str]) -> list[str]:
     bounds = [f"{name}_low", f"{name}_high"]
     if name not in columns and all(bound in columns for bound in bounds):
         return bounds
-    check_column(name, columns)
     return [name]
 
 
@@ -151,6 +155,9 @@ def check_release(folder: Path, certificate: Certificate, original: pl.Series | 
             explanations.append(explanation)
         return passed
 
+    form = certificate.promise.model.removesuffix("-likeness")
+    if form not in list(Form) or not certificate.prior_counts:
+        raise CertificateError("the certificate is incomplete, or tells of a promise that this version does not know.")
     for name, facts in certificate.files.items():
         path = folder / Path(name).name
         if not check(f"{name} exists", path.is_file(), f"{name} is missing."):
@@ -169,27 +176,122 @@ def check_release(folder: Path, certificate: Certificate, original: pl.Series | 
     return Checked(certificate, checks, tuple(explanations))
 
 
-def _check_promise(path: Path, certificate: Certificate, check: Any) -> None:
-    table, promise = certificate.table, certificate.promise
-    form = Format.PARQUET if path.suffix == ".parquet" else Format.CSV
-    try:
-        columns = pl.read_parquet_schema(path) if form is Format.PARQUET else pl.read_csv(path, n_rows=0).columns
-        names = [_published_columns(name, list(columns)) for name in table.quasi_identifiers]
-        frame = read_release(path, form, [*(name for group in names for name in group), table.sensitive])
-    except (pl.exceptions.PolarsError, OSError, SchemaError):
-        check("readable", False, f"{path.name} cannot be read as a release.")
+Check = Callable[[str, bool, str], bool]
+
+
+def _check_promise(path: Path, certificate: Certificate, check: Check) -> None:
+    """Count the published table anew and compare everything that the certificate tells of it."""
+    table = certificate.table
+    counted = _count_published(path, certificate)
+    if not check("readable", counted is not None, f"{path.name} is not the table that the certificate tells of."):
         return
-    labels = list(certificate.prior_counts)
-    counted = recount(frame, names, table.sensitive, labels)
+    assert counted is not None
     counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
     is_permutation = counted.n_unknown == 0 and np.array_equal(counted.classes.value_counts, counts)
-    check("sensitive values", is_permutation, "the sensitive values are not those that the certificate tells.")
-    if not is_permutation:
+    if not check("sensitive values", is_permutation, "the sensitive values are not those that the certificate tells."):
         return
-    form_name = promise.model.removesuffix("-likeness")
-    verdict = Likeness(promise.beta, Form(form_name), promise.k).judge(counted.classes, counts)
+    promise = certificate.promise
+    model = Likeness(promise.beta, Form(promise.model.removesuffix("-likeness")), promise.k)
+    verdict = model.judge(counted.classes, counts)
     check("promise", verdict.holds, f"a class breaks the promise of beta {promise.beta} (k {promise.k}).")
-    is_told = len(counted.classes.sizes) == certificate.release.classes and np.isclose(
-        verdict.worst_gain, promise.worst_gain
-    )
-    check("figures", bool(is_told), "classes or worst gain are not as the certificate tells.")
+    column = pl.Series(table.sensitive, list(certificate.prior_counts), dtype=pl.String)
+    axis, codes, _ = code_sensitive(column, Attribute(table.sensitive, Role.SENSITIVE), missing_is_value=True)
+    order = np.argsort(codes)  # the values as they lie on the axis, for distances between them
+    classes = counted.classes
+    placed = ClassCounts.of(classes.ec, codes[classes.value], classes.count, classes.n_values)
+    audit = measure(placed, counts[order], axis)
+    told = _figures_told(certificate, axis_is_known=str(audit.ground) == certificate.also.t_ground)
+    found = _figures_found(certificate, verdict, audit, counted, counts)
+    wrong = [name for name, value in told.items() if not _is_same(value, found[name])]
+    check("figures", not wrong, f"the certificate's figures are not those of the table: {', '.join(wrong)}.")
+
+
+def _count_published(path: Path, certificate: Certificate) -> Recount | None:
+    """The recount of a published table; None if it does not have the columns that the certificate tells."""
+    table = certificate.table
+    form = Format.PARQUET if path.suffix == ".parquet" else Format.CSV
+    try:
+        columns = list(pl.read_parquet_schema(path) if form is Format.PARQUET else pl.read_csv(path, n_rows=0).columns)
+        names = [_published_columns(name, columns) for name in table.quasi_identifiers]
+        flat = [name for group in names for name in group]
+        if not names or sorted([*flat, table.sensitive, *table.kept]) != sorted(columns):
+            return None
+        frame = read_release(path, form, [*flat, table.sensitive])
+        return recount(frame, names, table.sensitive, list(certificate.prior_counts))
+    except (pl.exceptions.PolarsError, OSError, GuaranteeError):
+        return None
+
+
+def _figures_told(certificate: Certificate, axis_is_known: bool) -> dict[str, object]:
+    release, also = certificate.release, certificate.also
+    figures: dict[str, object] = {
+        "promise.holds": certificate.promise.holds,
+        "promise.worst_gain": certificate.promise.worst_gain,
+        "promise.worst_ratio": certificate.promise.worst_ratio,
+        "table.rows": certificate.table.rows,
+        "release.rows": release.rows,
+        "release.classes": release.classes,
+        "release.smallest_class": release.smallest_class,
+        "prior": certificate.prior,
+    }
+    levels = ("k", "distinct_l", "l", "average_l", "basic_beta", "enhanced_beta", "delta")
+    figures |= {f"also.{name}": getattr(also, name) for name in levels}
+    if axis_is_known:  # a hierarchy of the sensitive values is not in the certificate
+        figures |= {"also.t": also.t, "also.average_t": also.average_t}
+    figures |= {f"{name} rows": facts.rows for name, facts in certificate.files.items()}
+    figures |= {f"release.loss.{name}": loss for name, loss in release.loss.items()}
+    if all(column.domain is not None or column.leaves is not None for column in certificate.table.columns):
+        figures["release.average_loss"] = release.average_loss
+    return figures
+
+
+def _figures_found(
+    certificate: Certificate, verdict: Verdict, audit: Audit, counted: Recount, counts: Ints
+) -> dict[str, object]:
+    columns = certificate.table.columns
+    losses = {c.name: _loss_from_labels(c, labels) for c, labels in zip(columns, counted.labels, strict=False)}
+    sizes = counted.classes.sizes
+    found: dict[str, object] = {
+        "promise.holds": verdict.holds,
+        "promise.worst_gain": verdict.worst_gain,
+        "promise.worst_ratio": verdict.worst_ratio,
+        "table.rows": audit.rows,
+        "release.rows": audit.rows,
+        "release.classes": audit.classes,
+        "release.smallest_class": audit.k,
+        "prior": {name: count / counts.sum() for name, count in zip(certificate.prior_counts, counts, strict=True)},
+    }
+    levels = ("k", "distinct_l", "l", "average_l", "basic_beta", "enhanced_beta", "delta", "t", "average_t")
+    found |= {f"also.{name}": getattr(audit, name) for name in levels}
+    found |= {f"{name} rows": audit.rows for name in certificate.files}
+    known = {name: float(sizes @ loss / sizes.sum()) for name, loss in losses.items() if loss is not None}
+    found |= {f"release.loss.{name}": known.get(name, told) for name, told in certificate.release.loss.items()}
+    total = sum(column.weight for column in columns)
+    found["release.average_loss"] = sum(known.get(c.name, 0.0) * c.weight for c in columns) / total if total else 0.0
+    return found
+
+
+def _loss_from_labels(column: Column, labels: Sequence[str | None]) -> NDArray[np.float64] | None:
+    """Loss of each class on a quasi-identifier, from its labels and what the certificate tells; None if it cannot be.
+
+    Paper: Eq. 2 and 3.
+    """
+    if column.leaves is not None:
+        under = {**column.leaves_under, ROOT: column.leaves}
+        return np.array([0.0 if label is None else under.get(label, 0) / column.leaves for label in labels])
+    if column.domain is None:
+        return None
+    try:
+        low, high = parse_values(column.domain, Kind(column.kind))
+        axis = OrderedAxis(column.name, Kind(column.kind), np.zeros(0), (float(low), float(high)))
+        return axis.label_losses(labels)
+    except ValueError:
+        return np.full(len(labels), np.nan)
+
+
+def _is_same(told: object, found: object) -> bool:
+    if isinstance(told, float) and isinstance(found, float):
+        return bool(np.isclose(told, found, rtol=1e-9, atol=1e-12))
+    if isinstance(told, dict) and isinstance(found, dict):
+        return told.keys() == found.keys() and all(_is_same(told[key], found[key]) for key in told)
+    return told == found

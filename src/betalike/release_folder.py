@@ -22,27 +22,39 @@ RELEASE_FILES = ("published.csv", "published.parquet", "transition.csv", "certif
 
 def check_free(folder: Path, force: bool) -> None:
     """Refuse a folder that holds a release already, or that cannot be one."""
-    if folder.exists() and not folder.is_dir():
+    try:
+        is_file = folder.exists() and not folder.is_dir()
+        holds_release = folder.is_dir() and any((folder / name).exists() for name in RELEASE_FILES)
+    except OSError as error:
+        raise FileError(f"the folder '{folder}' cannot be used: {error.strerror}.") from error
+    if is_file:
         raise FileError(f"'{folder}' is a file; name a folder for the release.")
-    if not force and folder.is_dir() and any((folder / name).exists() for name in RELEASE_FILES):
+    if holds_release and not force:
         raise FileError(f"the folder '{folder}' holds a release already. Name another, or replace it with --force.")
 
 
 @contextlib.contextmanager
 def staged(folder: Path) -> Iterator[Path]:
     """An empty folder to write the release into; moved into place at the end, removed on any failure."""
+    target = Path(os.path.realpath(folder))  # a link to a folder stays a link
+    absent = [parent for parent in target.parents if not parent.exists()]
     try:
-        staging = _make_staging(folder)
+        staging = _make_staging(target)
     except OSError as error:
+        _remove_empty(absent)
         raise FileError(f"the folder '{folder}' cannot be written: {error.strerror}.") from error
+    is_published = False
     try:
         yield staging
         _sync(staging)
-        _commit(staging, folder)
+        _commit(staging, target)
+        is_published = True
     except OSError as error:
         raise FileError(f"the release could not be written to '{folder}': {error.strerror or error}.") from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+        if not is_published:
+            _remove_empty(absent)
 
 
 def sha256_of(path: Path) -> str:
@@ -51,12 +63,19 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _remove_empty(folders: list[Path]) -> None:
+    """Remove the folders that were made for a release which did not come about, innermost first."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
 def _make_staging(folder: Path) -> Path:
     """A hidden folder beside the wanted one, or inside it where the move could not be made in one step."""
-    folder = folder.absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
     is_inside = folder.is_dir() and (
         os.path.ismount(folder)
+        or Path.cwd().is_relative_to(folder)  # whoever stands in it would stand in a folder that is gone
         or not os.access(folder.parent, os.W_OK)
         or any(entry.name not in RELEASE_FILES for entry in folder.iterdir() if not _is_stale(entry.name, folder.name))
     )
@@ -68,6 +87,8 @@ def _make_staging(folder: Path) -> Path:
             shutil.rmtree(entry, ignore_errors=True)
     staging = home / f".{folder.name}.betalike-{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
     staging.mkdir()
+    if folder.is_dir():
+        shutil.copymode(folder, staging)
     return staging
 
 
@@ -98,7 +119,6 @@ def _sync(staging: Path) -> None:
 
 def _commit(staging: Path, folder: Path) -> None:
     """Move the release into place: in one step where the system allows it, the certificate last where not."""
-    folder = folder.absolute()
     if staging.parent != folder:
         is_empty = not folder.exists() or not any(folder.iterdir())
         if is_empty:

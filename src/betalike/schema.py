@@ -92,12 +92,18 @@ class Schema:
 
     def check_columns(self, columns: Sequence[str]) -> None:
         """Refuse a table that lacks one of the columns."""
-        for name in self.names:
-            check_column(name, columns)
+        check_columns(self.names, columns)
 
 
-def check_column(name: str, columns: Sequence[str]) -> None:
-    """Refuse a column that the table does not have, and name the likeliest one meant."""
-    if name not in columns:
-        shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
-        raise SchemaError(f"the table has no column '{name}'. It has: {shown}.{suggestion(name, columns)}")
+def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse columns that the table does not have, and name the likeliest one meant."""
+    absent = [name for name in names if name not in columns]
+    if not absent:
+        return
+    likely = suggestion(absent[0], columns)
+    if len(absent) == len(names) and not likely:  # its first line may be a person: it is not shown
+        raise SchemaError(
+            f"the table has none of the columns named ({', '.join(names)}). Does it have a header line with the names?"
+        )
+    shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
+    raise SchemaError(f"the table has no column '{absent[0]}'. It has: {shown}.{likely}")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import betalike
-from betalike.cli.outcome import NOT_KEPT, print_json, run
+from betalike.cli.outcome import NOT_KEPT, Interruption, print_json, run
 
 app = typer.Typer(
     help="Publish microdata so that nobody's secret becomes more than beta times likelier, and prove it.",
@@ -128,7 +128,7 @@ def publish(
     beta: Annotated[
         float | None, typer.Option("--beta", help="No value becomes more than beta times likelier; such as 4.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the release.")] = None,
+    out: Annotated[str | None, typer.Option("--out", help="Folder for the release.")] = None,
     spec: Annotated[Path | None, typer.Option("--spec", help="A release.toml; options given besides it win.")] = None,
     scheme: Annotated[str | None, typer.Option("--scheme", help="burel+split (default) or burel.")] = None,
     model: Annotated[str | None, typer.Option("--model", help="enhanced (default) or basic.")] = None,
@@ -289,7 +289,12 @@ def _publish(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False)
     if arguments.get("keep"):
         kept = ", ".join(arguments["keep"])
         print(f"betalike: warning: published as they are, unprotected: {kept}.", file=sys.stderr)
-    with TerminalProgress(errors) as progress, announced_compilation(lambda: progress.say(COMPILING)):
+    interruption = Interruption()
+    with (
+        interruption.deferred(),
+        TerminalProgress(errors, interruption.check) as progress,
+        announced_compilation(lambda: progress.say(COMPILING)),
+    ):
         release = betalike.publish(**arguments, progress=progress)
     if as_json:
         print_json(release.certificate)

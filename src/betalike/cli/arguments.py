@@ -30,7 +30,10 @@ def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, 
         if given[name] is not None:
             arguments[name] = given[name]
     kinds = dict.fromkeys(split_list(given["categorical"]), "categorical")
-    kinds |= dict.fromkeys(split_list(given["numeric"]), "numeric")
+    for column in split_list(given["numeric"]):
+        if column in kinds:
+            raise ParameterError(f"'{column}' is named with --numeric and with --categorical. Choose one.")
+        kinds[column] = "numeric"
     for name in ("kinds", "domains", "weights"):  # of columns that the command line leaves out
         named = [*arguments.get("quasi_identifiers", []), arguments.get("sensitive")]
         arguments[name] = {column: said for column, said in arguments.get(name, {}).items() if column in named}

@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, NoReturn
 
 from betalike.errors import BetalikeError
 
 NOT_KEPT, BAD_INPUT, OUR_BUG, INTERRUPTED = 1, 2, 3, 130
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interruption:
+    """A wish to stop, remembered until the work reaches a place where it can stop with nothing left behind.
+
+    An exception raised at any moment could strike within compiled code or in the middle of moving a release into place.
+    A second signal stops at once.
+    """
+
+    def __init__(self) -> None:
+        self._is_wished = False
+
+    @contextlib.contextmanager
+    def deferred(self) -> Iterator[None]:
+        """Remember signals instead of raising them."""
+        before = {number: signal.signal(number, self._remember) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def check(self) -> None:
+        """Stop here if a signal came."""
+        if self._is_wished:
+            raise KeyboardInterrupt
+
+    def _remember(self, number: int, frame: FrameType | None) -> None:
+        if self._is_wished:
+            raise KeyboardInterrupt
+        self._is_wished = True
 
 
 def run(command: Callable[[], int], as_json: bool) -> NoReturn:
@@ -26,11 +59,13 @@ def run(command: Callable[[], int], as_json: bool) -> NoReturn:
         _tell(str(error), type(error).__name__, as_json)
     except KeyboardInterrupt:
         status = INTERRUPTED
-        _tell("interrupted; nothing was published.", "Interrupted", as_json)
+        _tell("interrupted; no unfinished release was left behind.", "Interrupted", as_json)
     except MemoryError:
         status = BAD_INPUT
         _tell("the table does not fit in memory.", "MemoryError", as_json)
-    except Exception as error:
+    except SystemExit:
+        raise
+    except BaseException as error:  # also the panics of compiled libraries, which are not Exceptions
         status = OUR_BUG
         _tell(_describe_bug(error), "InternalError", as_json)
     sys.exit(status)
@@ -51,14 +86,14 @@ def _tell(message: str, kind: str, as_json: bool) -> None:
     print(f"betalike: {message}", file=sys.stderr)
 
 
-def _describe_bug(error: Exception) -> str:
+def _describe_bug(error: BaseException) -> str:
     """Where a bug struck; the error's own text may hold a cell of the table and is not shown."""
     if os.environ.get("BETALIKE_DEBUG"):
-        traceback.print_exc()
+        traceback.print_exception(error)
     places = traceback.extract_tb(error.__traceback__)
     ours = [place for place in places if "betalike" in place.filename] or places
     where = f"{os.path.basename(ours[-1].filename)}:{ours[-1].lineno}" if ours else "?"
     return (
-        f"a bug in betalike ({type(error).__name__} at {where}); nothing was published. Please report it. "
+        f"a bug in betalike ({type(error).__name__} at {where}). Please report it. "
         "With BETALIKE_DEBUG=1 the whole traceback is shown, which may hold cells of the table."
     )

@@ -74,13 +74,16 @@ def guess_kind(column: pl.Series, attribute: Attribute) -> Kind:
 
 def _empty_to_missing(column: pl.Series) -> pl.Series:
     """Empty text and NaN are missing values like null."""
-    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object, pl.Time, pl.Duration):
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object, pl.Duration):
         raise SchemaError(
-            f"the column '{column.name}' is of type {column.dtype}, which betalike does not publish. Convert it to "
-            "numbers, dates or text, or leave it out."
+            f"the column '{column.name}' is of type {column.dtype.base_type()}, which betalike does not publish. "
+            "Convert it to numbers, dates or text, or leave it out."
         )
-    if column.dtype in (pl.Categorical, pl.Enum, pl.Boolean):
+    if column.dtype in (pl.Categorical, pl.Enum, pl.Boolean, pl.Time):
         column = column.cast(pl.String)
+    if column.dtype in (pl.Int128, pl.UInt128):  # beyond what can be counted with: names, not numbers
+        narrow = column.cast(pl.Int64, strict=False)
+        column = narrow if narrow.null_count() == column.null_count() else column.cast(pl.String)
     if column.dtype == pl.String:
         is_empty = column == ""
         return column.set(is_empty, None) if is_empty.any() else column
@@ -120,6 +123,8 @@ def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute) -> tuple
     has_missing = numbers.null_count() > 0
     values, codes = _rank(numbers)
     low, high = (float(values[0]), float(values[-1])) if len(values) else (0.0, 0.0)
+    if not math.isfinite(high - low):
+        raise SchemaError(f"the values of '{attribute.name}' are too far apart to be measured; scale or mend them.")
     if attribute.domain is not None:
         declared = [_declared(end, kind, attribute.name) for end in attribute.domain]
         if not (math.isfinite(declared[0]) and math.isfinite(declared[1]) and declared[0] <= declared[1]):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from betalike.axis import Axis, OrderedAxis
 from betalike.engines.coding import code_quasi_identifier, code_sensitive
-from betalike.errors import FileError, InputError, SchemaError
+from betalike.errors import FileError, GuaranteeError, InputError, SchemaError
 from betalike.publication import Format, Layout, Recount
 from betalike.randomness import Randomness
 from betalike.schema import Schema
@@ -138,7 +138,10 @@ class MemoryEngine:
         """Count a written release again, from the file alone."""
         names = label_columns(self.count_cells().axes, layout)
         sensitive = self.schema.sensitive.name
-        frame = read_release(path, form, [*(name for group in names for name in group), sensitive])
+        try:
+            frame = read_release(path, form, [*(name for group in names for name in group), sensitive])
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise GuaranteeError("what was written cannot be read back. Nothing was published.") from error
         return recount(frame, names, sensitive, self.sensitive_labels)
 
     def count_again(self, release: pl.DataFrame, layout: Layout) -> Recount:
@@ -174,6 +177,8 @@ def _as_repeated_text(columns: Sequence[str]) -> list[pl.Expr]:
 
 def recount(frame: pl.DataFrame, names: Sequence[Sequence[str]], sensitive: str, values: Sequence[str]) -> Recount:
     """Count the classes of a published frame: rows with the same labels are a class, whoever wrote them."""
+    if frame.height == 0:
+        raise GuaranteeError("there are no rows in the published table.")
     columns = [name for group in names for name in group]
     plain = [name for name in (*columns, sensitive) if frame[name].dtype != pl.Categorical]
     frame = frame.select(*columns, sensitive).with_columns(_as_repeated_text(plain))

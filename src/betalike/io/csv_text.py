@@ -5,13 +5,15 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import zlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from betalike.compilation import kernel
-from betalike.errors import FileError, MissingDependencyError
+from betalike.errors import FileError, MissingDependencyError, ParameterError
 
 DELIMITERS = ",;\t|"
 SAMPLE_BYTES = 1 << 16
@@ -37,7 +39,7 @@ def decompress(data: bytes, name: str) -> bytes:
             return bz2.decompress(data)
         if data.startswith(b"\x28\xb5\x2f\xfd"):
             return _decompress_zstandard(data)
-    except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
         raise FileError(f"{name} is compressed, but its compressed data is damaged or cut off.") from error
     return data
 
@@ -53,23 +55,38 @@ def _decompress_zstandard(data: bytes) -> bytes:
                 "reading .zst files needs Python 3.14 or the package 'zstandard': pip install 'betalike[zstd]'."
             ) from error
         try:
-            return bytes(zstandard.ZstdDecompressor().decompressobj().decompress(data))
+            return _decompress_frames(data, zstandard.ZstdDecompressor())
         except zstandard.ZstdError as error:
             raise ValueError("damaged") from error
     return bytes(zstd.decompress(data))
 
 
+def _decompress_frames(data: bytes, decompressor: Any) -> bytes:
+    """Undo Zstandard frame by frame; a file may hold several."""
+    parts = []
+    while data:
+        frame = decompressor.decompressobj()
+        parts.append(frame.decompress(data))
+        if not frame.eof:
+            raise ValueError("cut off")
+        data = frame.unused_data
+    return b"".join(parts)
+
+
 def recognize_csv(data: bytes, name: str, delimiter: str | None = None) -> CsvText:
     """Bring a CSV file's bytes to UTF-8 and find its delimiter and quote; refuse rows of unequal length."""
     data = _to_utf8(data)
-    if not data.strip():
+    if not data.strip(b" \r\n"):
         raise FileError(f"{name} is empty; a table needs a header line and at least one row.")
     if b"\x00" in data[:SAMPLE_BYTES]:
         raise FileError(f"{name} is not a text file, nor Parquet or Arrow IPC; betalike reads CSV, Parquet, Arrow IPC.")
     sample = data[:SAMPLE_BYTES].decode("utf-8", errors="ignore")
     quote = _guess_quote(sample)
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise ParameterError(f"the delimiter is {delimiter!r}; it must be one character, such as ';'.")
     chosen = delimiter or _guess_delimiter(sample, quote)
-    _check_row_lengths(data, chosen, quote, name)
+    if _check_row_lengths(data, chosen, quote, name):
+        data = _drop_blank_lines(np.frombuffer(data, dtype=np.uint8), ord(quote)).tobytes()
     return CsvText(data, chosen, quote)
 
 
@@ -92,7 +109,7 @@ def _guess_quote(sample: str) -> str:
 def _guess_delimiter(sample: str, quote: str) -> str:
     """The candidate that occurs equally often, and most often, in the first lines outside quotes."""
     outside = "".join(part for i, part in enumerate(sample.split(quote)) if i % 2 == 0)
-    lines = [line for line in outside.splitlines()[:100] if line.strip()]
+    lines = [line for line in outside.splitlines()[:100] if line] or [""]
     if len(lines) > 1 and len(sample) >= SAMPLE_BYTES - 4:
         lines = lines[:-1]  # the sample may end within a line
     scores = {}
@@ -104,9 +121,10 @@ def _guess_delimiter(sample: str, quote: str) -> str:
     return best if scores[best][1] else ","
 
 
-def _check_row_lengths(data: bytes, delimiter: str, quote: str, name: str) -> None:
+def _check_row_lengths(data: bytes, delimiter: str, quote: str, name: str) -> int:
+    """Refuse rows of unequal length; returns how many lines are blank, which are no rows."""
     array = np.frombuffer(data, dtype=np.uint8)
-    n_fields, n_bad, line, found = _count_ragged(array, ord(delimiter), ord(quote))
+    n_fields, n_bad, line, found, n_blank = _count_ragged(array, ord(delimiter), ord(quote))
     if found < 0:
         raise FileError(f"{name}: a quoted field is never closed. It may be cut off, or hold a stray quote ({quote}).")
     if n_bad:
@@ -115,12 +133,17 @@ def _check_row_lengths(data: bytes, delimiter: str, quote: str, name: str) -> No
             f"{'row' if n_bad == 1 else 'rows'} in all). Mend the file, or quote fields that hold the delimiter "
             f"({delimiter!r})."
         )
+    return n_blank
 
 
 @kernel
-def _count_ragged(data: NDArray[np.uint8], delimiter: int, quote: int) -> tuple[int, int, int, int]:
-    """Fields of the header, rows of another length, and the first such row's line and fields; -1 for an open quote."""
-    newline, carriage = 10, 13
+def _count_ragged(data: NDArray[np.uint8], delimiter: int, quote: int) -> tuple[int, int, int, int, int]:
+    """Fields of the header, rows of another length, the first such row's line and fields, and blank lines.
+
+    The fields are -1 where a quote is left open.
+    """
+    newline, carriage, space = 10, 13, 32
+    n_blank = 0
     header = 0
     fields = 1
     line = 1
@@ -136,7 +159,7 @@ def _count_ragged(data: NDArray[np.uint8], delimiter: int, quote: int) -> tuple[
         byte = data[i] if i < len(data) else newline
         if is_quoted:
             if i == len(data):
-                return header, n_bad, bad_line, -1
+                return header, n_bad, bad_line, -1, n_blank
             if byte == quote:
                 is_quoted = False
             elif byte == newline:
@@ -151,6 +174,8 @@ def _count_ragged(data: NDArray[np.uint8], delimiter: int, quote: int) -> tuple[
                         bad_line = row_line
                         bad_fields = fields
                     n_bad += 1
+            elif i < len(data):
+                n_blank += 1
             line += 1
             row_line = line
             fields = 1
@@ -162,5 +187,29 @@ def _count_ragged(data: NDArray[np.uint8], delimiter: int, quote: int) -> tuple[
             is_quoted = True
             is_field_start, is_quoted_field, is_blank = False, True, False
         elif byte != carriage:
-            is_field_start, is_blank = False, False
-    return header, n_bad, bad_line, bad_fields
+            is_field_start = False
+            is_blank = is_blank and byte == space
+    return header, n_bad, bad_line, bad_fields, n_blank
+
+
+@kernel
+def _drop_blank_lines(data: NDArray[np.uint8], quote: int) -> NDArray[np.uint8]:
+    """The text without its blank lines outside quotes."""
+    newline, carriage, space = 10, 13, 32
+    out = np.empty(len(data), dtype=np.uint8)
+    n, line_start = 0, 0
+    is_blank, is_quoted = True, False
+    for i in range(len(data)):
+        out[n] = data[i]
+        n += 1
+        if data[i] == quote:
+            is_quoted = not is_quoted
+            is_blank = False
+        elif data[i] == newline and not is_quoted:
+            if is_blank:
+                n = line_start
+            line_start = n
+            is_blank = True
+        elif data[i] != carriage and data[i] != space:
+            is_blank = False
+    return out[:n].copy()

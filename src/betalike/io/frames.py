@@ -10,7 +10,7 @@ import narwhals as nw
 import polars as pl
 
 from betalike.errors import InputError, MissingDependencyError
-from betalike.schema import check_column
+from betalike.schema import check_columns
 
 
 def to_polars(frame: Any, columns: Sequence[str] | None = None) -> pl.DataFrame:
@@ -25,15 +25,12 @@ def to_polars(frame: Any, columns: Sequence[str] | None = None) -> pl.DataFrame:
                 f"a {type(frame).__name__} is not a table that betalike knows. Give a pandas, Polars, PyArrow or "
                 "DuckDB frame, or the path of a file."
             ) from error
-        names = list(native.collect_schema().names())
-        for name in columns or ():
-            check_column(name, names)
+        check_columns(columns or (), list(native.collect_schema().names()))
         if columns is not None:
             native = native.select(*columns)
         with _named_dependencies():
             frame = (native.collect("polars") if isinstance(native, nw.LazyFrame) else native).to_polars()
-    for name in columns or ():
-        check_column(name, frame.columns)
+    check_columns(columns or (), frame.columns)
     selected: pl.DataFrame = frame.select(columns) if columns is not None else frame
     return selected
 
@@ -67,3 +64,8 @@ def _named_dependencies() -> Iterator[None]:
         raise MissingDependencyError(
             f"converting this frame needs the package '{error.name or 'pyarrow'}': pip install 'betalike[frames]'."
         ) from error
+    except Exception as error:  # whatever the library calls it; its text may show a cell
+        kind = type(error).__name__
+        raise InputError(
+            f"the frame cannot be converted ({kind}): a column may hold values of several types. Give each one type."
+        ) from None

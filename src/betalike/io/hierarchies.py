@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def read_hierarchy(path: str | Path) -> Hierarchy:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise FileError(f"the hierarchy '{path}' cannot be read: {reason}.") from error
-    rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=";")]
+    rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=";")]
     return Hierarchy.from_rows(rows, source=path.name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,7 +36,7 @@ class ColumnSpec(msgspec.Struct, forbid_unknown_fields=True):
 
     role: Literal["identifier", "quasi-identifier", "sensitive", "kept", "unused"] = "unused"
     type: str | None = None
-    domain: list[int | float | str] | None = None
+    domain: list[Any] | None = None
     hierarchy: str | None = None
     weight: float = 1.0
     missing: Literal["error", "value"] = "error"
@@ -93,12 +94,13 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
         return arguments
 
 
-def _pair(name: str, domain: list[int | float | str]) -> tuple[Any, Any]:
+def _pair(name: str, domain: list[Any]) -> tuple[Any, Any]:
     if len(domain) != 2:
-        raise SchemaError(
-            f"the domain of '{name}' has {len(domain)} entries; it needs two, the least and the greatest."
-        )
-    return domain[0], domain[1]
+        raise SchemaError(f"the domain of '{name}' has {len(domain)} entries; it needs two, the least and greatest.")
+    low, high = (end.isoformat() if isinstance(end, datetime.date) else end for end in domain)
+    if not all(isinstance(end, int | float | str) for end in (low, high)):
+        raise SchemaError(f"the domain of '{name}' must be two numbers or two dates.")
+    return low, high
 
 
 def read_specification(path: str | Path) -> Specification:

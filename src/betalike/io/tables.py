@@ -9,7 +9,7 @@ import polars as pl
 
 from betalike.errors import FileError, SchemaError
 from betalike.io.csv_text import CsvText, decompress, recognize_csv
-from betalike.schema import check_column
+from betalike.schema import check_columns
 
 INFER_ROWS = 10_000
 MAGIC_BYTES = 6
@@ -58,8 +58,7 @@ def _read_columnar(path: Path, is_parquet: bool, columns: Sequence[str] | None) 
     read_schema, read = (pl.read_parquet_schema, pl.read_parquet) if is_parquet else (pl.read_ipc_schema, pl.read_ipc)
     try:
         names = list(read_schema(path))
-        for name in columns or ():
-            check_column(name, names)
+        check_columns(columns or (), names)
         return read(path, columns=list(columns) if columns is not None else None)
     except (pl.exceptions.PolarsError, OSError) as error:
         kind = "Parquet" if is_parquet else "Arrow IPC"
@@ -70,16 +69,18 @@ def _read_csv(
     text: CsvText, name: str, columns: Sequence[str] | None, as_text: Collection[str] | None, missing: Sequence[str]
 ) -> pl.DataFrame:
     names = csv_columns(text)
-    doubled = sorted({column for column in names if names.count(column) > 1})
+    check_columns(columns or (), names)
+    doubled = [column for column in columns or names if names.count(column) > 1]
     if doubled:
-        raise SchemaError(f"{name} has more than one column named '{doubled[0]}'. Give each column a name of its own.")
-    for column in columns or ():
-        check_column(column, names)
+        shown = f"named '{doubled[0]}'" if columns else "of the same name"
+        raise SchemaError(f"{name} has more than one column {shown}. Give each column a name of its own.")
+    if len(set(names)) < len(names):  # others are doubled, which are not read
+        names = [column if names.count(column) == 1 else f"{column}#{i}" for i, column in enumerate(names)]
     for infer_rows in (INFER_ROWS, None):
         try:
             return pl.read_csv(
                 text.data,
-                columns=list(columns) if columns is not None else None,
+                columns=[names.index(column) for column in columns] if columns is not None else None,
                 separator=text.delimiter,
                 quote_char=text.quote,
                 infer_schema=as_text is not None,

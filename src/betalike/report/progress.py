@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import TypeVar
 
@@ -18,13 +18,15 @@ STEPS = {
     "assign": "handing rows out",
     "write": "writing",
     "verify": "verifying what was written",
+    "publish": "moving it into place",
 }
 
 
 class TerminalProgress:
     """One bar over the steps of a job, and one for a long step's parts. Used as a context."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, check: Callable[[], None]) -> None:
+        self._check = check  # called between steps; raises to stop the work
         columns = (SpinnerColumn(), TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._job: TaskID | None = None
@@ -40,6 +42,7 @@ class TerminalProgress:
 
     def start(self, step: str) -> None:
         """A new step begins."""
+        self._check()
         description = STEPS.get(step, step)
         if self._job is None:
             self._job = self._progress.add_task(description, total=len(STEPS))
@@ -53,6 +56,7 @@ class TerminalProgress:
             return
         task = self._progress.add_task(step, total=len(items))
         for item in items:
+            self._check()
             yield item
             self._progress.advance(task)
         self._progress.remove_task(task)
