@@ -239,11 +239,13 @@ def tables(draw: st.DrawFn, max_rows: int = 40) -> Table:
     weights = draw(st.lists(st.sampled_from([1.0, 2.0, 0.1, 0.0]), min_size=len(kinds), max_size=len(kinds)))
     if not any(weights):
         weights = [1.0] * len(kinds)
+    # Columns that are missing altogether are a case of their own in two bounds; see test_law_input.py.
+    is_empty = any(column.kind != "categorical" and set(column.cells) == {None} for column in columns.values())
     arguments = {
         "beta": draw(BETAS),
         "model": draw(FORMS),
         "k": draw(st.integers(1, n_rows) | st.integers(1, min(4, n_rows))),
-        "layout": draw(st.sampled_from(["labels", "bounds"])),
+        "layout": "labels" if is_empty else draw(st.sampled_from(["labels", "bounds"])),
         "seed": draw(st.integers(0, 2**32)),
     }
     return Table(columns, draw(sensitive_columns(n_rows)), weights, arguments)

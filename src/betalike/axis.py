@@ -104,11 +104,6 @@ class OrderedAxis:
         return len(self.values) + self.has_missing
 
     @property
-    def is_constant(self) -> bool:
-        """Whether the domain is a single value."""
-        return self.domain[0] == self.domain[1]
-
-    @property
     def positions(self) -> NDArray[np.float64]:
         """Where each code lies in the unit interval; missing values at the upper end."""
         low, high = self.domain

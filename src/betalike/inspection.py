@@ -117,8 +117,9 @@ def audit_frame(
         raise SchemaError(
             f"the column '{sensitive.name}' is named as quasi-identifier and as sensitive. Choose one role."
         )
-    if len(set(quasi_identifiers)) < len(quasi_identifiers):
-        raise SchemaError("a quasi-identifier is named twice. Name each column once.")
+    doubled = [name for name in quasi_identifiers if quasi_identifiers.count(name) > 1]
+    if doubled:
+        raise SchemaError(f"the quasi-identifier '{doubled[0]}' is named twice. Name each column once.")
     names = [_published_columns(name, frame.columns) for name in quasi_identifiers]
     check_columns([*(name for group in names for name in group), sensitive.name], frame.columns)
     warnings: list[str] = []
@@ -156,8 +157,8 @@ def check_release(folder: Path, certificate: Certificate, original: pl.Series | 
         return passed
 
     form = certificate.promise.model.removesuffix("-likeness")
-    if form not in list(Form) or not certificate.prior_counts:
-        raise CertificateError("the certificate is incomplete, or tells of a promise that this version does not know.")
+    if form not in list(Form):
+        raise CertificateError("the certificate tells of a promise that this version of betalike does not know.")
     for name, facts in certificate.files.items():
         path = folder / Path(name).name
         if not check(f"{name} exists", path.is_file(), f"{name} is missing."):
@@ -165,6 +166,8 @@ def check_release(folder: Path, certificate: Certificate, original: pl.Series | 
         is_same = sha256_of(path) == facts.sha256
         check(f"{name} digest", is_same, f"{name} was changed after it was published: its digest differs.")
     published = next((name for name in certificate.files if name.startswith("published.")), None)
+    if not check("prior", bool(certificate.prior_counts), "the certificate does not tell the prior."):
+        return Checked(certificate, checks, tuple(explanations))
     if published is None or not (folder / published).is_file():
         check("published", False, "there is no published table to check.")
         return Checked(certificate, checks, tuple(explanations))

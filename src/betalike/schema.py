@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.hierarchy import Hierarchy
@@ -43,7 +44,7 @@ class Attribute:
     name: str
     role: Role
     kind: Kind | None = None
-    domain: tuple[str | float, str | float] | None = None
+    domain: tuple[Any, Any] | None = None
     hierarchy: Hierarchy | None = None
     weight: float = 1.0
 
@@ -102,8 +103,7 @@ def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
         return
     likely = suggestion(absent[0], columns)
     if len(absent) == len(names) and not likely:  # its first line may be a person: it is not shown
-        raise SchemaError(
-            f"the table has none of the columns named ({', '.join(names)}). Does it have a header line with the names?"
-        )
+        others = ", nor any other of the columns named" if len(names) > 1 else ""
+        raise SchemaError(f"the table has no column '{absent[0]}'{others}. Does it have a header line with the names?")
     shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
     raise SchemaError(f"the table has no column '{absent[0]}'. It has: {shown}.{likely}")

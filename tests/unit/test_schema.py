@@ -8,7 +8,7 @@ import pytest
 
 from betalike.errors import ParameterError, SchemaError
 from betalike.hierarchy import Hierarchy
-from betalike.schema import Attribute, Kind, Role, Schema, check_column
+from betalike.schema import Attribute, Kind, Role, Schema, check_columns
 
 AGE = Attribute("age", Role.QUASI_IDENTIFIER)
 ZIP = Attribute("zip", Role.QUASI_IDENTIFIER, weight=0.0)
@@ -65,4 +65,4 @@ def test_a_column_that_is_not_there_is_named_with_the_likeliest_one() -> None:
 
 def test_a_long_list_of_columns_is_cut() -> None:
     with pytest.raises(SchemaError, match=r"c29, \.\.\.\.$"):
-        check_column("xyzzy", [f"c{i}" for i in range(31)])
+        check_columns(["xyzzy", "c1"], [f"c{i}" for i in range(31)])

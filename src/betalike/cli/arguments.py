@@ -35,7 +35,7 @@ def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, 
             raise ParameterError(f"'{column}' is named with --numeric and with --categorical. Choose one.")
         kinds[column] = "numeric"
     for name in ("kinds", "domains", "weights"):  # of columns that the command line leaves out
-        named = [*arguments.get("quasi_identifiers", []), arguments.get("sensitive")]
+        named = [*arguments.get("quasi_identifiers", []), *([] if name == "weights" else [arguments.get("sensitive")])]
         arguments[name] = {column: said for column, said in arguments.get(name, {}).items() if column in named}
     if kinds:
         arguments["kinds"] = {**arguments.get("kinds", {}), **kinds}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from typing import Any
 
@@ -32,7 +33,7 @@ def code_quasi_identifier(column: pl.Series, attribute: Attribute) -> tuple[Axis
 
 def code_sensitive(column: pl.Series, attribute: Attribute, missing_is_value: bool) -> tuple[Axis, Codes, pl.Series]:
     """The axis of the sensitive attribute, the code of each row, and the value that each code is published as."""
-    column = _empty_to_missing(column)
+    as_given, column = column, _empty_to_missing(column)
     n_missing = column.null_count()
     if n_missing and not missing_is_value:
         raise SchemaError(
@@ -43,9 +44,13 @@ def code_sensitive(column: pl.Series, attribute: Attribute, missing_is_value: bo
     axis, order = _sensitive_axis(column, published, attribute)
     published = published.gather(order)
     codes = _codes_of_values(column, published, np.arange(len(published)), len(published))
-    if n_missing:
-        published = published.extend_constant(None, 1)
-    return axis, codes, published
+    _, first = np.unique(codes, return_index=True)
+    given = as_given.gather(first)
+    return (
+        axis,
+        codes,
+        pl.select(pl.when(column.gather(first).is_not_null()).then(given)).to_series().alias(column.name),
+    )
 
 
 def guess_kind(column: pl.Series, attribute: Attribute) -> Kind:
@@ -141,10 +146,11 @@ def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute) -> tuple
     return OrderedAxis(attribute.name, kind, values, (low, high), has_missing, attribute.domain is not None), codes
 
 
-def _declared(end: str | float, kind: Kind, name: str) -> float:
+def _declared(end: Any, kind: Kind, name: str) -> float:
     try:
-        return float(parse_values([end], kind)[0]) if isinstance(end, str) else float(end)
-    except ValueError as error:
+        text = end.isoformat() if isinstance(end, datetime.date) else end
+        return float(parse_values([text], kind)[0]) if isinstance(text, str) else float(text)
+    except (TypeError, ValueError) as error:
         raise SchemaError(f"the domain of '{name}' has '{end}', which is not of type {kind}.") from error
 
 

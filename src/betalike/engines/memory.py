@@ -97,18 +97,9 @@ class MemoryEngine:
                 "the layout 'labels'."
             )
 
-    def _check_bounds_can_tell(self, layout: Layout) -> None:
-        for axis in self.count_cells().axes:
-            if layout is Layout.BOUNDS and isinstance(axis, OrderedAxis) and axis.has_missing and axis.is_constant:
-                raise SchemaError(
-                    f"the column '{axis.name}' has one value and missing ones, which two bounds cannot tell apart. "
-                    "Publish with the layout 'labels', or declare a wider domain."
-                )
-
     def generalize(self, assignment: Assignment, layout: Layout = Layout.LABELS) -> pl.DataFrame:
         """The release as a frame: labels of each row's class, the sensitive value, the kept columns."""
         self._check_distinct_names(layout)
-        self._check_bounds_can_tell(layout)
         plan, cells = assignment.plan, assignment.plan.cells
         low, high = (side.astype(np.int64) for side in plan.boxes)
         ec = pl.Series(assignment.ec)
@@ -178,7 +169,7 @@ def _as_repeated_text(columns: Sequence[str]) -> list[pl.Expr]:
 def recount(frame: pl.DataFrame, names: Sequence[Sequence[str]], sensitive: str, values: Sequence[str]) -> Recount:
     """Count the classes of a published frame: rows with the same labels are a class, whoever wrote them."""
     if frame.height == 0:
-        raise GuaranteeError("there are no rows in the published table.")
+        raise GuaranteeError("no rows were written. Nothing was published.")
     columns = [name for group in names for name in group]
     plain = [name for name in (*columns, sensitive) if frame[name].dtype != pl.Categorical]
     frame = frame.select(*columns, sensitive).with_columns(_as_repeated_text(plain))

@@ -82,7 +82,7 @@ def recognize_csv(data: bytes, name: str, delimiter: str | None = None) -> CsvTe
         raise FileError(f"{name} is not a text file, nor Parquet or Arrow IPC; betalike reads CSV, Parquet, Arrow IPC.")
     sample = data[:SAMPLE_BYTES].decode("utf-8", errors="ignore")
     quote = _guess_quote(sample)
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+    if delimiter and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
         raise ParameterError(f"the delimiter is {delimiter!r}; it must be one character, such as ';'.")
     chosen = delimiter or _guess_delimiter(sample, quote)
     if _check_row_lengths(data, chosen, quote, name):

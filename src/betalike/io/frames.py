@@ -25,7 +25,9 @@ def to_polars(frame: Any, columns: Sequence[str] | None = None) -> pl.DataFrame:
                 f"a {type(frame).__name__} is not a table that betalike knows. Give a pandas, Polars, PyArrow or "
                 "DuckDB frame, or the path of a file."
             ) from error
-        check_columns(columns or (), list(native.collect_schema().names()))
+        with _named_dependencies():
+            names = list(native.collect_schema().names())
+        check_columns(columns or (), names)
         if columns is not None:
             native = native.select(*columns)
         with _named_dependencies():
@@ -67,5 +69,6 @@ def _named_dependencies() -> Iterator[None]:
     except Exception as error:  # whatever the library calls it; its text may show a cell
         kind = type(error).__name__
         raise InputError(
-            f"the frame cannot be converted ({kind}): a column may hold values of several types. Give each one type."
+            f"the frame cannot be converted ({kind}): a column may hold values of several types, or two columns may "
+            "have the same name. Mend the frame first."
         ) from None

@@ -69,11 +69,11 @@ def _read_csv(
     text: CsvText, name: str, columns: Sequence[str] | None, as_text: Collection[str] | None, missing: Sequence[str]
 ) -> pl.DataFrame:
     names = csv_columns(text)
-    check_columns(columns or (), names)
     doubled = [column for column in columns or names if names.count(column) > 1]
     if doubled:
-        shown = f"named '{doubled[0]}'" if columns else "of the same name"
+        shown = f"named '{doubled[0]}'" if columns else "of the same name"  # without a header line it would be a cell
         raise SchemaError(f"{name} has more than one column {shown}. Give each column a name of its own.")
+    check_columns(columns or (), names)
     if len(set(names)) < len(names):  # others are doubled, which are not read
         names = [column if names.count(column) == 1 else f"{column}#{i}" for i, column in enumerate(names)]
     for infer_rows in (INFER_ROWS, None):

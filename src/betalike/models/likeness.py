@@ -62,12 +62,16 @@ class Likeness:
         """The promise's name in a certificate."""
         return f"{self.form}-likeness"
 
-    def caps(self, counts: Ints) -> Caps:
-        """Highest frequency of each sensitive value in a class, given how often it occurs in the table."""
+    def caps(self, counts: Ints, largest_class: int = 0) -> Caps:
+        """Highest frequency of each sensitive value in a class, given how often it occurs in the table.
+
+        Decided exactly for classes up to the table's size, or up to `largest_class` if that is greater.
+        """
         n_rows = int(counts.sum())
         threshold = exact_beta(float(self.beta))
         is_enhanced = self.form is Form.ENHANCED
-        return Caps.of([_bound(int(count), n_rows, threshold, is_enhanced) for count in counts], n_rows)
+        bounds = [_bound(int(count), n_rows, threshold, is_enhanced) for count in counts]
+        return Caps.of(bounds, max(n_rows, largest_class))
 
     def check_feasible(self, counts: Ints) -> None:
         """Refuse a table for which even a single class of all rows breaks the promise."""
@@ -84,13 +88,14 @@ class Likeness:
     def judge(self, classes: ClassCounts, counts: Ints) -> Verdict:
         """Decide, exactly, whether every class keeps the promise."""
         sizes = classes.sizes[classes.ec]
-        caps = self.caps(counts)
+        caps = self.caps(counts, int(classes.sizes.max()))
         allowed = caps.allow(classes.value, classes.count, sizes)
         posterior = classes.count / sizes
         prior = (counts / counts.sum())[classes.value]
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             gain = posterior / prior - 1
-            ratio = posterior / caps.frequencies[classes.value]
+            ratio = posterior / np.where(prior > 0, posterior_cap(prior, float(self.beta), self.form), 0.0)
+        ratio = np.where(allowed, np.minimum(ratio, 1.0), ratio)
         worst = int(np.argmax(ratio))
         smallest = int(classes.sizes.min())
         return Verdict(
