@@ -117,13 +117,13 @@ class OrderedAxis:
         values = np.append(self.values, self.values[-1:]).astype(np.float64)  # the last stands for missing: not used
         width = self.domain[1] - self.domain[0]
         loss = (values[high] - values[low]) / width if width > 0 else np.zeros(len(low))
-        return np.where(self._is_mixed(low, high), 1.0, np.where(low == high, 0.0, loss))
+        return np.where(self.is_mixed(low, high), 1.0, np.where(low == high, 0.0, loss))
 
     def labels(self, low: Codes, high: Codes) -> list[str | None]:
         """`37`, `[30, 45]`, `*` where missing and present values meet, None where all are missing."""
         starts, ends = self._ends(low), self._ends(high)
         labels = [a if a == b else f"[{a}, {b}]" for a, b in zip(starts, ends, strict=True)]
-        for i in np.flatnonzero(self._is_mixed(low, high)):
+        for i in np.flatnonzero(self.is_mixed(low, high)):
             labels[i] = ROOT
         return labels
 
@@ -154,7 +154,7 @@ class OrderedAxis:
         """The two ends of each range; the domain's ends where missing and present values meet."""
         lows, highs = (self._as_bounds(self._ends(codes)) for codes in (low, high))
         domain = self._as_bounds([*self.domain_texts])
-        for i in np.flatnonzero(self._is_mixed(low, high)):
+        for i in np.flatnonzero(self.is_mixed(low, high)):
             lows[i], highs[i] = domain
         return lows, highs
 
@@ -177,7 +177,8 @@ class OrderedAxis:
         parse = int if self.kind is Kind.INTEGER else float
         return [None if text is None else parse(text) for text in texts]
 
-    def _is_mixed(self, low: Codes, high: Codes) -> NDArray[np.bool_]:
+    def is_mixed(self, low: Codes, high: Codes) -> NDArray[np.bool_]:
+        """Where missing and present values meet."""
         return np.asarray((high == len(self.values)) & (low < high))
 
 

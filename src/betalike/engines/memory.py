@@ -206,6 +206,11 @@ def _group_labels(published: pl.DataFrame) -> list[str | None]:
 def _class_columns(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], layout: Layout) -> list[pl.Series]:
     """The published columns of one axis, with one entry for each class."""
     if layout is Layout.BOUNDS and isinstance(axis, OrderedAxis):
+        if axis.domain[0] == axis.domain[1] and axis.is_mixed(low, high).any():
+            raise SchemaError(
+                f"the column '{axis.name}' has one value and missing ones, which two bounds cannot tell apart. "
+                "Publish with the layout 'labels', or declare a wider domain."
+            )
         lows, highs = axis.bounds(low, high)
         return [pl.Series(f"{axis.name}_low", lows), pl.Series(f"{axis.name}_high", highs)]
     return [pl.Series(axis.name, axis.labels(low, high), dtype=pl.String)]

@@ -20,13 +20,14 @@ def to_polars(frame: Any, columns: Sequence[str] | None = None) -> pl.DataFrame:
     if not isinstance(frame, pl.DataFrame):
         try:
             native = nw.from_native(frame)
+            names = list(native.collect_schema().names())
+        except nw.exceptions.DuplicateError:
+            raise InputError("two columns of the frame have the same name. Give each a name of its own.") from None
         except TypeError as error:
             raise InputError(
                 f"a {type(frame).__name__} is not a table that betalike knows. Give a pandas, Polars, PyArrow or "
                 "DuckDB frame, or the path of a file."
             ) from error
-        with _named_dependencies():
-            names = list(native.collect_schema().names())
         check_columns(columns or (), names)
         if columns is not None:
             native = native.select(*columns)
