@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from betalike.axis import Axis
-
-Ints = NDArray[np.int64]
+from betalike.table import Plan
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,18 @@ def class_losses(axes: Sequence[Axis], low: NDArray[np.integer], high: NDArray[n
     return np.column_stack([axis.losses(lows[:, i], highs[:, i]) for i, axis in enumerate(axes)])
 
 
-def average_loss(names: Sequence[str], losses: NDArray[np.float64], sizes: Ints, weights: Sequence[float]) -> Loss:
+def average_loss(
+    names: Sequence[str], losses: NDArray[np.float64], sizes: NDArray[Any], weights: Sequence[float]
+) -> Loss:
     """Loss of an average tuple, given the loss of each class on each attribute. Paper: Eq. 4 and 5, AIL."""
     per_attribute = sizes @ losses / sizes.sum()
     shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
     return Loss(dict(zip(names, map(float, per_attribute), strict=True)), float(per_attribute @ shares))
+
+
+def plan_loss(plan: Plan) -> Loss:
+    """Loss of planned classes, from their boxes. Paper: Eq. 5."""
+    cells = plan.cells
+    sizes = np.bincount(plan.ec, weights=plan.count, minlength=plan.n_classes)
+    losses = class_losses(cells.axes, *plan.boxes)
+    return average_loss([axis.name for axis in cells.axes], losses, sizes, cells.weights)

@@ -31,7 +31,7 @@ from betalike.certificate import (
     Tool,
 )
 from betalike.errors import GuaranteeError, InternalError
-from betalike.loss import Loss, average_loss, class_losses
+from betalike.loss import Loss, average_loss
 from betalike.measures import Audit, measure
 from betalike.models import Likeness, Verdict
 from betalike.progress import SILENT, Progress
@@ -288,13 +288,6 @@ def publish_to_folder(engine: Engine, job: Job, folder: Path, force: bool, watch
         check_free(folder, force)
         watch.progress.start("publish")
     return Published(release, verified, certificate)
-
-
-def planned_loss(plan: Plan) -> Loss:
-    """The loss of the planned classes, from their boxes. Paper: Eq. 5."""
-    cells = plan.cells
-    losses = class_losses(cells.axes, *plan.boxes)
-    return average_loss([axis.name for axis in cells.axes], losses, plan.class_counts.sizes, cells.weights)
 
 
 def _certify(

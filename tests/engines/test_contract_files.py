@@ -13,8 +13,9 @@ import pytest
 from contract import AWKWARD, QIS, EngineMaker, counted, planned, random_plan, schema_of
 
 from betalike.errors import SchemaError
+from betalike.loss import plan_loss
 from betalike.models import Form, Likeness
-from betalike.publication import Format, Layout, PlannedLabels, planned_loss, verify
+from betalike.publication import Format, Layout, PlannedLabels, verify
 from betalike.randomness import randomness
 from betalike.table import Plan
 
@@ -89,7 +90,7 @@ def test_the_labels_of_a_file_lose_what_was_planned(
         engine.write(engine.generalize(engine.assign(plan, randomness(1)), layout), tmp_path / "release", form)
         planned = PlannedLabels.of(plan, layout)
         verified = verify(engine.read_back(tmp_path / "release", form, layout), plan.cells, ANYTHING_GOES, planned)
-        assert verified.loss.average == pytest.approx(planned_loss(plan).average)
+        assert verified.loss.average == pytest.approx(plan_loss(plan).average)
 
 
 @pytest.mark.parametrize("form", Format)

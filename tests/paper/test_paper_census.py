@@ -15,9 +15,9 @@ import pytest
 import twins
 from betalike.api import make_schema
 from betalike.engines.memory import MemoryEngine
+from betalike.loss import plan_loss
 from betalike.measures import Audit, measure
 from betalike.models import Likeness
-from betalike.publication import planned_loss
 from betalike.randomness import SeededRandomness
 from betalike.schemes import make_scheme
 from betalike.table import Cells, Plan
@@ -140,13 +140,13 @@ def test_section_7_closeness_and_diversity(experiments: Experiments, beta: int) 
 def test_the_loss_is_not_above_that_of_the_authors_program(
     experiments: Experiments, scheme: str, n_attributes: int, beta: int
 ) -> None:
-    loss = planned_loss(experiments.plan(n_attributes, scheme, beta)).average
+    loss = plan_loss(experiments.plan(n_attributes, scheme, beta)).average
     assert loss <= 1.03 * PROGRAM_LOSS[scheme, n_attributes][beta]
 
 
 @pytest.mark.parametrize("beta", BETAS)
 def test_the_further_split_never_loses_more(experiments: Experiments, beta: int) -> None:
-    losses = [planned_loss(experiments.plan(3, scheme, beta)).average for scheme in ("burel+split", "burel")]
+    losses = [plan_loss(experiments.plan(3, scheme, beta)).average for scheme in ("burel+split", "burel")]
     assert losses[0] <= losses[1]
     assert beta < 3 or losses[0] < 0.97 * losses[1]
 

@@ -21,8 +21,10 @@ def test_the_most_that_a_class_may_hold_is_f_times_its_size_rounded_down(
     data: st.DataObject, n_rows: int, beta: float, form: str
 ) -> None:
     count = data.draw(st.integers(1, n_rows))
-    size = data.draw(st.integers(1, n_rows))
     prior = Fraction(count, n_rows)
+    # The fraction nearest to f(p) has the size for which f(p) * size comes closest to a whole number.
+    nearest = twins.limit(prior, twins.promised(beta), form)[0].limit_denominator(n_rows)
+    size = data.draw(st.integers(1, n_rows) | st.just(nearest.denominator))
     expected = twins.most(prior, size, twins.promised(beta), form)
     caps = Likeness(beta, Form(form)).caps(np.array([count, n_rows - count], dtype=np.int64))
     assert caps.most(size)[0] == expected

@@ -8,24 +8,33 @@ from typing import Any
 from betalike.errors import ParameterError, suggestion
 from betalike.randomness import Randomness
 from betalike.schemes.burel import Burel, Retrieval
+from betalike.schemes.seam import Seam
 
-SCHEMES: dict[str, Callable[..., Burel]] = {
+Scheme = Burel | Seam
+SCHEMES: dict[str, Callable[..., Scheme]] = {
+    "seam": Seam,
     "burel": lambda **options: Burel(split=False, **options),
     "burel+split": lambda **options: Burel(split=True, **options),
 }
-DEFAULT_SCHEME = "burel+split"
+OPTIONS: dict[str, list[str]] = {"seam": [], "burel": ["retrieval"], "burel+split": ["retrieval"]}
+DEFAULT_SCHEME = "seam"
 
-__all__ = ["DEFAULT_SCHEME", "SCHEMES", "Burel", "Retrieval", "make_scheme"]
+__all__ = ["DEFAULT_SCHEME", "OPTIONS", "SCHEMES", "Burel", "Retrieval", "Scheme", "Seam", "make_scheme"]
 
 
-def make_scheme(name: str, randomness: Randomness, retrieval: str = "hilbert", **unknown: Any) -> Burel:
+def make_scheme(name: str, randomness: Randomness, **options: Any) -> Scheme:
     """The scheme of this name; options that it does not have are an error."""
     if name not in SCHEMES:
         raise ParameterError(
             f"there is no scheme '{name}'. There are: {', '.join(SCHEMES)}.{suggestion(name, SCHEMES)}"
         )
-    if unknown:
-        raise ParameterError(f"the scheme '{name}' has no option '{next(iter(unknown))}'; it has: retrieval.")
-    if retrieval not in list(Retrieval):
-        raise ParameterError(f"retrieval is '{retrieval}'; it must be one of: {', '.join(Retrieval)}.")
-    return SCHEMES[name](randomness=randomness, retrieval=Retrieval(retrieval))
+    for option in options:
+        if option not in OPTIONS[name]:
+            known = ", ".join(OPTIONS[name]) or "none"
+            raise ParameterError(f"the scheme '{name}' has no option '{option}'; it has: {known}.")
+    retrieval = options.get("retrieval")
+    if retrieval is not None:
+        if retrieval not in list(Retrieval):
+            raise ParameterError(f"retrieval is '{retrieval}'; it must be one of: {', '.join(Retrieval)}.")
+        options["retrieval"] = Retrieval(retrieval)
+    return SCHEMES[name](randomness=randomness, **options)

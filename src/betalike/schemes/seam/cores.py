@@ -1,0 +1,139 @@
+"""Cores and seam of a cut, from counts alone: how large the cores can be, and what they hold."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.compilation import kernel
+from betalike.schemes.seam.problem import Problem
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+ITERATIONS = 60
+HALVINGS = 40
+ATTEMPTS = 40
+ATTEMPTS_WITH_RESERVE = 8
+
+
+@kernel
+def largest_core(counts: Ints, total: int, cap: Floats, values: Ints) -> float:
+    """The greatest size T with sum of min(counts, cap * T) >= T, by fixed-point iteration from above."""
+    size = float(total)
+    for _ in range(ITERATIONS):
+        kept = 0.0
+        for v in values:
+            kept += min(float(counts[v]), np.floor(cap[v] * size))
+        if kept >= size:
+            break
+        size = kept
+    return size
+
+
+@kernel
+def core_sizes(left: Ints, n_left: int, right: Ints, n_right: int, cap: Floats, values: Ints) -> tuple[float, float]:
+    """Sizes of the largest cores left and right of a cut that leave a seam which is allowed.
+
+    What a value has over its cap left of the cut fits into the seam just if the right core leaves it the room, and the
+    other way round.
+    """
+    n = float(n_left + n_right)
+    most_left, most_right = n, n
+    for v in values:
+        most_left = min(most_left, n - right[v] / cap[v])
+        most_right = min(most_right, n - left[v] / cap[v])
+    size_left = largest_core(left, n_left, cap, values) if most_left > 0 else 0.0
+    size_right = largest_core(right, n_right, cap, values) if most_right > 0 else 0.0
+    return max(min(size_left, np.floor(most_left)), 0.0), max(min(size_right, np.floor(most_right)), 0.0)
+
+
+@kernel
+def most_of(problem: Problem, v: int, cap: Floats, size: int) -> int:
+    """How many tuples of a value a set may hold, under the exact cap and under a tighter one that may be rounded."""
+    return min(int(problem.numerator[v]) * size // int(problem.denominator[v]), int(cap[v] * size + 1e-9))
+
+
+@kernel
+def fill_core(problem: Problem, counts: Ints, size: int, room: Ints, cap: Floats, values: Ints, core: Ints) -> bool:
+    """Fill a core of this size as evenly as can be, so that every value keeps slack; False if it cannot be filled.
+
+    The core takes min(counts, level * cap * size) of each value, with the least level that reaches the size, but leaves
+    no more of a value than the seam has room for.
+    """
+    least, most = 0, 0
+    for v in values:
+        core[v] = max(counts[v] - room[v], 0)
+        allowed = min(counts[v], most_of(problem, v, cap, size))
+        if core[v] > allowed:
+            return False
+        least += core[v]
+        most += allowed
+    if least > size or most < size:
+        return False
+    low, high = 0.0, 1.0 + 1e-9  # so that rounding cannot keep a value from its cap
+    for _ in range(HALVINGS):
+        level = (low + high) / 2
+        total = 0
+        for v in values:
+            allowed = min(counts[v], most_of(problem, v, cap, size))
+            total += max(core[v], min(allowed, int(level * cap[v] * size)))
+        if total >= size:
+            high = level
+        else:
+            low = level
+    total = 0
+    for v in values:
+        allowed = min(counts[v], most_of(problem, v, cap, size))
+        core[v] = max(core[v], min(allowed, int(low * cap[v] * size)))
+        total += core[v]
+    for v in values:  # what rounding left open goes to values that reach the level just above
+        allowed = min(counts[v], most_of(problem, v, cap, size))
+        more = min(min(allowed, int(high * cap[v] * size)) - core[v], size - total)
+        if more > 0:
+            core[v] += more
+            total += more
+    return total == size
+
+
+@kernel
+def fill_cores(
+    problem: Problem, left: Ints, right: Ints, sizes: tuple[int, int], rest: int, cap: Floats, values: Ints, cores: Ints
+) -> bool:
+    """Fill both cores so that the seam of `rest` tuples between them is allowed too; False if it cannot be done."""
+    room = np.zeros_like(left)
+    for v in values:
+        forced = max(right[v] - most_of(problem, v, cap, sizes[1]), 0)
+        room[v] = most_of(problem, v, cap, rest) - forced
+    if not fill_core(problem, left, sizes[0], room, cap, values, cores[0]):
+        return False
+    for v in values:
+        room[v] = most_of(problem, v, cap, rest) - (left[v] - cores[0, v])
+    return fill_core(problem, right, sizes[1], room, cap, values, cores[1])
+
+
+@kernel
+def fit_cores(
+    problem: Problem, left: Ints, right: Ints, sizes: tuple[int, int], cap: Floats, values: Ints, cores: Ints
+) -> bool:
+    """Find what both cores hold, starting from the formula's sizes and growing the seam while rounding demands it."""
+    k = problem.k
+    n = left.sum() + right.sum()
+    size_left, size_right = sizes
+    for attempt in range(ATTEMPTS):
+        size_left = size_left if size_left >= k else 0
+        size_right = size_right if size_right >= k else 0
+        both = size_left + size_right
+        if both <= 0:
+            return False
+        rest = n - both
+        tighter = cap if attempt < ATTEMPTS_WITH_RESERVE else problem.cap
+        cores[:] = 0
+        if (rest == 0 or rest >= k) and fill_cores(
+            problem, left, right, (size_left, size_right), rest, tighter, values, cores
+        ):
+            return True
+        more = max(k - rest, 1 + attempt * n // 200)
+        from_left = (more * size_left + both - 1) // both
+        size_left, size_right = size_left - from_left, size_right - (more - from_left)
+    return False

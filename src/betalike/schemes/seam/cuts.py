@@ -1,0 +1,123 @@
+"""Choosing a cut: every boundary of every attribute, scored by what its cores gain."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.compilation import kernel
+from betalike.schemes.seam.cores import core_sizes
+from betalike.schemes.seam.packing import child_above, lowest_ancestor, range_loss
+from betalike.schemes.seam.problem import Problem
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+MOST_BINS = 64
+NO_CUT = (0.0, -1, -1, False, 0, 0)
+
+
+@kernel
+def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, high: int) -> tuple[Ints, int]:
+    """Part the codes of a set into bins between which it may be cut, and their number.
+
+    Children of the lowest common ancestor for a hierarchy; single codes for an ordered attribute, or about equally
+    filled ranges of them where there are many.
+    """
+    axes = problem.axes
+    n = len(codes)
+    bins = np.empty(n, dtype=np.int64)
+    if axes.is_tree[axis]:
+        ancestor = lowest_ancestor(axes, axis, low, high)
+        n_bins = 0
+        for i in range(n):
+            bins[i] = child_above(axes, axis, codes[i], ancestor)
+            n_bins = max(n_bins, bins[i] + 1)
+        return bins, n_bins
+    if high - low < 4 * MOST_BINS:
+        for i in range(n):
+            bins[i] = codes[i] - low
+        return bins, high - low + 1
+    share = counts.sum() / MOST_BINS
+    seen, begin, number, previous = 0, 0, 0, -1
+    for i in np.argsort(codes):
+        is_missing = codes[i] == axes.missing[axis]  # missing values never share a bin with present ones
+        if codes[i] != previous and seen > begin and (is_missing or seen - begin >= share):
+            number += 1
+            begin = seen
+        bins[i] = number
+        seen += counts[i]
+        previous = codes[i]
+    return bins, number + 1
+
+
+@kernel
+def count_bins(
+    problem: Problem, cells: Ids, counts: Ints, codes: Ints, bins: Ints, n_bins: int
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Tuples of each value in each bin, all tuples of each bin, and its least and greatest code."""
+    table = np.zeros((n_bins, len(problem.cap)), dtype=np.int64)
+    sizes = np.zeros(n_bins, dtype=np.int64)
+    low = np.full(n_bins, 2**31, dtype=np.int64)
+    high = np.full(n_bins, -1, dtype=np.int64)
+    for i in range(len(cells)):
+        b = bins[i]
+        table[b, problem.cell_value[cells[i]]] += counts[i]
+        sizes[b] += counts[i]
+        low[b] = min(low[b], codes[i])
+        high[b] = max(high[b], codes[i])
+    return table, sizes, low, high
+
+
+@kernel
+def best_cut_of_axis(
+    problem: Problem,
+    axis: int,
+    binned: tuple[Ints, Ints, Ints, Ints],
+    total: Ints,
+    cap: Floats,
+    values: Ints,
+    to_beat: float,
+) -> tuple[float, int, int, bool, int, int]:
+    """The cut of one attribute that gains most: gain, axis, bin, whether that bin alone is left, both core sizes.
+
+    Prefixes of the bins, and for a hierarchy each child against the rest, which is what pays where a flat attribute
+    loses all or nothing.
+    """
+    table, sizes, lows, highs = binned
+    axes = problem.axes
+    best = (to_beat, -1, -1, False, 0, 0)
+    filled = np.flatnonzero(sizes)
+    final = len(filled) - 1
+    size = sizes.sum()
+    whole = range_loss(axes, axis, lows[filled[0]], highs[filled[final]])
+    left, right = np.zeros_like(total), np.zeros_like(total)
+    for is_single in (False, True):
+        if is_single and (not axes.is_tree[axis] or final < 2):
+            break
+        n_left = 0
+        left[:] = 0
+        for place in range(final + 1 if is_single else final):
+            b = filled[place]
+            first, last = place + 1, final  # the bins right of the cut
+            if is_single:
+                n_left = sizes[b]
+                left[:] = table[b]
+                first, last = (0 if place > 0 else 1), (final if place < final else final - 1)
+                loss_left = range_loss(axes, axis, lows[b], highs[b])
+            else:
+                n_left += sizes[b]
+                left += table[b]
+                loss_left = range_loss(axes, axis, lows[filled[0]], highs[b])
+            gain_left = axes.weight[axis] * (whole - loss_left)
+            gain_right = axes.weight[axis] * (whole - range_loss(axes, axis, lows[filled[first]], highs[filled[last]]))
+            if n_left * gain_left + (size - n_left) * gain_right <= best[0]:
+                continue
+            for v in values:
+                right[v] = total[v] - left[v]
+            core_left, core_right = core_sizes(left, n_left, right, size - n_left, cap, values)
+            gain = core_left * gain_left + core_right * gain_right
+            if gain > best[0]:
+                best = (gain, axis, b, is_single, int(core_left), int(core_right))
+    return best

@@ -1,0 +1,129 @@
+"""Looking again at finished classes: merge a few neighbours, split them anew, keep what loses less."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.compilation import kernel
+from betalike.hilbert import hilbert_keys
+from betalike.schemes.seam.problem import Problem
+from betalike.schemes.seam.splitting import box_loss, box_of, split_set
+from betalike.table import Cells, Plan
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+
+
+@kernel
+def total_loss(problem: Problem, cells: Ids, counts: Ints, starts: Ints) -> float:
+    """Loss of all tuples of some classes whose fragments lie behind each other."""
+    loss = 0.0
+    for ec in range(len(starts) - 1):
+        begin, end = starts[ec], starts[ec + 1]
+        low, high = box_of(problem, cells[begin:end])
+        loss += counts[begin:end].sum() * box_loss(problem, low, high)
+    return loss
+
+
+@kernel
+def merge_fragments(cells: Ids, counts: Ints) -> tuple[Ids, Ints]:
+    """Fragments of the same cell become one."""
+    order = np.argsort(cells)
+    merged_cell, merged_count = np.empty_like(cells), np.empty_like(counts)
+    n = 0
+    for i in order:
+        if n > 0 and merged_cell[n - 1] == cells[i]:
+            merged_count[n - 1] += counts[i]
+        else:
+            merged_cell[n], merged_count[n] = cells[i], counts[i]
+            n += 1
+    return merged_cell[:n].copy(), merged_count[:n].copy()
+
+
+@kernel
+def starts_of(ec: Ids, n_classes: int) -> Ints:
+    """Where each class begins among fragments sorted by class, and their end."""
+    starts = np.zeros(n_classes + 1, dtype=np.int64)
+    for c in ec:
+        starts[c + 1] += 1
+    for c in range(n_classes):
+        starts[c + 1] += starts[c]
+    return starts
+
+
+@kernel
+def resplit_windows(
+    problem: Problem, cells: Ids, counts: Ints, starts: Ints, window: int, offset: int, reserve: float
+) -> tuple[Ids, Ints, Ids, int]:
+    """Split each window of neighbouring classes anew and keep the better; same form of result as `split_set`."""
+    n_classes = len(starts) - 1
+    out_cell = np.empty(2 * len(cells) + 16, dtype=np.int32)
+    out_count = np.empty(len(out_cell), dtype=np.int64)
+    out_class = np.empty(len(out_cell), dtype=np.int32)
+    n_out, n_out_classes = 0, 0
+    first = 0
+    while first < n_classes:
+        last = min(first + (offset if first == 0 and offset > 0 else window), n_classes)
+        begin, end = starts[first], starts[last]
+        part_cell, part_count = cells[begin:end], counts[begin:end]
+        bounds = starts[first : last + 1] - begin
+        before = total_loss(problem, part_cell, part_count, bounds)
+        if before > 0.0 and last - first > 1:
+            merged_cell, merged_count = merge_fragments(part_cell, part_count)
+            new_cell, new_count, new_class, n_new = split_set(problem, merged_cell, merged_count, reserve)
+            new_bounds = starts_of(new_class, n_new)
+            if total_loss(problem, new_cell, new_count, new_bounds) < before * (1 - 1e-9):
+                part_cell, part_count, bounds = new_cell, new_count, new_bounds
+        n = len(part_cell)
+        if n_out + n > len(out_cell):
+            out_cell = np.concatenate((out_cell, np.empty(len(out_cell) + n, dtype=np.int32)))
+            out_count = np.concatenate((out_count, np.empty(len(out_count) + n, dtype=np.int64)))
+            out_class = np.concatenate((out_class, np.empty(len(out_class) + n, dtype=np.int32)))
+        out_cell[n_out : n_out + n] = part_cell
+        out_count[n_out : n_out + n] = part_count
+        for ec in range(len(bounds) - 1):
+            out_class[n_out + bounds[ec] : n_out + bounds[ec + 1]] = n_out_classes
+            n_out_classes += 1
+        n_out += n
+        first = last
+    return out_cell[:n_out].copy(), out_count[:n_out].copy(), out_class[:n_out].copy(), n_out_classes
+
+
+def improve(problem: Problem, plan: Plan, window: int, offset: int, reserve: float, turn: int = 0) -> Plan:
+    """One pass over all classes in the order of the Hilbert curve, on both cores."""
+    cells = plan.cells
+    rank = _places_along_curve(cells, plan, turn)
+    order = np.argsort(rank[plan.ec], kind="stable")
+    starts = np.append(0, np.cumsum(np.bincount(rank[plan.ec], minlength=plan.n_classes)))
+    middle = plan.n_classes // 2 // window * window
+    halves = [(0, middle), (middle, plan.n_classes)] if middle else [(0, plan.n_classes)]
+
+    def work(half: tuple[int, int]) -> tuple[Ids, Ints, Ids, int]:
+        begin, end = starts[half[0]], starts[half[1]]
+        part = order[begin:end]
+        bounds = starts[half[0] : half[1] + 1] - begin
+        return resplit_windows(problem, plan.cell[part], plan.count[part], bounds, window, offset, reserve)
+
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(work, halves))
+    shifts = np.append(0, np.cumsum([result[3] for result in results]))
+    return Plan(
+        cells,
+        np.concatenate([result[0] for result in results]),
+        np.concatenate([result[1] for result in results]),
+        np.concatenate([result[2] + shift for result, shift in zip(results, shifts, strict=False)]).astype(np.int32),
+        int(shifts[-1]),
+    )
+
+
+def _places_along_curve(cells: Cells, plan: Plan, turn: int) -> Ints:
+    """The place of each class along the curve, by the middle of its box; a turn changes the order of the axes."""
+    low, high = plan.boxes
+    axes = [axis.positions for axis in cells.axes]
+    middles = np.column_stack([(at[low[:, i]] + at[high[:, i]]) / 2 for i, at in enumerate(axes)])
+    rank = np.empty(plan.n_classes, dtype=np.int64)
+    rank[np.argsort(hilbert_keys(np.roll(middles, turn, axis=1)), kind="stable")] = np.arange(plan.n_classes)
+    return rank
