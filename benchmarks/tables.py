@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import lzma
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from betalike.api import make_schema
 from betalike.datasets import census_like, census_like_hierarchies
+from betalike.engines.memory import MemoryEngine
+from betalike.io.tables import load
+from betalike.table import Cells
 
 THREE = ["age", "gender", "education"]
 FIVE = [*THREE, "marital_status", "work_class"]
@@ -33,3 +38,10 @@ def census(folder: Path) -> Census:
         return Census(path, data / "hierarchies", "CENSUS")
     census_like(500_000).write_csv(path)
     return Census(path, census_like_hierarchies(), "census_like (CENSUS is not at hand)")
+
+
+def counted_cells(path: Path, columns: Sequence[str], sensitive: str, hierarchies: Any = None) -> Cells:
+    """The cells that a scheme sees, read from a file as `publish` reads it."""
+    schema = make_schema(columns, sensitive, hierarchies, None, None, None, (), False)
+    as_text = {attribute.name for attribute in schema.quasi_identifiers if attribute.hierarchy is not None}
+    return MemoryEngine(load(path, schema.names, {*as_text, sensitive}), schema).count_cells()

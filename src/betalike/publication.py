@@ -37,7 +37,7 @@ from betalike.models import Likeness, Verdict
 from betalike.progress import SILENT, Progress
 from betalike.randomness import Randomness
 from betalike.release_folder import check_free, sha256_of, staged
-from betalike.table import Cells, ClassCounts, Plan
+from betalike.table import Cells, ClassCounts, Plan, fold
 
 
 class Format(StrEnum):
@@ -132,8 +132,12 @@ class PlannedLabels:
 
     def are_in(self, recount: Recount, axes: Sequence[Axis]) -> bool:
         """Whether just as many rows carry each combination of labels."""
-        wanted = _rows_by_labels(self.labels, self.sizes, axes)
-        return wanted == _rows_by_labels(recount.labels, recount.classes.sizes, axes)
+        codes = [_number_labels(axis, [*p, *r]) for axis, p, r in zip(axes, self.labels, recount.labels, strict=True)]
+        _, combination = fold(codes, [int(column.max()) + 1 for column in codes])
+        n_planned, n_combinations = len(self.sizes), int(combination.max()) + 1
+        planned = np.bincount(combination[:n_planned], self.sizes, n_combinations)
+        found = np.bincount(combination[n_planned:], recount.classes.sizes, n_combinations)
+        return np.array_equal(planned, found)
 
 
 def planned_labels(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], layout: Layout) -> list[str | None]:
@@ -144,15 +148,15 @@ def planned_labels(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], 
     return [None if a is None else str(a) if a == b else f"[{a}, {b}]" for a, b in ends]
 
 
-def _rows_by_labels(
-    labels: Sequence[Sequence[str | None]], sizes: NDArray[np.int64], axes: Sequence[Axis]
-) -> dict[tuple[object, ...], int]:
-    """How many rows carry each combination of labels; the form of a number does not matter."""
-    columns = [axis.meanings(column) for axis, column in zip(axes, labels, strict=True)]
-    rows: dict[tuple[object, ...], int] = {}
-    for combination, size in zip(zip(*columns, strict=True), sizes.tolist(), strict=True):
-        rows[combination] = rows.get(combination, 0) + size
-    return rows
+def _number_labels(axis: Axis, labels: Sequence[str | None]) -> NDArray[np.int64]:
+    """Number labels by what they stand for; the form of a number does not matter."""
+    distinct = list(dict.fromkeys(labels))
+    numbers: dict[object, int] = {}
+    number_of = {
+        label: numbers.setdefault(meaning, len(numbers))
+        for label, meaning in zip(distinct, axis.meanings(distinct), strict=True)
+    }
+    return np.array([number_of[label] for label in labels], dtype=np.int64)
 
 
 _SEAL = object()

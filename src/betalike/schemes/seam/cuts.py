@@ -15,7 +15,7 @@ Ids = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 MOST_BINS = 64
-NO_CUT = (0.0, -1, -1, False, 0, 0)
+SAMPLES_PER_BIN = 16
 
 
 @kernel
@@ -23,7 +23,7 @@ def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, 
     """Part the codes of a set into bins between which it may be cut, and their number.
 
     Children of the lowest common ancestor for a hierarchy; single codes for an ordered attribute, or about equally
-    filled ranges of them where there are many.
+    filled ranges of them where there are many, so that no table grows with the number of distinct values.
     """
     axes = problem.axes
     n = len(codes)
@@ -39,17 +39,27 @@ def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, 
         for i in range(n):
             bins[i] = codes[i] - low
         return bins, high - low + 1
-    share = counts.sum() / MOST_BINS
-    seen, begin, number, previous = 0, 0, 0, -1
-    for i in np.argsort(codes):
-        is_missing = codes[i] == axes.missing[axis]  # missing values never share a bin with present ones
-        if codes[i] != previous and seen > begin and (is_missing or seen - begin >= share):
-            number += 1
-            begin = seen
-        bins[i] = number
-        seen += counts[i]
-        previous = codes[i]
-    return bins, number + 1
+    edges = quantile_edges(codes, axes.missing[axis])
+    for i in range(n):
+        bins[i] = np.searchsorted(edges, codes[i], side="right")
+    return bins, len(edges) + 1
+
+
+@kernel
+def quantile_edges(codes: Ints, missing: int) -> Ints:
+    """Codes at which the bins of a wide set begin: quantiles of a sample, and missing values for themselves."""
+    sample = np.sort(codes[:: max(len(codes) // (SAMPLES_PER_BIN * MOST_BINS), 1)])
+    edges = np.empty(MOST_BINS + 1, dtype=np.int64)
+    n = 0
+    for b in range(1, MOST_BINS):
+        code = sample[b * len(sample) // MOST_BINS]
+        if code > (edges[n - 1] if n > 0 else sample[0]) and code != missing:
+            edges[n] = code
+            n += 1
+    if missing >= 0:
+        edges[n] = missing
+        n += 1
+    return edges[:n]
 
 
 @kernel
