@@ -11,9 +11,16 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import growth, publish_census, startup
+from benchmarks import continuous, dimensions, growth, lower_bound, publish_census, startup
 
-BENCHMARKS = {"census": publish_census.run, "growth": growth.run, "startup": startup.run}
+BENCHMARKS = {
+    "census": publish_census.run,
+    "growth": growth.run,
+    "continuous": continuous.run,
+    "dimensions": dimensions.run,
+    "startup": startup.run,
+    "bound": lower_bound.run,
+}
 
 
 def main() -> None:

@@ -8,11 +8,9 @@ import numpy as np
 import polars as pl
 
 import betalike
-from benchmarks.measurement import Measured, measure, yardstick_parquet
+from benchmarks.forming import measure_forming
+from benchmarks.measurement import COMPARISON_HEADER, comparison_row, measure, yardstick_parquet
 from benchmarks.tables import counted_cells
-from betalike.loss import plan_loss
-from betalike.models import Likeness
-from betalike.schemes import Seam
 
 ROWS, QUICK_ROWS = 1_000_000, 100_000
 COLUMNS = ["income", "latitude", "longitude", "height"]
@@ -28,17 +26,16 @@ def run(folder: Path, quick: bool = False) -> list[str]:
     lines = [
         f"## {rows:,} rows, 4 real-valued QI, {N_VALUES} sensitive values, beta {BETA}, Parquet to verified Parquet",
         "",
-        "| what | average loss | time | times the yardstick | peak memory |",
-        "|---|---|---|---|---|",
-        _row("yardstick: Polars reads, sorts by all columns, writes", None, yardstick, yardstick),
+        *COMPARISON_HEADER,
+        comparison_row("yardstick: Polars reads, sorts by all columns, writes", yardstick, yardstick),
     ]
     cells = counted_cells(path, COLUMNS, "condition")
-    losses: list[float] = []
-    measured = measure(lambda: losses.append(plan_loss(Seam().plan(cells, Likeness(BETA))).average), repeats=1)
-    lines.append(_row(f"`seam`, class forming alone, {len(cells.count):,} cells", losses[-1], measured, yardstick))
+    forming = measure_forming(cells, BETA)
+    lines.append(comparison_row(f"`seam`, class forming alone, {len(cells.count):,} cells", forming, yardstick))
+    del cells  # it is not part of what publishing takes
     for scheme in ("seam", "burel+split"):
 
-        def publish(scheme: str = scheme) -> None:
+        def publish(scheme: str = scheme) -> float:
             release = betalike.publish(
                 path,
                 quasi_identifiers=COLUMNS,
@@ -49,10 +46,9 @@ def run(folder: Path, quick: bool = False) -> list[str]:
                 format="parquet",
                 force=True,
             )
-            losses.append(release.verified.loss.average)
+            return release.verified.loss.average
 
-        measured = measure(publish, repeats=1)
-        lines.append(_row(f"`{scheme}`", losses[-1], measured, yardstick))
+        lines.append(comparison_row(f"`{scheme}`", measure(publish), yardstick))
     return lines
 
 
@@ -69,9 +65,3 @@ def continuous_table(rows: int, seed: int = 0) -> pl.DataFrame:
     ends = np.quantile(score, np.cumsum(shares)[:-1])
     columns = dict(zip(COLUMNS, (income, latitude, longitude, height), strict=True))
     return pl.DataFrame({**columns, "condition": np.searchsorted(ends, score)})
-
-
-def _row(what: str, loss: float | None, measured: Measured, yardstick: Measured) -> str:
-    shown = "" if loss is None else f"{loss:.4f}"
-    ratio = measured.seconds / yardstick.seconds
-    return f"| {what} | {shown} | {measured.seconds:.2f} s | {ratio:.2f} | {measured.peak_memory:,.0f} MB |"

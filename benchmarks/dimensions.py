@@ -8,32 +8,28 @@ import numpy as np
 import polars as pl
 
 import betalike
+from benchmarks.forming import measure_forming
 from benchmarks.measurement import measure, yardstick_parquet
 from benchmarks.tables import FIVE, counted_cells
 from betalike.datasets import census_like, census_like_hierarchies
-from betalike.loss import plan_loss
-from betalike.models import Likeness
-from betalike.schemes import Seam
 
 ROWS, QUICK_ROWS = 100_000, 10_000
 EIGHT = [*FIVE, "race", "country", "district"]
 N_VALUES = (2, 10, 50, 200, 1000)
 BETA = 4
-HEADER = [
-    "QI | sensitive values | cells | average loss | class forming | whole publish | times the yardstick | peak memory",
-    "|".join(["---"] * 8),
-]
+HEADER = (
+    "| QI | values | cells | average loss | class forming | whole publish | times the yardstick | peak memory |",
+    "|---|---|---|---|---|---|---|---|",
+)
 
 
 def run(folder: Path, quick: bool = False) -> list[str]:
     people = wide_table(QUICK_ROWS if quick else ROWS)
     repeats = 1 if quick else 3
-    lines = [f"## Growth of `seam` with QI, {people.height:,} rows, beta {BETA}", "", *_header()]
-    for n_columns in range(3, len(EIGHT) + 1):
-        lines.append(_row(people, EIGHT[:n_columns], folder, repeats))
-    lines += ["", f"## Growth of `seam` with sensitive values, {people.height:,} rows, beta {BETA}", "", *_header()]
-    for n_values in N_VALUES:
-        lines.append(_row(with_sensitive_values(people, n_values), FIVE, folder, repeats))
+    lines = [f"## Growth of `seam` with QI, {people.height:,} rows, beta {BETA}", "", *HEADER]
+    lines += [_row(people, EIGHT[:n], folder, repeats) for n in range(3, len(EIGHT) + 1)]
+    lines += ["", f"## Growth of `seam` with sensitive values, {people.height:,} rows, beta {BETA}", "", *HEADER]
+    lines += [_row(with_sensitive_values(people, n), FIVE, folder, repeats) for n in N_VALUES]
     return lines
 
 
@@ -61,8 +57,7 @@ def _row(people: pl.DataFrame, columns: list[str], folder: Path, repeats: int) -
     yardstick = measure(lambda: yardstick_parquet(path, folder / "sorted.parquet"), repeats)
     hierarchies = census_like_hierarchies()
     cells = counted_cells(path, columns, "salary_class", hierarchies)
-    losses: list[float] = []
-    forming = measure(lambda: losses.append(plan_loss(Seam().plan(cells, Likeness(BETA))).average), repeats)
+    forming = measure_forming(cells, BETA, repeats)
 
     def publish() -> None:
         betalike.publish(
@@ -79,11 +74,7 @@ def _row(people: pl.DataFrame, columns: list[str], folder: Path, repeats: int) -
 
     whole = measure(publish, repeats, warm=False)
     return (
-        f"| {len(columns)} | {cells.sensitive.size} | {len(cells.count):,} | {losses[-1]:.4f} | "
+        f"| {len(columns)} | {cells.sensitive.size} | {len(cells.count):,} | {forming.result:.4f} | "
         f"{forming.seconds:.2f} s | {whole.seconds:.2f} s | {whole.seconds / yardstick.seconds:.1f} | "
         f"{max(forming.peak_memory, whole.peak_memory):,.0f} MB |"
     )
-
-
-def _header() -> list[str]:
-    return [f"| {HEADER[0]} |", f"|{HEADER[1]}|"]

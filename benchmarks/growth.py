@@ -14,7 +14,7 @@ SCHEMES = ("seam", "burel+split")
 
 
 def run(folder: Path, quick: bool = False) -> list[str]:
-    rows_of = {scheme: [] for scheme in SCHEMES}
+    rows_of: dict[str, list[str]] = {scheme: [] for scheme in SCHEMES}
     for rows in ROWS[: 2 if quick else None]:
         path = folder / "table.parquet"
         census_like(rows).write_parquet(path)
@@ -23,9 +23,8 @@ def run(folder: Path, quick: bool = False) -> list[str]:
             lambda path=path: yardstick_parquet(path, folder / "sorted.parquet"), repeats, warm=rows < 3_000_000
         )
         for scheme in SCHEMES:
-            losses: list[float] = []
 
-            def publish(path: Path = path, scheme: str = scheme, losses: list[float] = losses) -> None:
+            def publish(path: Path = path, scheme: str = scheme) -> float:
                 release = betalike.publish(
                     path,
                     quasi_identifiers=FIVE,
@@ -37,11 +36,11 @@ def run(folder: Path, quick: bool = False) -> list[str]:
                     format="parquet",
                     force=True,
                 )
-                losses.append(release.verified.loss.average)
+                return release.verified.loss.average
 
             measured = measure(publish, repeats, warm=rows < 3_000_000)
             rows_of[scheme].append(
-                f"| {rows:,} | {losses[-1]:.4f} | {measured.seconds:.2f} s | "
+                f"| {rows:,} | {measured.result:.4f} | {measured.seconds:.2f} s | "
                 f"{1e6 * measured.seconds / rows:.2f} | {measured.seconds / yardstick.seconds:.2f} | "
                 f"{measured.peak_memory:,.0f} MB |"
             )

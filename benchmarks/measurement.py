@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -17,10 +18,11 @@ MEGABYTE = 1 << 20
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds of the middle run, and the highest resident memory of the process while it ran."""
+    """Seconds of the middle run, the highest resident memory of the process meanwhile, and what the last run gave."""
 
     seconds: float
     peak_memory: float
+    result: Any = None
 
     def __str__(self) -> str:
         return f"{self.seconds:.2f} s, {self.peak_memory:,.0f} MB"
@@ -30,14 +32,15 @@ def measure(work: Callable[[], object], repeats: int = 3, warm: bool = True) -> 
     """Run some work several times, after one run that is not counted, and take the middle one."""
     if warm:
         work()
-    seconds, peak = [], 0.0
+    seconds, peak, result = [], 0.0, None
     for _ in range(repeats):
+        result = None  # or the memory of two would be counted
         with PeakMemory() as memory:
             start = time.perf_counter()
-            work()
+            result = work()
             seconds.append(time.perf_counter() - start)
         peak = max(peak, memory.megabytes)
-    return Measured(statistics.median(seconds), peak)
+    return Measured(statistics.median(seconds), peak, result)
 
 
 class PeakMemory:
@@ -74,3 +77,16 @@ def yardstick_parquet(path: Path, out: Path) -> None:
     """Polars reads a Parquet file, sorts it by all columns and writes it."""
     frame = pl.read_parquet(path)
     frame.sort(frame.columns).write_parquet(out)
+
+
+COMPARISON_HEADER = (
+    "| what | average loss | time | times the yardstick | peak memory |",
+    "|---|---|---|---|---|",
+)
+
+
+def comparison_row(what: str, measured: Measured, yardstick: Measured) -> str:
+    """A row of a table of schemes; what was measured must have given an average loss, the yardstick gives none."""
+    loss = "" if measured.result is None else f"{measured.result:.4f}"
+    ratio = measured.seconds / yardstick.seconds
+    return f"| {what} | {loss} | {measured.seconds:.2f} s | {ratio:.2f} | {measured.peak_memory:,.0f} MB |"

@@ -16,13 +16,13 @@ import betalike
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import GuaranteeError
 from betalike.models import Likeness
-from betalike.schemes import SCHEMES, Burel
+from betalike.schemes import DEFAULT_SCHEME, SCHEMES, Seam
 from betalike.table import Cells, Plan
 
 ARGUMENTS = {"quasi_identifiers": ["age", "gender", "city"], "sensitive": "disease", "beta": 2}
 
 
-class CellByCell(Burel):
+class CellByCell(Seam):
     """A scheme gone wrong: each cell, which has one sensitive value, is a class of its own."""
 
     def plan(self, cells: Cells, model: Likeness, *_: object, **__: object) -> Plan:
@@ -32,7 +32,7 @@ class CellByCell(Burel):
 
 @pytest.fixture
 def _broken_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SCHEMES, "burel+split", lambda **options: CellByCell(split=True, **options))
+    monkeypatch.setitem(SCHEMES, DEFAULT_SCHEME, CellByCell)
 
 
 @pytest.mark.usefixtures("_broken_scheme")

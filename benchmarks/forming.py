@@ -1,0 +1,17 @@
+"""Class forming alone: what SEAM takes for cells that are counted already."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from benchmarks.measurement import Measured, measure
+from betalike.loss import plan_loss
+from betalike.models import Likeness
+from betalike.schemes import Seam
+from betalike.table import Cells
+
+
+def measure_forming(cells: Cells, beta: float, repeats: int = 3) -> Measured:
+    """Time and memory of `Seam.plan`; the result is the average loss."""
+    measured = measure(lambda: Seam().plan(cells, Likeness(beta)), repeats)
+    return replace(measured, result=plan_loss(measured.result).average)
