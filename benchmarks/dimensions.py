@@ -43,7 +43,7 @@ def wide_table(rows: int) -> pl.DataFrame:
 def with_sensitive_values(people: pl.DataFrame, n_values: int, seed: int = 2) -> pl.DataFrame:
     """The same people with so many sensitive values, the k-th about 1/k times as frequent as the first.
 
-    Salary classes, blurred, are ranked and cut anew, so that the dependence on the QI stays what it is.
+    Salary classes, a little blurred, are ranked and cut anew, so that they depend on the QI much as before.
     """
     score = people["salary_class"].to_numpy() + np.random.default_rng(seed).normal(0, 3, people.height)
     shares = 1 / np.arange(1, n_values + 1)

@@ -34,7 +34,7 @@ def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, 
         for i in range(n):
             bins[i] = child_above(axes, axis, codes[i], ancestor)
             n_bins = max(n_bins, bins[i] + 1)
-        return bins, n_bins
+        return (bins, n_bins) if n_bins <= 4 * MOST_BINS else keep_largest(bins, counts, n_bins)
     if high - low < 4 * MOST_BINS:
         for i in range(n):
             bins[i] = codes[i] - low
@@ -43,6 +43,18 @@ def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, 
     for i in range(n):
         bins[i] = np.searchsorted(edges, codes[i], side="right")
     return bins, len(edges) + 1
+
+
+@kernel
+def keep_largest(bins: Ints, counts: Ints, n_bins: int) -> tuple[Ints, int]:
+    """Leave only the largest bins to be cut off; all others are one."""
+    sizes = np.zeros(n_bins, dtype=np.int64)
+    for i in range(len(bins)):
+        sizes[bins[i]] += counts[i]
+    number = np.full(n_bins, MOST_BINS - 1, dtype=np.int64)
+    for place, b in enumerate(np.sort(np.argsort(-sizes, kind="mergesort")[: MOST_BINS - 1])):
+        number[b] = place
+    return number[bins], MOST_BINS
 
 
 @kernel
@@ -81,6 +93,19 @@ def count_bins(
 
 
 @kernel
+def running_bounds(lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Least and greatest code of the bins up to each one, and from each one on."""
+    n = len(lows)
+    low_to, high_to = lows.copy(), highs.copy()
+    low_from, high_from = np.full(n + 1, 2**31, dtype=np.int64), np.full(n + 1, -1, dtype=np.int64)
+    for b in range(1, n):
+        low_to[b], high_to[b] = min(low_to[b - 1], lows[b]), max(high_to[b - 1], highs[b])
+    for b in range(n - 1, -1, -1):
+        low_from[b], high_from[b] = min(low_from[b + 1], lows[b]), max(high_from[b + 1], highs[b])
+    return low_to, high_to, low_from, high_from
+
+
+@kernel
 def best_cut_of_axis(
     problem: Problem,
     axis: int,
@@ -101,7 +126,8 @@ def best_cut_of_axis(
     filled = np.flatnonzero(sizes)
     final = len(filled) - 1
     size = sizes.sum()
-    whole = range_loss(axes, axis, lows[filled[0]], highs[filled[final]])
+    low_to, high_to, low_from, high_from = running_bounds(lows[filled], highs[filled])
+    whole = range_loss(axes, axis, low_to[final], high_to[final])
     left, right = np.zeros_like(total), np.zeros_like(total)
     for is_single in (False, True):
         if is_single and (not axes.is_tree[axis] or final < 2):
@@ -110,18 +136,19 @@ def best_cut_of_axis(
         left[:] = 0
         for place in range(final + 1 if is_single else final):
             b = filled[place]
-            first, last = place + 1, final  # the bins right of the cut
+            low, high = low_from[place + 1], high_from[place + 1]  # of what is right of the cut
             if is_single:
                 n_left = sizes[b]
                 left[:] = table[b]
-                first, last = (0 if place > 0 else 1), (final if place < final else final - 1)
                 loss_left = range_loss(axes, axis, lows[b], highs[b])
+                if place > 0:
+                    low, high = min(low, low_to[place - 1]), max(high, high_to[place - 1])
             else:
                 n_left += sizes[b]
                 left += table[b]
-                loss_left = range_loss(axes, axis, lows[filled[0]], highs[b])
+                loss_left = range_loss(axes, axis, low_to[place], high_to[place])
             gain_left = axes.weight[axis] * (whole - loss_left)
-            gain_right = axes.weight[axis] * (whole - range_loss(axes, axis, lows[filled[first]], highs[filled[last]]))
+            gain_right = axes.weight[axis] * (whole - range_loss(axes, axis, low, high))
             if n_left * gain_left + (size - n_left) * gain_right <= best[0]:
                 continue
             for v in values:
