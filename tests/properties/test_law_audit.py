@@ -51,7 +51,7 @@ def assert_agrees(audited: Audited, levels: twins.Levels) -> None:
         assert max(worst["q"] / worst["p"] - 1, 0) == pytest.approx(float(levels.basic_beta), abs=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @EVERY_SCHEME
 @given(table=tables())
 def test_an_audit_of_a_release_agrees_with_the_definitions(scheme: dict[str, Any], table: Table) -> None:

@@ -71,7 +71,7 @@ PARAMETERS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @EVERY_SCHEME
 @given(table=tables(max_rows=12), changes=PARAMETERS)
 def test_any_parameters_give_a_true_promise_or_an_error_of_ours(
@@ -104,7 +104,7 @@ def test_options_may_be_given_by_name(retrieval: Retrieval) -> None:
     """`{"retrieval": "exact"}` is the example in publish()'s own description."""
     rng = np.random.default_rng(5)
     frame = pl.DataFrame({c: rng.random(300) for c in "abcd"}).with_columns(secret=rng.integers(0, 6, 300))
-    arguments = {"quasi_identifiers": list("abcd"), "sensitive": "secret", "beta": 2, "seed": 1}
+    arguments = {"quasi_identifiers": list("abcd"), "sensitive": "secret", "beta": 2, "seed": 1, "scheme": "burel"}
     by_name = betalike.publish(frame, **arguments, options={"retrieval": str(retrieval)})
     other = next(form for form in Retrieval if form is not retrieval)
     assert by_name.frame.equals(betalike.publish(frame, **arguments, options={"retrieval": retrieval}).frame)
@@ -113,7 +113,9 @@ def test_options_may_be_given_by_name(retrieval: Retrieval) -> None:
 
 def test_an_option_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ParameterError):
-        publish(range(N_ROWS), options={"retrieval": "nearest"})
+        publish(range(N_ROWS), scheme="burel", options={"retrieval": "nearest"})
+    with pytest.raises(ParameterError):
+        publish(range(N_ROWS), scheme="burel", options={"speed": "high"})
 
 
 # --- columns ---

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 import betalike
 import twins
 from random_tables import EVERY_SCHEME, Table, tables
 
 SMALL = 1e-9
+FEW = settings(max_examples=30)  # of each law for each scheme
 
 
+@FEW
 @EVERY_SCHEME
 @given(table=tables())
 def test_every_class_keeps_the_promise(scheme: dict[str, Any], table: Table) -> None:
@@ -28,6 +30,7 @@ def test_every_class_keeps_the_promise(scheme: dict[str, Any], table: Table) -> 
     assert release.certificate["promise"]["holds"] is True
 
 
+@FEW
 @EVERY_SCHEME
 @given(table=tables())
 def test_every_row_is_published_once_with_its_own_secret(scheme: dict[str, Any], table: Table) -> None:
@@ -36,6 +39,7 @@ def test_every_row_is_published_once_with_its_own_secret(scheme: dict[str, Any],
     assert frame["secret"].to_list() == [table.sensitive[row] for row in frame["row"].to_list()]
 
 
+@FEW
 @EVERY_SCHEME
 @given(table=tables())
 def test_labels_contain_what_they_hide_and_not_more_than_they_must(scheme: dict[str, Any], table: Table) -> None:
@@ -51,6 +55,7 @@ def test_labels_contain_what_they_hide_and_not_more_than_they_must(scheme: dict[
             assert twin.is_tightest(labels[i], values)
 
 
+@FEW
 @EVERY_SCHEME
 @given(table=tables())
 def test_the_loss_in_the_certificate_is_the_loss_of_the_labels(scheme: dict[str, Any], table: Table) -> None:
@@ -62,6 +67,7 @@ def test_the_loss_in_the_certificate_is_the_loss_of_the_labels(scheme: dict[str,
     assert facts["loss"] == pytest.approx(dict(zip(table.columns, map(float, each), strict=True)), abs=SMALL)
 
 
+@FEW
 @EVERY_SCHEME
 @given(table=tables())
 def test_the_certificate_tells_what_was_published(scheme: dict[str, Any], table: Table) -> None:
@@ -85,6 +91,7 @@ def test_the_certificate_tells_what_was_published(scheme: dict[str, Any], table:
     assert told["scheme"]["name"] == scheme["scheme"]
 
 
+@FEW
 @EVERY_SCHEME
 @given(table=tables())
 def test_a_seed_repeats_the_release_and_the_certificate_warns_of_it(scheme: dict[str, Any], table: Table) -> None:
@@ -98,6 +105,7 @@ def test_a_seed_repeats_the_release_and_the_certificate_warns_of_it(scheme: dict
     assert table.publish(**scheme, seed=None).certificate["randomness"] == "operating system"
 
 
+@FEW
 @EVERY_SCHEME
 @given(table=tables(max_rows=25))
 def test_what_is_written_keeps_every_law_as_well(scheme: dict[str, Any], table: Table) -> None:

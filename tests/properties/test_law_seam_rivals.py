@@ -101,6 +101,14 @@ def deep_hierarchy() -> Cells:
     return fold({"place": place.astype(str), "age": age}, secret, hierarchies={"place": rows})
 
 
+def number_and_words(seed: int, n: int, n_numbers: int, n_words: int, dependence: float, shares: list[float]) -> Cells:
+    """A flat attribute of many values: it loses all until a single value is left, so greed puts it off too long."""
+    rng = np.random.default_rng(seed)
+    number, word = rng.integers(0, n_numbers, n), rng.integers(0, n_words, n)
+    secret = draw_secret(rng, number / n_numbers * 12 + word, shares, dependence)
+    return fold({"number": number, "word": word.astype(str)}, secret)
+
+
 def missing_values() -> Cells:
     rng = np.random.default_rng(18)
     age, zone = rng.integers(0, 50, 1500), rng.integers(0, 6, 1500)
@@ -137,9 +145,14 @@ TABLES: dict[str, Callable[[], Cells]] = {
     "200 rows": lambda: few_rows(200, 4),
     "500 rows": lambda: few_rows(500, 5),
     "1 real": lambda: continuous(1, 2000),
-    "4 reals": lambda: continuous(4, 4000),
+    "4 reals": lambda: continuous(4, 2000),
     "flat, 12 values": lambda: flat(12),
     "flat, 200 values": lambda: flat(200),
+    "30 words, even": lambda: number_and_words(31, 3000, 40, 30, 0.0, [1] * 8),
+    "30 words, two values": lambda: number_and_words(32, 1000, 40, 30, 0.2, [80, 20]),
+    "30 words, three values": lambda: number_and_words(33, 3000, 40, 30, 0.2, [3, 2, 1]),
+    "12 words, few rows": lambda: number_and_words(34, 300, 10, 12, 0.2, [3, 2, 1]),
+    "12 words, skewed": lambda: number_and_words(35, 1000, 80, 12, 0.0, [60, 20, 10, 5, 3, 1, 1]),
     "deep hierarchy": deep_hierarchy,
     "missing values": missing_values,
     "weights": weighted,
@@ -149,7 +162,7 @@ folded = cache(lambda name: TABLES[name]())
 loss_of_seam = cache(lambda name, beta, k: verified_loss(Seam().plan(folded(name), Likeness(beta, k=k)), beta, k))
 
 EVERY_TABLE = pytest.mark.parametrize("name", TABLES)
-BETAS = pytest.mark.parametrize("beta", [1, 2, 4])
+PROMISES = pytest.mark.parametrize(("beta", "k"), [(1, 1), (2, 1), (4, 1), (4, 10)])
 
 
 def verified_loss(plan: Plan, beta: float, k: int) -> float:
@@ -161,16 +174,14 @@ def verified_loss(plan: Plan, beta: float, k: int) -> float:
 
 
 @EVERY_TABLE
-@BETAS
-@pytest.mark.parametrize("k", [1, 10])
+@PROMISES
 def test_seam_never_loses_more_than_lmondrian(name: str, beta: int, k: int) -> None:
     rival = verified_loss(lmondrian(folded(name), Likeness(beta, k=k)), beta, k)
     assert loss_of_seam(name, beta, k) <= rival + ROUNDING
 
 
 @EVERY_TABLE
-@BETAS
-@pytest.mark.parametrize("k", [1, 10])
+@PROMISES
 def test_seam_never_loses_more_than_burel_with_its_further_split(name: str, beta: int, k: int) -> None:
     scheme = Burel(split=True, randomness=SeededRandomness(1))
     rival = verified_loss(scheme.plan(folded(name), Likeness(beta, k=k)), beta, k)

@@ -16,10 +16,12 @@ from betalike.schemes.seam.problem import Problem, pose
 from betalike.schemes.seam.splitting import split_set
 from betalike.table import Cells, Plan
 
-RESERVES = (0.1, 0.15, 0.05, 0.2, 0.3)
-WINDOW = 8
-SMALL_TABLE = 100_000  # cells; below, time hardly matters, and more is tried
-LARGE_TABLE = 400_000
+WINDOWS = (8, 8, 4, 16)  # neighbouring classes that are merged and split anew, pass by pass
+# Ways to split, the most promising first: how much slack to reserve, and whether to look ahead in hierarchies.
+WAYS = ((0.1, True), (0.15, False), (0.05, True), (0.2, False), (0.1, False), (0.15, True), (0.05, False), (0.2, True))
+# How much is tried: tables of up to so many cells are split in so many ways and improved in so many passes.
+EFFORTS = ((25_000, 8, 12), (60_000, 4, 4), (400_000, 2, 2))
+LEAST_EFFORT = (1, 1)
 
 
 @dataclass(frozen=True)
@@ -37,19 +39,20 @@ class Seam:
         return "seam"
 
     def plan(self, cells: Cells, model: Likeness, progress: Progress = SILENT) -> Plan:
-        """Form classes that keep the promise: split, with several reserves of slack, and improve the best result."""
+        """Form classes that keep the promise: split in several ways, and improve the best result."""
         problem = pose(cells, model)
-        n_cells = len(cells.count)
-        n_reserves, n_passes = (5, 8) if n_cells < SMALL_TABLE else (2, 2) if n_cells < LARGE_TABLE else (1, 1)
+        fitting = [effort[1:] for effort in EFFORTS if len(cells.count) <= effort[0]]
+        n_ways, n_passes = fitting[0] if fitting else LEAST_EFFORT
         with ThreadPoolExecutor(2) as pool:
-            plans = list(pool.map(lambda reserve: _split(problem, cells, reserve), RESERVES[:n_reserves]))
+            plans = list(pool.map(lambda way: _split(problem, cells, *way), WAYS[:n_ways]))
         plan = min(plans, key=lambda plan: plan_loss(plan).average)
         for number in progress.track(range(n_passes), "improving classes"):
-            plan = improve(problem, plan, WINDOW, WINDOW // 2 * (number % 2), RESERVES[number % 4], turn=number // 2)
+            reserve, looks_ahead = WAYS[number % len(WAYS)]
+            window = WINDOWS[number % len(WINDOWS)]
+            plan = improve(problem, plan, window, window // 2 * (number % 2), reserve, looks_ahead, turn=number // 2)
         return plan
 
 
-def _split(problem: Problem, cells: Cells, reserve: float) -> Plan:
+def _split(problem: Problem, cells: Cells, reserve: float, looks_ahead: bool) -> Plan:
     everything = np.arange(len(cells.count), dtype=np.int32)
-    cell, count, ec, n_classes = split_set(problem, everything, cells.count, reserve)
-    return Plan(cells, cell, count, ec, n_classes)
+    return Plan(cells, *split_set(problem, everything, cells.count, reserve, looks_ahead))

@@ -114,11 +114,13 @@ def best_cut_of_axis(
     cap: Floats,
     values: Ints,
     to_beat: float,
+    looks_ahead: bool,
 ) -> tuple[float, int, int, bool, int, int]:
     """The cut of one attribute that gains most: gain, axis, bin, whether that bin alone is left, both core sizes.
 
     Prefixes of the bins, and for a hierarchy each child against the rest, which is what pays where a flat attribute
-    loses all or nothing.
+    loses all or nothing. Parting its children into two groups gains nothing yet; who looks ahead counts it as if the
+    loss fell in proportion to the children that are left, as it will once they are all parted.
     """
     table, sizes, lows, highs = binned
     axes = problem.axes
@@ -147,8 +149,15 @@ def best_cut_of_axis(
                 n_left += sizes[b]
                 left += table[b]
                 loss_left = range_loss(axes, axis, low_to[place], high_to[place])
+            loss_right = range_loss(axes, axis, low, high)
+            if looks_ahead and axes.is_tree[axis]:
+                n_children = 1 if is_single else place + 1
+                if n_children > 1:
+                    loss_left = min(loss_left, whole * (n_children - 1) / final)
+                if n_children < final:
+                    loss_right = min(loss_right, whole * (final - n_children) / final)
             gain_left = axes.weight[axis] * (whole - loss_left)
-            gain_right = axes.weight[axis] * (whole - range_loss(axes, axis, low, high))
+            gain_right = axes.weight[axis] * (whole - loss_right)
             if n_left * gain_left + (size - n_left) * gain_right <= best[0]:
                 continue
             for v in values:

@@ -56,7 +56,14 @@ def starts_of(ec: Ids, n_classes: int) -> Ints:
 
 @kernel
 def resplit_windows(
-    problem: Problem, cells: Ids, counts: Ints, starts: Ints, window: int, offset: int, reserve: float
+    problem: Problem,
+    cells: Ids,
+    counts: Ints,
+    starts: Ints,
+    window: int,
+    offset: int,
+    reserve: float,
+    looks_ahead: bool,
 ) -> tuple[Ids, Ints, Ids, int]:
     """Split each window of neighbouring classes anew and keep the better; same form of result as `split_set`."""
     n_classes = len(starts) - 1
@@ -73,7 +80,7 @@ def resplit_windows(
         before = total_loss(problem, part_cell, part_count, bounds)
         if before > 0.0 and last - first > 1:
             merged_cell, merged_count = merge_fragments(part_cell, part_count)
-            new_cell, new_count, new_class, n_new = split_set(problem, merged_cell, merged_count, reserve)
+            new_cell, new_count, new_class, n_new = split_set(problem, merged_cell, merged_count, reserve, looks_ahead)
             new_bounds = starts_of(new_class, n_new)
             if total_loss(problem, new_cell, new_count, new_bounds) < before * (1 - 1e-9):
                 part_cell, part_count, bounds = new_cell, new_count, new_bounds
@@ -92,7 +99,9 @@ def resplit_windows(
     return out_cell[:n_out].copy(), out_count[:n_out].copy(), out_class[:n_out].copy(), n_out_classes
 
 
-def improve(problem: Problem, plan: Plan, window: int, offset: int, reserve: float, turn: int = 0) -> Plan:
+def improve(
+    problem: Problem, plan: Plan, window: int, offset: int, reserve: float, looks_ahead: bool, turn: int = 0
+) -> Plan:
     """One pass over all classes in the order of the Hilbert curve, on both cores."""
     cells = plan.cells
     rank = _places_along_curve(cells, plan, turn)
@@ -105,7 +114,7 @@ def improve(problem: Problem, plan: Plan, window: int, offset: int, reserve: flo
         begin, end = starts[half[0]], starts[half[1]]
         part = order[begin:end]
         bounds = starts[half[0] : half[1] + 1] - begin
-        return resplit_windows(problem, plan.cell[part], plan.count[part], bounds, window, offset, reserve)
+        return resplit_windows(problem, plan.cell[part], plan.count[part], bounds, window, offset, reserve, looks_ahead)
 
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(work, halves))

@@ -60,7 +60,15 @@ def reserved_cap(problem: Problem, total: Ints, size: int, loss: float, reserve:
 
 
 @kernel
-def cut_set(problem: Problem, cells: Ids, counts: Ints, reserve: float, part: NDArray[np.int8], kept: Ints) -> bool:
+def cut_set(
+    problem: Problem,
+    cells: Ids,
+    counts: Ints,
+    reserve: float,
+    looks_ahead: bool,
+    part: NDArray[np.int8],
+    kept: Ints,
+) -> bool:
     """Find the best cut that can be made; fills the side of each fragment (0 left, 1 right) and what its core keeps."""
     n_axes = problem.points.shape[1]
     total = np.zeros(len(problem.cap), dtype=np.int64)
@@ -83,7 +91,7 @@ def cut_set(problem: Problem, cells: Ids, counts: Ints, reserve: float, part: ND
             codes = codes_on(problem, axis, cells)
             bins, n_bins = bin_codes(problem, axis, codes, counts, low[axis], high[axis])
             binned = count_bins(problem, cells, counts, codes, bins, n_bins)
-            found = best_cut_of_axis(problem, axis, binned, total, cap, values, best[0])
+            found = best_cut_of_axis(problem, axis, binned, total, cap, values, best[0], looks_ahead)
             if found[1] >= 0:
                 best = found
                 best_bins = bins
@@ -130,7 +138,9 @@ def make_cut(
 
 
 @kernel
-def split_set(problem: Problem, cells: Ids, counts: Ints, reserve: float) -> tuple[Ids, Ints, Ids, int]:
+def split_set(
+    problem: Problem, cells: Ids, counts: Ints, reserve: float, looks_ahead: bool
+) -> tuple[Ids, Ints, Ids, int]:
     """Split a set into classes; returns fragments (cell, count, class) and the number of classes.
 
     Sets that wait lie behind each other in one stack of fragments.
@@ -149,7 +159,7 @@ def split_set(problem: Problem, cells: Ids, counts: Ints, reserve: float) -> tup
         set_cell, set_count = stack_cell[begin:used].copy(), stack_count[begin:used].copy()
         used = begin
         part, kept = np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int64)
-        if not cut_set(problem, set_cell, set_count, reserve, part, kept):
+        if not cut_set(problem, set_cell, set_count, reserve, looks_ahead, part, kept):
             if n_out + n > len(out_cell):
                 out_cell = np.concatenate((out_cell, np.empty(len(out_cell) + n, dtype=np.int32)))
                 out_count = np.concatenate((out_count, np.empty(len(out_count) + n, dtype=np.int64)))
