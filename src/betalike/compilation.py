@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+STAMP = "betalike-kernels.stamp"
+
+
+def forget_stale_kernels(package: Path = Path(__file__).parent) -> None:
+    """Remove cached machine code if any source file changed since it was made.
+
+    Numba looks only at the file of a kernel, not at those of the kernels that it calls, and would run old code.
+    """
+    sources = sorted(package.rglob("*.py"))
+    state = "\n".join(f"{path} {path.stat().st_mtime_ns} {path.stat().st_size}" for path in sources)
+    digest = hashlib.sha256(state.encode()).hexdigest()
+    stamp = package / "__pycache__" / STAMP
+    with contextlib.suppress(OSError):  # nothing to forget where nothing can be written
+        if not stamp.exists() or stamp.read_text() != digest:
+            for cached in [*package.rglob("*.nbi"), *package.rglob("*.nbc")]:
+                cached.unlink(missing_ok=True)
+            stamp.parent.mkdir(exist_ok=True)
+            stamp.write_text(digest)
+
+
+forget_stale_kernels()
 
 
 def kernel(function: Function) -> Function:

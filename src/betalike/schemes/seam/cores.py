@@ -11,17 +11,31 @@ from betalike.schemes.seam.problem import Problem
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-ITERATIONS = 60
 HALVINGS = 40
-ATTEMPTS = 40
-ATTEMPTS_WITH_RESERVE = 8
+ATTEMPTS = 60
+ATTEMPTS_WITH_RESERVE = 20
 
 
 @kernel
 def largest_core(counts: Ints, total: int, cap: Floats, values: Ints) -> float:
-    """The greatest size T with sum of min(counts, cap * T) >= T, by fixed-point iteration from above."""
+    """The greatest size T with sum of min(counts, floor(cap * T)) >= T.
+
+    Without rounding, values over their cap hold a fixed share of the core and the others all they have: solved for T
+    until no further value is over its cap. Rounding down then takes a few steps more.
+    """
     size = float(total)
-    for _ in range(ITERATIONS):
+    for _ in range(len(values) + 1):
+        whole, share = 0.0, 0.0
+        for v in values:
+            if counts[v] > cap[v] * size:
+                share += cap[v]
+            else:
+                whole += counts[v]
+        if share >= 1.0 or whole >= (1.0 - share) * size:
+            break
+        size = whole / (1.0 - share)
+    size = np.floor(size + 1e-6)
+    while size > 0.0:
         kept = 0.0
         for v in values:
             kept += min(float(counts[v]), np.floor(cap[v] * size))
@@ -119,21 +133,25 @@ def fit_cores(
     """Find what both cores hold, starting from the formula's sizes and growing the seam while rounding demands it."""
     k = problem.k
     n = left.sum() + right.sum()
-    size_left, size_right = sizes
+    extra = 0  # what the seam gets beyond the formula
     for attempt in range(ATTEMPTS):
-        size_left = size_left if size_left >= k else 0
-        size_right = size_right if size_right >= k else 0
-        both = size_left + size_right
-        if both <= 0:
-            return False
-        rest = n - both
         tighter = cap if attempt < ATTEMPTS_WITH_RESERVE else problem.cap
-        cores[:] = 0
-        if (rest == 0 or rest >= k) and fill_cores(
-            problem, left, right, (size_left, size_right), rest, tighter, values, cores
-        ):
-            return True
-        more = max(k - rest, 1 + attempt * n // 200)
-        from_left = (more * size_left + both - 1) // both
-        size_left, size_right = size_left - from_left, size_right - (more - from_left)
+        for quarter in (2, 0, 4, 1, 3) if extra > 0 else (2, 2, 2, 2, 2):  # of it from the left core
+            from_left = extra * quarter // 4
+            size_left, size_right = sizes[0] - from_left, sizes[1] - (extra - from_left)
+            size_left = size_left if size_left >= k else 0
+            size_right = size_right if size_right >= k else 0
+            rest = n - size_left - size_right
+            cores[:] = 0
+            if (
+                size_left + size_right > 0
+                and (rest == 0 or rest >= k)
+                and fill_cores(problem, left, right, (size_left, size_right), rest, tighter, values, cores)
+            ):
+                return True
+            if extra == 0:
+                break
+        extra += 1 + max(extra // 20, attempt * n // 4000, k - (n - sizes[0] - sizes[1]) - extra if attempt == 0 else 0)
+        if extra >= sizes[0] + sizes[1]:
+            break
     return False
