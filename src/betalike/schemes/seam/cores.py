@@ -75,14 +75,15 @@ def fill_core(problem: Problem, counts: Ints, size: int, room: Ints, cap: Floats
     The core takes min(counts, level * cap * size) of each value, with the least level that reaches the size, but leaves
     no more of a value than the seam has room for.
     """
+    allowed = np.zeros_like(counts)
     least, most = 0, 0
     for v in values:
         core[v] = max(counts[v] - room[v], 0)
-        allowed = min(counts[v], most_of(problem, v, cap, size))
-        if core[v] > allowed:
+        allowed[v] = min(counts[v], most_of(problem, v, cap, size))
+        if core[v] > allowed[v]:
             return False
         least += core[v]
-        most += allowed
+        most += allowed[v]
     if least > size or most < size:
         return False
     low, high = 0.0, 1.0 + 1e-9  # so that rounding cannot keep a value from its cap
@@ -90,20 +91,20 @@ def fill_core(problem: Problem, counts: Ints, size: int, room: Ints, cap: Floats
         level = (low + high) / 2
         total = 0
         for v in values:
-            allowed = min(counts[v], most_of(problem, v, cap, size))
-            total += max(core[v], min(allowed, int(level * cap[v] * size)))
-        if total >= size:
+            total += max(core[v], min(allowed[v], int(level * cap[v] * size)))
+        if total == size:
+            high = level
+            break
+        if total > size:
             high = level
         else:
             low = level
     total = 0
     for v in values:
-        allowed = min(counts[v], most_of(problem, v, cap, size))
-        core[v] = max(core[v], min(allowed, int(low * cap[v] * size)))
+        core[v] = max(core[v], min(allowed[v], int(low * cap[v] * size)))
         total += core[v]
-    for v in values:  # what rounding left open goes to values that reach the level just above
-        allowed = min(counts[v], most_of(problem, v, cap, size))
-        more = min(min(allowed, int(high * cap[v] * size)) - core[v], size - total)
+    for v in values:  # the rest goes to values that reach the level just above
+        more = min(min(allowed[v], int(high * cap[v] * size)) - core[v], size - total)
         if more > 0:
             core[v] += more
             total += more
