@@ -60,10 +60,11 @@ class TableFacts(msgspec.Struct, frozen=True):
 
 
 class ReleaseFacts(msgspec.Struct, frozen=True):
-    """What was published, counted from what was written."""
+    """What was published, counted from what was written; classes formed with the same labels are one class there."""
 
     rows: int
     classes: int
+    formed_classes: int
     smallest_class: int
     average_loss: float
     loss: dict[str, float]

@@ -324,6 +324,7 @@ def _certify(
         release=ReleaseFacts(
             rows=audit.rows,
             classes=audit.classes,
+            formed_classes=plan.n_classes,
             smallest_class=audit.k,
             average_loss=verified.loss.average,
             loss=verified.loss.per_attribute,

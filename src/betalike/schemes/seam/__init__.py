@@ -20,7 +20,7 @@ WINDOWS = (8, 8, 4, 16)  # neighbouring classes that are merged and split anew, 
 # Ways to split, the most promising first: how much slack to reserve, and whether to look ahead in hierarchies.
 WAYS = ((0.1, True), (0.15, False), (0.05, True), (0.2, False), (0.1, False), (0.15, True), (0.05, False), (0.2, True))
 # How much is tried: tables of up to so many cells are split in so many ways and improved in so many passes.
-EFFORTS = ((25_000, 8, 12), (60_000, 4, 4), (400_000, 2, 2))
+EFFORTS = ((25_000, 8, 12), (400_000, 2, 2))
 LEAST_EFFORT = (1, 1)
 
 
