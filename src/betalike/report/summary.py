@@ -62,7 +62,7 @@ def _promise_text(promise: Mapping[str, Any], worst_value: str) -> Text:
     text.append(
         f"\n         worst class: {100 * promise['worst_ratio']:.1f} % of the limit for the value {worst_value}"
     )
-    text.append(f"; largest gain {promise['worst_gain']:.3f}")
+    text.append(f"\n         largest gain {promise['worst_gain']:.3f}")
     return text
 
 

@@ -18,10 +18,15 @@ from betalike.table import Cells, Plan
 
 WINDOWS = (8, 8, 4, 16)  # neighbouring classes that are merged and split anew, pass by pass
 # Ways to split, the most promising first: how much slack to reserve, and whether to look ahead in hierarchies.
-WAYS = ((0.1, True), (0.15, False), (0.05, True), (0.2, False), (0.1, False), (0.15, True), (0.05, False), (0.2, True))
-# How much is tried: tables of up to so many cells are split in so many ways and improved in so many passes.
-EFFORTS = ((25_000, 8, 12), (400_000, 2, 2))
-LEAST_EFFORT = (1, 1)
+WAYS = tuple(
+    (reserve, looks_ahead)
+    for reserves in ((0.1, 0.15), (0.05, 0.2), (0.15, 0.1), (0.2, 0.05), (0.0, 0.0), (0.3, 0.3))
+    for reserve, looks_ahead in zip(reserves, (True, False), strict=True)
+)
+# How much is tried: tables of up to so many cells are split in so many ways, and so many of the best results improved
+# in so many passes; a split that starts worse may end better.
+EFFORTS = ((25_000, 12, 4, 12), (100_000, 2, 1, 2))
+LEAST_EFFORT = (1, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -42,15 +47,17 @@ class Seam:
         """Form classes that keep the promise: split in several ways, and improve the best result."""
         problem = pose(cells, model)
         fitting = [effort[1:] for effort in EFFORTS if len(cells.count) <= effort[0]]
-        n_ways, n_passes = fitting[0] if fitting else LEAST_EFFORT
+        n_ways, n_kept, n_passes = fitting[0] if fitting else LEAST_EFFORT
         with ThreadPoolExecutor(2) as pool:
             plans = list(pool.map(lambda way: _split(problem, cells, *way), WAYS[:n_ways]))
-        plan = min(plans, key=lambda plan: plan_loss(plan).average)
-        for number in progress.track(range(n_passes), "improving classes"):
+        kept = sorted(plans, key=lambda plan: plan_loss(plan).average)[:n_kept]
+        steps = [(number, place) for place in range(n_kept) for number in range(n_passes)]
+        for number, place in progress.track(steps, "improving classes"):
             reserve, looks_ahead = WAYS[number % len(WAYS)]
             window = WINDOWS[number % len(WINDOWS)]
-            plan = improve(problem, plan, window, window // 2 * (number % 2), reserve, looks_ahead, turn=number // 2)
-        return plan
+            offset = window // 2 * (number % 2)
+            kept[place] = improve(problem, kept[place], window, offset, reserve, looks_ahead, turn=number // 2)
+        return min(kept, key=lambda plan: plan_loss(plan).average)
 
 
 def _split(problem: Problem, cells: Cells, reserve: float, looks_ahead: bool) -> Plan:
