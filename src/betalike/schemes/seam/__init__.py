@@ -25,8 +25,8 @@ WAYS = tuple(
 )
 # How much is tried: tables of up to so many cells are split in so many ways, and so many of the best results improved
 # in so many passes; a split that starts worse may end better.
-EFFORTS = ((25_000, 12, 4, 12), (100_000, 2, 1, 2))
-LEAST_EFFORT = (1, 1, 1)
+EFFORTS = ((25_000, 12, 4, 12), (60_000, 2, 1, 2))
+LEAST_EFFORT = (1, 1, 0)
 
 
 @dataclass(frozen=True)
