@@ -73,7 +73,7 @@ def publish(
         sensitive: the column to protect; published as it is.
         beta: by how much a value may at most become likelier, relative to its share of the table.
         out: folder for published.csv and certificate.json; without it the release stays in memory.
-        scheme: "seam", "burel" or "burel+split".
+        scheme: "burel+split", "burel" or "seam" (which loses least).
         model: "enhanced" (frequent values are protected too; Definition 3) or "basic" (Definition 2).
         k: least number of rows in a class.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.

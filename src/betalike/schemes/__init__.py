@@ -17,7 +17,7 @@ SCHEMES: dict[str, Callable[..., Scheme]] = {
     "burel+split": lambda **options: Burel(split=True, **options),
 }
 OPTIONS: dict[str, list[str]] = {"seam": [], "burel": ["retrieval"], "burel+split": ["retrieval"]}
-DEFAULT_SCHEME = "seam"
+DEFAULT_SCHEME = "burel+split"
 
 __all__ = ["DEFAULT_SCHEME", "OPTIONS", "SCHEMES", "Burel", "Retrieval", "Scheme", "Seam", "make_scheme"]
 
