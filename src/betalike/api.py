@@ -88,7 +88,7 @@ def publish(
         layout: "labels" (`[30, 45]`) or "bounds" (columns `age_low` and `age_high`).
         force: replace a release that is in the folder already.
         seed: repeatable choices, for experiments only: whoever knows it can undo them.
-        options: further options of the scheme, such as {"retrieval": "exact"} for BUREL.
+        options: further options of the scheme, such as {"effort": 4} for SEAM.
         delimiter: of a CSV file, where it is not recognized.
         progress: something that shows how far the work is.
     """

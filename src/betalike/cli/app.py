@@ -57,7 +57,7 @@ def demo(
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the release (default: betalike-demo).")] = None,
     rows: Annotated[int, typer.Option("--rows", help="Rows of the built-in table.")] = 100_000,
     beta: Annotated[float, typer.Option("--beta", help="The promise.")] = 4.0,
-    scheme: Annotated[str | None, typer.Option("--scheme", help="burel+split (default), burel or seam.")] = None,
+    scheme: Annotated[str | None, typer.Option("--scheme", help="seam (default), burel or burel+split.")] = None,
     force: Force = False,
     seed: Seed = None,
     json: Json = False,
@@ -130,7 +130,7 @@ def publish(
     ] = None,
     out: Annotated[str | None, typer.Option("--out", help="Folder for the release.")] = None,
     spec: Annotated[Path | None, typer.Option("--spec", help="A release.toml; options given besides it win.")] = None,
-    scheme: Annotated[str | None, typer.Option("--scheme", help="burel+split (default), burel or seam.")] = None,
+    scheme: Annotated[str | None, typer.Option("--scheme", help="seam (default), burel or burel+split.")] = None,
     model: Annotated[str | None, typer.Option("--model", help="enhanced (default) or basic.")] = None,
     k: Annotated[int | None, typer.Option("--k", help="Least number of rows in a class (default: 1).")] = None,
     hierarchies: Hierarchies = None,
@@ -156,6 +156,9 @@ def publish(
     ] = None,
     retrieval: Annotated[
         str | None, typer.Option("--retrieval", help="BUREL's neighbours: hilbert (default) or exact.")
+    ] = None,
+    effort: Annotated[
+        int | None, typer.Option("--effort", help="How long SEAM improves its classes: 1 (default), 0 or more.")
     ] = None,
     engine: Annotated[str, typer.Option("--engine", help="memory.")] = "memory",
     delimiter: Delimiter = None,
@@ -187,6 +190,7 @@ def publish(
             "format": format,
             "layout": layout,
             "retrieval": retrieval,
+            "effort": effort,
             "engine": engine,
             "delimiter": delimiter,
             "force": force,

@@ -16,8 +16,8 @@ SCHEMES: dict[str, Callable[..., Scheme]] = {
     "burel": lambda **options: Burel(split=False, **options),
     "burel+split": lambda **options: Burel(split=True, **options),
 }
-OPTIONS: dict[str, list[str]] = {"seam": [], "burel": ["retrieval"], "burel+split": ["retrieval"]}
-DEFAULT_SCHEME = "burel+split"
+OPTIONS: dict[str, list[str]] = {"seam": ["effort"], "burel": ["retrieval"], "burel+split": ["retrieval"]}
+DEFAULT_SCHEME = "seam"
 
 __all__ = ["DEFAULT_SCHEME", "OPTIONS", "SCHEMES", "Burel", "Retrieval", "Scheme", "Seam", "make_scheme"]
 
