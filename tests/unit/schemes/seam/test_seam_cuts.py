@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from betalike.axis import HierarchyAxis, OrderedAxis
@@ -272,24 +272,19 @@ def test_the_best_cut_gains_more_than_is_asked_for(
     assert (cut < 0) == (gain == 0)
     if cut >= 0:
         again, more, _ = chosen_cut(Found(seed, beta, ahead, reserve), share * gain)
-        assert again < 0 or more > share * gain
+        assert more > share * gain if again >= 0 else share >= 1
     assert chosen_cut(Found(seed, beta, ahead, reserve), np.inf)[0] == -1
 
 
-@pytest.mark.parametrize("reserve", [0.0, 0.1, 1.0])
-def test_nearly_every_best_cut_gains_as_much_as_looking_closely_at_every_cut(reserve: float) -> None:
-    """Nearly, for a cut is looked at only until it seems that it cannot beat the best one."""
-    shares = []
-    for seed in range(250):
-        found = Found(seed, beta=[0.5, 1, 2, 4][seed % 4], ahead=seed % 3 == 0, reserve=reserve)
-        expected = cut_by_cut(found)
-        gain = chosen_cut(found)[1]
-        assert (gain > 0) == (expected > 0)
-        if expected > 0:
-            shares.append(gain / expected)
-    assert len(shares) > 200
-    assert np.mean(np.array(shares) > 1 - 1e-12) >= 0.99
-    assert np.mean(shares) >= 0.998
+@given(seed=SEEDS, beta=BETAS, ahead=st.booleans(), reserve=st.sampled_from([0.0, 0.1, 1.0]))
+@example(seed=1628, beta=0.5, ahead=True, reserve=1.0)
+@example(seed=1700, beta=0.5, ahead=True, reserve=1.0)
+@example(seed=5860, beta=0.5, ahead=True, reserve=0.1)
+def test_the_best_cut_gains_as_much_as_looking_closely_at_every_cut(
+    seed: int, beta: float, ahead: bool, reserve: float
+) -> None:
+    found = Found(seed, beta, ahead, reserve)
+    assert chosen_cut(found)[1] >= cut_by_cut(found) * (1 - 1e-12)
 
 
 @given(seed=SEEDS, beta=BETAS, ahead=st.booleans(), reserve=st.sampled_from([0.0, 0.1, 1.0]))
