@@ -44,13 +44,22 @@ def code_sensitive(column: pl.Series, attribute: Attribute, missing_is_value: bo
     axis, order = _sensitive_axis(column, published, attribute)
     published = published.gather(order)
     codes = _codes_of_values(column, published, np.arange(len(published)), len(published))
-    _, first = np.unique(codes, return_index=True)
+    first = np.empty(axis.size, dtype=np.int64)  # a row of each code
+    first[codes] = np.arange(len(codes))
     given = as_given.gather(first)
     return (
         axis,
         codes,
         pl.select(pl.when(column.gather(first).is_not_null()).then(given)).to_series().alias(column.name),
     )
+
+
+def comparable(column: pl.Series, kind: Kind) -> pl.Series:
+    """The column in a form in which equal values are equal, whatever file or frame they came from."""
+    column = _empty_to_missing(column)
+    if kind is Kind.CATEGORICAL:
+        return _as_text(column)
+    return _to_numbers(column, kind, column.name)
 
 
 def guess_kind(column: pl.Series, attribute: Attribute) -> Kind:

@@ -12,12 +12,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.axis import Axis, OrderedAxis
+from betalike.drafts import Draw
 from betalike.engines.coding import code_quasi_identifier, code_sensitive
+from betalike.engines.exact_rows import count_changed, count_moves, read_exactly
 from betalike.errors import FileError, GuaranteeError, InputError, SchemaError
-from betalike.publication import Format, Layout, Recount
+from betalike.publication import ExactRecount, Format, Layout, Recount
 from betalike.randomness import Randomness
 from betalike.schema import Schema
-from betalike.table import Cells, ClassCounts, Ids, Plan, fold, random_order, shuffle_within
+from betalike.table import Cells, ClassCounts, Ids, Margins, Plan, fold, random_order, shuffle_within
 from betalike.table_kernels import hand_out
 
 
@@ -46,13 +48,17 @@ class MemoryEngine:
         self.schema = schema
 
     @cached_property
-    def _coded(self) -> tuple[Cells, Ids, pl.Series]:
-        """The cells, the cell of each row, and the sensitive value that each code stands for."""
+    def _sensitive(self) -> tuple[Axis, Ids, pl.Series]:
+        """The sensitive axis, the code of each row, and the value that each code stands for."""
+        sensitive = self.schema.sensitive
+        return code_sensitive(self.frame[sensitive.name], sensitive, self.schema.sensitive_missing_is_value)
+
+    @cached_property
+    def _coded(self) -> tuple[Cells, Ids]:
+        """The cells, and the cell of each row."""
         schema, frame = self.schema, self.frame
         coded = [code_quasi_identifier(frame[a.name], a) for a in schema.quasi_identifiers]
-        sensitive, values, published = code_sensitive(
-            frame[schema.sensitive.name], schema.sensitive, schema.sensitive_missing_is_value
-        )
+        sensitive, values, _ = self._sensitive
         axes = tuple(axis for axis, _ in coded)
         sizes = [axis.size for axis in axes]
         row_of_cell, cell_of_row = fold([*(codes for _, codes in coded), values], [*sizes, sensitive.size])
@@ -61,7 +67,7 @@ class MemoryEngine:
         cell_of_point, point = fold(list(corners.T), sizes)
         value = values[row_of_cell].astype(np.int32)
         cells = Cells(axes, sensitive, schema.weights, corners[cell_of_point], point, value, count)
-        return cells, cell_of_row, published
+        return cells, cell_of_row
 
     def count_cells(self) -> Cells:
         """Fold the table into cells."""
@@ -70,7 +76,7 @@ class MemoryEngine:
     @property
     def sensitive_values(self) -> pl.Series:
         """The published form of each sensitive code."""
-        return self._coded[2]
+        return self._sensitive[2]
 
     @property
     def sensitive_labels(self) -> list[str]:
@@ -112,6 +118,42 @@ class MemoryEngine:
             order = pl.Series(assignment.order)
             columns.extend(self.frame[attribute.name].gather(order) for attribute in self.schema.kept)
         return pl.DataFrame(columns)
+
+    def count_values(self) -> Margins:
+        """Count the sensitive values alone."""
+        schema = self.schema
+        axes = tuple(code_quasi_identifier(self.frame[a.name], a)[0] for a in schema.quasi_identifiers)
+        sensitive, values, _ = self._sensitive
+        counts = np.bincount(values, minlength=sensitive.size).astype(np.int64)
+        return Margins(axes, sensitive, schema.weights, counts)
+
+    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[pl.DataFrame, Ids]:
+        """The rows as they are, in random order, and which row of the table each was."""
+        order = random_order(self.frame.height, randomness)
+        rows = pl.Series(order)
+        _, values, published = self._sensitive
+        columns = [self.frame[name].gather(rows) for name in self.schema.quasi_identifier_names]
+        if draw is not None:
+            drawn = pl.Series(draw(values, 0)[order])
+            columns.append(published.gather(drawn).alias(self.schema.sensitive.name))
+        columns.extend(self.frame[attribute.name].gather(rows) for attribute in self.schema.kept)
+        return pl.DataFrame(columns), order
+
+    def compare_exactly(self, release: pl.DataFrame, trace: Ids, path: Path | None, form: Format) -> ExactRecount:
+        """Compare exact rows with the table, as they were written, or as they are where there is no file."""
+        sensitive = self.schema.sensitive.name
+        names = list(self.schema.quasi_identifier_names)
+        try:
+            read = read_exactly(release, path, form, [sensitive])
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise GuaranteeError("what was written cannot be read back. Nothing was published.") from error
+        if read.height != len(trace) or not set(names) <= set(read.columns):
+            return ExactRecount(read.height, n_changed=read.height)
+        n_changed = sum(count_changed(read[name], self.frame[name].gather(pl.Series(trace))) for name in names)
+        if sensitive not in read.columns:
+            return ExactRecount(read.height, n_changed)
+        moves, n_unknown = count_moves(self._sensitive[1][trace], read[sensitive], self.sensitive_labels)
+        return ExactRecount(read.height, n_changed, n_unknown, moves)
 
     def write(self, release: pl.DataFrame, path: Path, form: Format) -> None:
         """Write a release to a file."""
