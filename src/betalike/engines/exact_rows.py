@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +11,34 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from betalike.engines.coding import codes_of_values
 from betalike.publication import Format
 
+Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]
 
 
-def read_exactly(release: pl.DataFrame, path: Path | None, form: Format, as_text: Collection[str]) -> pl.DataFrame:
-    """The rows as they were written, in the types of the release where CSV can tell them; the rows if no file is."""
-    if path is None:
-        return release
-    if form is Format.PARQUET:
-        return pl.read_parquet(path)
-    types: dict[str, Any] = {
-        name: dtype if _is_plain_number(dtype) and name not in as_text else pl.String
-        for name, dtype in release.schema.items()
-    }
-    return pl.read_csv(path, schema_overrides=types)
+@dataclass(frozen=True)
+class Written:
+    """A table as it was written, a column at a time where the format allows it."""
+
+    columns: list[str]
+    height: int
+    column: Callable[[str], pl.Series]
+
+
+def open_written(release: pl.DataFrame, path: Path | None, form: Format, as_text: Collection[str]) -> Written:
+    """What was written, in the types of the release where CSV can tell them; the release itself if no file is."""
+    if path is not None and form is Format.PARQUET:
+        height = pl.scan_parquet(path).select(pl.len()).collect().item()
+        return Written(list(pl.read_parquet_schema(path)), height, lambda name: _read_column(path, name))
+    if path is not None:
+        types: dict[str, Any] = {
+            name: dtype if _is_plain_number(dtype) and name not in as_text else pl.String
+            for name, dtype in release.schema.items()
+        }
+        release = pl.read_csv(path, schema_overrides=types)
+    return Written(release.columns, release.height, release.get_column)
 
 
 def count_changed(written: pl.Series, original: pl.Series) -> int:
@@ -35,19 +48,22 @@ def count_changed(written: pl.Series, original: pl.Series) -> int:
     return int(written.ne_missing(original).sum())
 
 
-def count_moves(values: NDArray[np.integer], published: pl.Series, labels: Sequence[str]) -> tuple[Ints, int]:
+def count_moves(values: Ids, published: pl.Series, labels: Sequence[str]) -> tuple[Ints, int]:
     """How many rows of each value were published as each, and how many as something that is no value."""
-    pairs = pl.DataFrame({"value": values, "published": published}).group_by("value", "published").len()
+    if published.dtype in (pl.Categorical, pl.Enum):
+        published = published.cast(pl.String)
     number = {label: i for i, label in enumerate(labels)}
-    seen = [number.get(text, -1) for text in pairs["published"].cast(pl.String).fill_null("")]
-    moves = np.zeros((len(labels), len(labels)), dtype=np.int64)
-    n_unknown = 0
-    for value, place, count in zip(pairs["value"], seen, pairs["len"], strict=True):
-        if place < 0:
-            n_unknown += count
-        else:
-            moves[value, place] += count
-    return moves, n_unknown
+    distinct = published.unique().drop_nulls()
+    numbers = np.array([number.get(text, -1) for text in distinct.cast(pl.String)], dtype=np.int32)
+    places = codes_of_values(published, distinct, numbers, missing=number.get("", -1))
+    is_known = places >= 0
+    pairs = values[is_known].astype(np.int64) * len(labels) + places[is_known]
+    moves = np.bincount(pairs, minlength=len(labels) ** 2).reshape(len(labels), len(labels))
+    return moves.astype(np.int64), int((~is_known).sum())
+
+
+def _read_column(path: Path, name: str) -> pl.Series:
+    return pl.read_parquet(path, columns=[name]).to_series().rechunk()
 
 
 def _is_plain_number(dtype: pl.DataType) -> bool:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from betalike.axis import Axis, OrderedAxis
 from betalike.drafts import Draw
-from betalike.engines.coding import code_quasi_identifier, code_sensitive
-from betalike.engines.exact_rows import count_changed, count_moves, read_exactly
+from betalike.engines.coding import axis_of, code_quasi_identifier, code_sensitive
+from betalike.engines.exact_rows import count_changed, count_moves, open_written
 from betalike.errors import FileError, GuaranteeError, InputError, SchemaError
 from betalike.publication import ExactRecount, Format, Layout, Recount
 from betalike.randomness import Randomness
@@ -44,7 +44,7 @@ class MemoryEngine:
         for name in schema.names:
             if any(sign in name for sign in '"\r\n'):
                 raise SchemaError(f"the column name {name!r} holds a quote or a line break; rename the column.")
-        self.frame = frame
+        self.frame = frame.rechunk()  # rows are looked up by their number, which is slow in parts
         self.schema = schema
 
     @cached_property
@@ -122,7 +122,7 @@ class MemoryEngine:
     def count_values(self) -> Margins:
         """Count the sensitive values alone."""
         schema = self.schema
-        axes = tuple(code_quasi_identifier(self.frame[a.name], a)[0] for a in schema.quasi_identifiers)
+        axes = tuple(axis_of(self.frame[a.name], a) for a in schema.quasi_identifiers)
         sensitive, values, _ = self._sensitive
         counts = np.bincount(values, minlength=sensitive.size).astype(np.int64)
         return Margins(axes, sensitive, schema.weights, counts)
@@ -144,16 +144,18 @@ class MemoryEngine:
         sensitive = self.schema.sensitive.name
         names = list(self.schema.quasi_identifier_names)
         try:
-            read = read_exactly(release, path, form, [sensitive])
+            written = open_written(release, path, form, [sensitive])
+            if written.height != len(trace) or not set(names) <= set(written.columns):
+                return ExactRecount(written.height, n_changed=max(written.height, 1))
+            rows = pl.Series(trace)
+            n_changed = sum(count_changed(written.column(name), self.frame[name].gather(rows)) for name in names)
+            if sensitive not in written.columns:
+                return ExactRecount(written.height, n_changed)
+            published = written.column(sensitive)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise GuaranteeError("what was written cannot be read back. Nothing was published.") from error
-        if read.height != len(trace) or not set(names) <= set(read.columns):
-            return ExactRecount(read.height, n_changed=read.height)
-        n_changed = sum(count_changed(read[name], self.frame[name].gather(pl.Series(trace))) for name in names)
-        if sensitive not in read.columns:
-            return ExactRecount(read.height, n_changed)
-        moves, n_unknown = count_moves(self._sensitive[1][trace], read[sensitive], self.sensitive_labels)
-        return ExactRecount(read.height, n_changed, n_unknown, moves)
+        moves, n_unknown = count_moves(self._sensitive[1][trace], published, self.sensitive_labels)
+        return ExactRecount(written.height, n_changed, n_unknown, moves)
 
     def write(self, release: pl.DataFrame, path: Path, form: Format) -> None:
         """Write a release to a file."""

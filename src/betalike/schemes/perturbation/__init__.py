@@ -79,8 +79,8 @@ class Perturbation:
         if kept < 1:
             raise InfeasibleError(
                 f"with beta {model.beta:g} less than one of the table's {n_rows} rows is expected to keep its "
-                f"sensitive value ({kept:.2g}), so the published column would be as good as independent of the original "
-                "one. Choose a larger beta, or publish the overall distribution alone with the scheme 'baseline'."
+                f"sensitive value ({kept:.2g}), so the published column would be as good as independent of the "
+                "original one. Choose a larger beta, or publish the overall distribution alone: scheme 'baseline'."
             )
         return perturbing
 

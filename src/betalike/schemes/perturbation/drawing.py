@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,15 +29,17 @@ class Draw:
 
     def __call__(self, values: Ids, first_row: int) -> Ids:
         """Draw for rows that follow each other, given the number of the first."""
-        published = np.empty(len(values), dtype=np.int32)
-        for done in range(0, len(values), ROWS_PER_STEP):
-            part = values[done : done + ROWS_PER_STEP]
-            words = numbered_words(self.key, 0, first_row + done, len(part))
-            drawn = draw_values(part, words, self.transition.cumulated)
-            for row in np.flatnonzero(drawn < 0):
-                drawn[row] = self._draw_again(part[row : row + 1], first_row + done + int(row))
-            published[done : done + ROWS_PER_STEP] = drawn
-        return published
+        starts = range(0, len(values), ROWS_PER_STEP)
+        with ThreadPoolExecutor(2) as pool:
+            parts = pool.map(lambda start: self._draw(values[start : start + ROWS_PER_STEP], first_row + start), starts)
+            return np.concatenate([np.empty(0, dtype=np.int32), *parts])
+
+    def _draw(self, values: Ids, first_row: int) -> Ids:
+        words = numbered_words(self.key, 0, first_row, len(values))
+        drawn = draw_values(values, words, self.transition.cumulated)
+        for row in np.flatnonzero(drawn < 0):
+            drawn[row] = self._draw_again(values[row : row + 1], first_row + int(row))
+        return drawn
 
     def _draw_again(self, value: Ids, row: int) -> int:
         """Draw for a row whose word fell among the left-over ones, from streams of second and further words."""
