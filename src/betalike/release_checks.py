@@ -74,7 +74,8 @@ def check_exact(
         return
     assert frame is not None
     values = Values.of(certificate)
-    is_prior = len(values.counts) > 1 and values.counts.min() > 0 and int(values.counts.sum()) == frame.height
+    counts = list(certificate.prior_counts.values())
+    is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == frame.height
     if not check("prior", is_prior, "the prior that the certificate tells is not of a table of as many rows."):
         return
     model = Likeness(promise.beta, Form(promise.model.removesuffix("-likeness")), promise.k)

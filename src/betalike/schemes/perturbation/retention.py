@@ -18,6 +18,7 @@ from betalike.models import Likeness, posterior_cap
 Floats = NDArray[np.float64]
 
 GOLDEN = (5**0.5 - 1) / 2
+TINY = 1e-14
 STEPS = 60  # halvings of an interval, enough for a floating-point number
 
 
@@ -42,7 +43,7 @@ def best_retention(prior: Floats, cap: Floats) -> Floats:
     up to a common level. The logarithm of the product is concave in K, so the best K is found by golden section.
     """
     problem = _Problem(prior, cap)
-    low, high = 0.0, 1.0
+    low, high = 0.0, 1.0  # the lower end stays within what is allowed
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     scores = problem.score(left), problem.score(right)
     for _ in range(2 * STEPS):
@@ -54,8 +55,14 @@ def best_retention(prior: Floats, cap: Floats) -> Floats:
             low, left = left, right
             right = low + GOLDEN * (high - low)
             scores = scores[1], problem.score(right)
-    best = problem.fill(low)  # `low` is 0 or lies left of a K that is allowed, so it is allowed itself
-    return np.zeros(len(prior)) if best is None else best
+    best = problem.fill(low)
+    return shared_retention(prior, cap) if best is None or best.min() <= 0 else best
+
+
+def shared_retention(prior: Floats, cap: Floats) -> Floats:
+    """The largest retention that all values can have alike; always above 0."""
+    gain = cap / prior - 1
+    return np.full(len(prior), np.min(gain / (len(prior) * (1 - cap) + gain)))
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,7 @@ class _Problem:
     def fill(self, kept: float) -> Floats | None:
         """The retentions with the largest product and K up to `kept`; None if there are none."""
         low, high = self._ranges(kept)
-        if (low > high).any() or self.prior @ low > kept:
+        if (low > high + TINY).any() or self.prior @ low > kept + TINY:  # what rounding adds is shrunk away later
             return None
         level_low, level_high = 0.0, 1.0
         for _ in range(STEPS):
