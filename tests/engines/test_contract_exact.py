@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -121,3 +123,38 @@ def test_the_form_of_a_number_does_not_matter_but_its_value_does() -> None:
     assert count_changed(pl.Series([1.5, None]), pl.Series([1.5, 0.0])) == 1
     assert count_changed(pl.Series(["a", None]), pl.Series(["a", ""])) == 0
     assert count_changed(pl.Series(["a", None]), pl.Series(["a", "b"])) == 1
+
+
+TYPES: dict[str, pl.Series] = {
+    "booleans": pl.Series([True, False, None, True]),
+    "categories": pl.Series(["a", "b", None, ""], dtype=pl.Categorical),
+    "small reals": pl.Series([0.1, 1e-30, None, 3e9], dtype=pl.Float32),
+    "reals": pl.Series([0.1, 1e300, 5e-324, -0.0]),
+    "not a number": pl.Series([0.1, float("nan"), None, 2.0]),
+    "small numbers": pl.Series([1, 2, None, 255], dtype=pl.UInt8),
+    "large numbers": pl.Series([2**63 - 1, -(2**63), None, 0]),
+    "times": pl.Series([datetime.time(1, 2, 3), None, datetime.time(0), datetime.time(23, 59, 59, 999_999)]),
+    "moments": pl.Series([datetime.datetime(2024, 1, 1, 1, 2, 3, 4), None, datetime.datetime(1, 1, 1)] * 2).head(4),
+    "moments somewhere": pl.Series([datetime.datetime(2024, 7, 1)] * 4).dt.replace_time_zone("Europe/Paris"),
+    "decimals": pl.Series([Decimal("1.50"), None, Decimal("-2.25"), Decimal("0")]),
+    "texts": pl.Series(["007", "1e5", " a", "\r\n"]),
+    "nothing": pl.Series([None] * 4, dtype=pl.String),
+}
+
+
+@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize("kind", TYPES)
+def test_columns_of_every_type_are_read_back_as_they_were(
+    make_engine: EngineMaker, tmp_path: Path, kind: str, form: Format
+) -> None:
+    column = TYPES[kind]
+    secrets = column.head(2) if kind != "nothing" else pl.Series(["x", "y"])
+    frame = pl.DataFrame({"x": pl.concat([column] * 3), "illness": pl.concat([secrets] * 6)})
+    engine = make_engine(frame, schema_of(["x"]))
+    n_values = len(engine.count_values().value_counts)
+    path = tmp_path / "t"
+    release, trace = published_rows(engine, path, draw=lambda values, _: (values + 1) % n_values, form=form)
+    assert release["x"].dtype == frame["x"].dtype
+    recount = engine.compare_exactly(release, trace, path, form)
+    assert (recount.n_rows, recount.n_changed, recount.n_unknown) == (12, 0, 0)
+    assert recount.moves.sum() == 12

@@ -54,7 +54,7 @@ def code_sensitive(column: pl.Series, attribute: Attribute, missing_is_value: bo
     axis, order = _sensitive_axis(column, published, attribute)
     published = published.gather(order)
     codes = codes_of_values(column, published, np.arange(len(published)), len(published))
-    first = np.empty(axis.size, dtype=np.int64)  # a row of each code
+    first = np.empty(int(codes.max(initial=-1)) + 1, dtype=np.int64)  # a row of each code
     first[codes] = np.arange(len(codes))
     given = as_given.gather(first)
     return (

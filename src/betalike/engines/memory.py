@@ -44,7 +44,7 @@ class MemoryEngine:
         for name in schema.names:
             if any(sign in name for sign in '"\r\n'):
                 raise SchemaError(f"the column name {name!r} holds a quote or a line break; rename the column.")
-        self.frame = frame.rechunk()  # rows are looked up by their number, which is slow in parts
+        self.frame = frame
         self.schema = schema
 
     @cached_property
@@ -114,9 +114,7 @@ class MemoryEngine:
             columns += [of_class.gather(ec) for of_class in _class_columns(axis, low[:, i], high[:, i], layout)]
         value = cells.value[self._coded[1][assignment.order]]
         columns.append(self.sensitive_values.gather(pl.Series(value)).alias(self.schema.sensitive.name))
-        if self.schema.kept:
-            order = pl.Series(assignment.order)
-            columns.extend(self.frame[attribute.name].gather(order) for attribute in self.schema.kept)
+        columns.extend(self._in_order(attribute.name, assignment.order) for attribute in self.schema.kept)
         return pl.DataFrame(columns)
 
     def count_values(self) -> Margins:
@@ -130,14 +128,17 @@ class MemoryEngine:
     def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[pl.DataFrame, Ids]:
         """The rows as they are, in random order, and which row of the table each was."""
         order = random_order(self.frame.height, randomness)
-        rows = pl.Series(order)
         _, values, published = self._sensitive
-        columns = [self.frame[name].gather(rows) for name in self.schema.quasi_identifier_names]
+        columns = [self._in_order(name, order) for name in self.schema.quasi_identifier_names]
         if draw is not None:
             drawn = pl.Series(draw(values, 0)[order])
             columns.append(published.gather(drawn).alias(self.schema.sensitive.name))
-        columns.extend(self.frame[attribute.name].gather(rows) for attribute in self.schema.kept)
+        columns.extend(self._in_order(attribute.name, order) for attribute in self.schema.kept)
         return pl.DataFrame(columns), order
+
+    def _in_order(self, name: str, order: Ids) -> pl.Series:
+        """A column of the table in another order of rows."""
+        return self.frame[name].rechunk().gather(pl.Series(order))  # in several chunks it is much slower
 
     def compare_exactly(self, release: pl.DataFrame, trace: Ids, path: Path | None, form: Format) -> ExactRecount:
         """Compare exact rows with the table, as they were written, or as they are where there is no file."""
@@ -147,8 +148,7 @@ class MemoryEngine:
             written = open_written(release, path, form, [sensitive])
             if written.height != len(trace) or not set(names) <= set(written.columns):
                 return ExactRecount(written.height, n_changed=max(written.height, 1))
-            rows = pl.Series(trace)
-            n_changed = sum(count_changed(written.column(name), self.frame[name].gather(rows)) for name in names)
+            n_changed = sum(count_changed(written.column(name), self._in_order(name, trace)) for name in names)
             if sensitive not in written.columns:
                 return ExactRecount(written.height, n_changed)
             published = written.column(sensitive)

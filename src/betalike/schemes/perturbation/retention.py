@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 GOLDEN = (5**0.5 - 1) / 2
 TINY = 1e-14
-STEPS = 60  # halvings of an interval, enough for a floating-point number
+STEPS = 60  # of golden section: K to twelve digits
 
 
 def theorem_3(prior: Floats, cap: Floats) -> Floats | None:
@@ -46,7 +46,7 @@ def best_retention(prior: Floats, cap: Floats) -> Floats:
     low, high = 0.0, 1.0  # the lower end stays within what is allowed
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     scores = problem.score(left), problem.score(right)
-    for _ in range(2 * STEPS):
+    for _ in range(STEPS):
         if scores[0] >= scores[1] or scores[1] == -np.inf:  # beyond some K nothing is allowed
             high, right = right, left
             left = high - GOLDEN * (high - low)
@@ -82,14 +82,8 @@ class _Problem:
         low, high = self._ranges(kept)
         if (low > high + TINY).any() or self.prior @ low > kept + TINY:  # what rounding adds is shrunk away later
             return None
-        level_low, level_high = 0.0, 1.0
-        for _ in range(STEPS):
-            level = (level_low + level_high) / 2
-            if self.prior @ np.clip(level / self.prior, low, high) <= kept:
-                level_low = level
-            else:
-                level_high = level
-        return np.clip(level_low / self.prior, low, high)
+        level = _common_level(self.prior * low, self.prior * high, kept)
+        return np.clip(level / self.prior, low, high)
 
     def _ranges(self, kept: float) -> tuple[Floats, Floats]:
         """Least and greatest retention of each value, given K."""
@@ -100,6 +94,19 @@ class _Problem:
         low = np.where(slope < 0, np.maximum(edge, 0.0), 0.0)
         high = np.where(slope > 0, np.minimum(edge, 1.0), 1.0)
         return low, np.where((slope == 0) & (room < 0), -1.0, high)
+
+
+def _common_level(low: Floats, high: Floats, total: float) -> float:
+    """The highest level such that amounts between `low` and `high`, each filled up to it, add up to at most `total`."""
+    low, high = np.sort(low), np.sort(high)
+    levels = np.sort(np.concatenate([low, high]))
+    n_left, n_full = np.searchsorted(low, levels, "right"), np.searchsorted(high, levels, "right")
+    n_rising = n_left - n_full
+    below, above = np.append(0.0, np.cumsum(high))[n_full], np.append(0.0, np.cumsum(low))
+    sums = below + levels * n_rising + above[-1] - above[n_left]
+    last = max(int(np.searchsorted(sums, total, "right")) - 1, 0)
+    rising = int(n_rising[last])
+    return float(levels[last] + (max(total - sums[last], 0.0) / rising if rising else 0.0))
 
 
 def caps_of(model: Likeness, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:

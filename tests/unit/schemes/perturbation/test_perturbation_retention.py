@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from betalike.errors import InfeasibleError, SchemaError
 from betalike.models import Form, Likeness, judge_transition
 from betalike.schemes.perturbation import MOST_VALUES, Perturbation, Rule, best_retention, theorem_3
-from betalike.schemes.perturbation.retention import caps_of
+from betalike.schemes.perturbation.retention import _common_level, caps_of
 
 SKEWED = [((900, 50, 50), 1), ((700, 100, 100, 100), 0.5), ((99, 1), 1), ((500, 100, 100, 100, 100, 100), 1)]
 
@@ -70,6 +70,16 @@ def test_a_cap_of_certainty_is_none_of_the_papers_cases() -> None:
     """Basic likeness with a frequent value: its cap is 1, its odds ratio infinite."""
     assert theorem_3(np.array([0.6, 0.4]), np.array([1.0, 0.8])) is None
     assert best_retention(np.array([0.6, 0.4]), np.array([1.0, 0.8])) == pytest.approx([2 / 3, 1])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_common_level_is_the_highest_that_fits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    low = np.where(rng.random(6) < 0.5, 0.0, rng.random(6) * 0.3)
+    high = low + rng.random(6)
+    total = float(rng.uniform(low.sum(), high.sum() - 1e-3))
+    level = _common_level(low, high, total)
+    assert np.clip(level, low, high).sum() == pytest.approx(total)
 
 
 def test_a_greater_beta_never_keeps_less() -> None:
