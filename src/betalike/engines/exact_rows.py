@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from betalike.engines.coding import codes_of_values
 from betalike.publication import Format
+from betalike.table_kernels import count_pairs
 
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]
@@ -56,10 +57,7 @@ def count_moves(values: Ids, published: pl.Series, labels: Sequence[str]) -> tup
     distinct = published.unique().drop_nulls()
     numbers = np.array([number.get(text, -1) for text in distinct.cast(pl.String)], dtype=np.int32)
     places = codes_of_values(published, distinct, numbers, missing=number.get("", -1))
-    is_known = places >= 0
-    pairs = values[is_known].astype(np.int64) * len(labels) + places[is_known]
-    moves = np.bincount(pairs, minlength=len(labels) ** 2).reshape(len(labels), len(labels))
-    return moves.astype(np.int64), int((~is_known).sum())
+    return count_pairs(values, places, len(labels)), int((places < 0).sum())
 
 
 def _read_column(path: Path, name: str) -> pl.Series:

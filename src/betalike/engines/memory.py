@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -114,7 +116,7 @@ class MemoryEngine:
             columns += [of_class.gather(ec) for of_class in _class_columns(axis, low[:, i], high[:, i], layout)]
         value = cells.value[self._coded[1][assignment.order]]
         columns.append(self.sensitive_values.gather(pl.Series(value)).alias(self.schema.sensitive.name))
-        columns.extend(self._in_order(attribute.name, assignment.order) for attribute in self.schema.kept)
+        columns += self._in_order([attribute.name for attribute in self.schema.kept], assignment.order)
         return pl.DataFrame(columns)
 
     def count_values(self) -> Margins:
@@ -129,16 +131,24 @@ class MemoryEngine:
         """The rows as they are, in random order, and which row of the table each was."""
         order = random_order(self.frame.height, randomness)
         _, values, published = self._sensitive
-        columns = [self._in_order(name, order) for name in self.schema.quasi_identifier_names]
+        columns = self._in_order(self.schema.quasi_identifier_names, order)
         if draw is not None:
-            drawn = pl.Series(draw(values, 0)[order])
+            drawn = pl.Series(np.take(draw(values, 0), order))
             columns.append(published.gather(drawn).alias(self.schema.sensitive.name))
-        columns.extend(self._in_order(attribute.name, order) for attribute in self.schema.kept)
+        columns += self._in_order([attribute.name for attribute in self.schema.kept], order)
         return pl.DataFrame(columns), order
 
-    def _in_order(self, name: str, order: Ids) -> pl.Series:
-        """A column of the table in another order of rows."""
-        return self.frame[name].rechunk().gather(pl.Series(order))  # in several chunks it is much slower
+    def _in_order(
+        self, names: Sequence[str], order: Ids, then: Callable[[pl.Series], Any] = lambda column: column
+    ) -> list[Any]:
+        """Columns of the table in another order of rows, or what is made of each of them."""
+        rows = pl.Series(order).cast(pl.UInt32)
+
+        def gather(name: str) -> Any:
+            return then(self.frame[name].rechunk().gather(rows))  # in several chunks it is much slower
+
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(gather, names))
 
     def compare_exactly(self, release: pl.DataFrame, trace: Ids, path: Path | None, form: Format) -> ExactRecount:
         """Compare exact rows with the table, as they were written, or as they are where there is no file."""
@@ -148,14 +158,15 @@ class MemoryEngine:
             written = open_written(release, path, form, [sensitive])
             if written.height != len(trace) or not set(names) <= set(written.columns):
                 return ExactRecount(written.height, n_changed=max(written.height, 1))
-            n_changed = sum(count_changed(written.column(name), self._in_order(name, trace)) for name in names)
+            changed = self._in_order(names, trace, lambda column: count_changed(written.column(column.name), column))
             if sensitive not in written.columns:
-                return ExactRecount(written.height, n_changed)
+                return ExactRecount(written.height, sum(changed))
             published = written.column(sensitive)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise GuaranteeError("what was written cannot be read back. Nothing was published.") from error
-        moves, n_unknown = count_moves(self._sensitive[1][trace], published, self.sensitive_labels)
-        return ExactRecount(written.height, n_changed, n_unknown, moves)
+        values = np.take(self._sensitive[1], trace)
+        moves, n_unknown = count_moves(values, published, self.sensitive_labels)
+        return ExactRecount(written.height, sum(changed), n_unknown, moves)
 
     def write(self, release: pl.DataFrame, path: Path, form: Format) -> None:
         """Write a release to a file."""
