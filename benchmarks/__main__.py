@@ -11,13 +11,14 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import continuous, dimensions, growth, lower_bound, publish_census, startup
+from benchmarks import continuous, dimensions, growth, lower_bound, perturbation, publish_census, startup
 
 BENCHMARKS = {
     "census": publish_census.run,
     "growth": growth.run,
     "continuous": continuous.run,
     "dimensions": dimensions.run,
+    "perturbation": perturbation.run,
     "startup": startup.run,
     "bound": lower_bound.run,
 }

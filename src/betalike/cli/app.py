@@ -28,6 +28,9 @@ Hierarchies = Annotated[
 Missing = Annotated[list[str] | None, typer.Option("--missing", help="Texts that stand for a missing value, NA,?.")]
 Delimiter = Annotated[str | None, typer.Option("--delimiter", help="Of a CSV file, where it is not recognized.")]
 Model = Annotated[str, typer.Option("--model", help="The promise: enhanced or basic.")]
+Scheme = Annotated[
+    str | None, typer.Option("--scheme", help="seam (default), burel, burel+split, perturb or baseline.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Repeatable choices, for experiments only.")]
 
@@ -57,7 +60,7 @@ def demo(
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the release (default: betalike-demo).")] = None,
     rows: Annotated[int, typer.Option("--rows", help="Rows of the built-in table.")] = 100_000,
     beta: Annotated[float, typer.Option("--beta", help="The promise.")] = 4.0,
-    scheme: Annotated[str | None, typer.Option("--scheme", help="seam (default), burel or burel+split.")] = None,
+    scheme: Scheme = None,
     force: Force = False,
     seed: Seed = None,
     json: Json = False,
@@ -130,7 +133,7 @@ def publish(
     ] = None,
     out: Annotated[str | None, typer.Option("--out", help="Folder for the release.")] = None,
     spec: Annotated[Path | None, typer.Option("--spec", help="A release.toml; options given besides it win.")] = None,
-    scheme: Annotated[str | None, typer.Option("--scheme", help="seam (default), burel or burel+split.")] = None,
+    scheme: Scheme = None,
     model: Annotated[str | None, typer.Option("--model", help="enhanced (default) or basic.")] = None,
     k: Annotated[int | None, typer.Option("--k", help="Least number of rows in a class (default: 1).")] = None,
     hierarchies: Hierarchies = None,
@@ -166,7 +169,7 @@ def publish(
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Publish a table: quasi-identifiers generalized, the sensitive column as it is, every class verified."""
+    """Publish a table, verified: quasi-identifiers generalized, or exact beside a perturbed sensitive column."""
 
     def command() -> int:
         from betalike.cli.arguments import publish_arguments
