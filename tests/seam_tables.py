@@ -13,8 +13,8 @@ from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.hierarchy import Hierarchy
 from betalike.models import Form, Likeness
 from betalike.schema import Kind
+from betalike.schemes.packing import pack_axes
 from betalike.schemes.seam.group import Group, gather
-from betalike.schemes.seam.packing import pack_axes
 from betalike.schemes.seam.problem import Problem, pose
 from betalike.table import Cells, Plan
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -23,6 +24,16 @@ class Ground(StrEnum):
     HIERARCHICAL = "hierarchical"
 
 
+@dataclass(frozen=True)
+class Edges:
+    """Edges that part the values `first` .. `last` from the others, each `length / scale` long."""
+
+    first: Ints
+    last: Ints
+    length: Ints
+    scale: int
+
+
 def natural_ground(sensitive: Axis) -> Ground:
     """Ordered for numbers and dates, hierarchical where a real hierarchy is given, equal otherwise."""
     if sensitive.kind.is_ordered:
@@ -36,16 +47,19 @@ def natural_ground(sensitive: Axis) -> Ground:
 def earth_movers_distances(classes: ClassCounts, prior: Floats, ground: Ground, sensitive: Axis) -> Floats:
     """Distance of each class's distribution from the prior. Paper: Section 2, EMD (after Li et al.)."""
     posterior = classes.count / classes.sizes[classes.ec]
+    edges = edges_of(ground, sensitive, classes.n_values)
+    weight = edges.length / edges.scale
+    return _interval_distances(classes.starts, classes.value, posterior, prior, edges.first, edges.last, weight)
+
+
+def edges_of(ground: Ground, sensitive: Axis, n_values: int) -> Edges:
+    """The tree, or the line, along which tuples move from one sensitive value to another."""
     if ground is Ground.HIERARCHICAL:
-        first, last, weight = _edges(sensitive)
-    elif ground is Ground.ORDERED:
-        first = np.zeros(classes.n_values - 1, dtype=np.int64)
-        last = np.arange(classes.n_values - 1)
-        weight = np.full(classes.n_values - 1, 1.0 / max(classes.n_values - 1, 1))
-    else:
-        first = last = np.arange(classes.n_values)
-        weight = np.full(classes.n_values, 0.5)
-    return _interval_distances(classes.starts, classes.value, posterior, prior, first, last, weight)
+        return _tree_edges(sensitive)
+    every = np.arange(n_values if ground is Ground.EQUAL else n_values - 1)
+    if ground is Ground.ORDERED:
+        return Edges(np.zeros_like(every), every, np.ones_like(every), max(n_values - 1, 1))
+    return Edges(every, every, np.ones_like(every), 2)
 
 
 def kullback_leibler(of: Floats, against: Floats) -> float:
@@ -65,20 +79,20 @@ def jensen_shannon(one: Floats, other: Floats) -> float:
     return (kullback_leibler(one, mixture) + kullback_leibler(other, mixture)) / 2
 
 
-def _edges(sensitive: Axis) -> tuple[Ints, Ints, Floats]:
-    """The tree's edges as intervals of leaves with their lengths; half the way between two leaves goes up."""
+def _tree_edges(sensitive: Axis) -> Edges:
+    """The edge above each node of the hierarchy; half the way between two leaves goes up."""
     if not isinstance(sensitive, HierarchyAxis):
         raise TypeError("hierarchical distance needs a hierarchy on the sensitive attribute")
     tree = sensitive.hierarchy
     nodes = np.arange(tree.root)
-    weight = (tree.level[tree.parent[nodes]] - tree.level[nodes]) / (2 * tree.height)
+    length = tree.level[tree.parent[nodes]] - tree.level[nodes]
     if not sensitive.has_missing:
-        return tree.first[nodes], tree.last[nodes], weight
+        return Edges(tree.first[nodes], tree.last[nodes], length, 2 * tree.height)
     # a missing value hangs directly under the root, as far from every other as can be
     leaf = tree.n_leaves
     first = np.append(tree.first[nodes], [0, leaf])
     last = np.append(tree.last[nodes], [leaf - 1, leaf])
-    return first, last, np.append(weight, [(tree.height - tree.level[tree.root]) / (2 * tree.height), 0.5])
+    return Edges(first, last, np.append(length, [tree.height - tree.level[tree.root], tree.height]), 2 * tree.height)
 
 
 @kernel

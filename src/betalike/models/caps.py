@@ -8,7 +8,7 @@ integers, no rounding can favour us, and a class that just reaches its cap is st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -70,14 +70,19 @@ class Bound:
     def greatest_fraction(self, largest_denominator: int) -> Fraction:
         """The greatest fraction not above the number whose denominator is at most this."""
         if not self.is_logarithmic:
-            return _fraction_below(self.fraction, largest_denominator)
-        digits = DIGITS
-        while True:
-            low, high = _enclose_logarithmic(self.fraction, digits)
-            below = _fraction_below(low, largest_denominator)
-            if below == _fraction_below(high, largest_denominator):
-                return below
-            digits *= 2
+            return fraction_below(self.fraction, largest_denominator)
+        return settle(lambda digits: _enclose_logarithmic(self.fraction, digits), largest_denominator)
+
+
+def settle(enclose: Callable[[int], tuple[Fraction, Fraction]], largest_denominator: int) -> Fraction:
+    """The greatest fraction not above an irrational number, which can be enclosed to any number of digits."""
+    digits = DIGITS
+    while True:
+        low, high = enclose(digits)
+        below = fraction_below(low, largest_denominator)
+        if below == fraction_below(high, largest_denominator):
+            return below
+        digits *= 2
 
 
 def is_below_surprise(threshold: Fraction, prior: Fraction) -> bool:
@@ -106,10 +111,10 @@ def _enclose_logarithmic(prior: Fraction, digits: int) -> tuple[Fraction, Fracti
     return prior * (1 - high), prior * (1 - low)
 
 
-def _fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
+def fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
     """The greatest fraction not above a number >= 0 with a bounded denominator, by its continued fraction.
 
-    >>> _fraction_below(Fraction(314159, 100000), 100)
+    >>> fraction_below(Fraction(314159, 100000), 100)
     Fraction(311, 99)
     """
     if number.denominator <= largest_denominator:

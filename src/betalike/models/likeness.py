@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
-from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.errors import ParameterError, SchemaError
+from betalike.axis import Axis
+from betalike.errors import ParameterError
 from betalike.models.caps import Bound, Caps, is_below_surprise
+from betalike.models.rule import ANYTHING, Rule
+from betalike.models.verdict import Model, Verdict, check_k, check_positive, check_table, exact
 from betalike.table import ClassCounts
 
 Ints = NDArray[np.int64]
@@ -24,18 +25,6 @@ class Form(StrEnum):
 
     BASIC = "basic"
     ENHANCED = "enhanced"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether every class keeps the promise, and the one that comes closest to breaking it."""
-
-    holds: bool
-    worst_gain: float
-    worst_ratio: float
-    worst_class: int
-    worst_value: int
-    smallest_class: int
 
 
 @dataclass(frozen=True)
@@ -50,17 +39,18 @@ class Likeness:
     k: int = 1
 
     def __post_init__(self) -> None:
-        if isinstance(self.beta, bool) or not isinstance(self.beta, Real) or not math.isfinite(self.beta):
-            raise ParameterError(f"beta is {self.beta!r}; it must be a number greater than 0, such as 4.")
-        if self.beta <= 0:
-            raise ParameterError(f"beta is {self.beta}; it must be greater than 0, such as 4.")
-        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 1:
-            raise ParameterError(f"k is {self.k!r}; it must be a whole number of 1 or more.")
+        check_positive("beta", self.beta, 4)
+        check_k(self.k)
 
     @property
     def name(self) -> str:
         """The promise's name in a certificate."""
         return f"{self.form}-likeness"
+
+    @property
+    def parameters(self) -> dict[str, float | str]:
+        """Nothing besides beta and k."""
+        return {}
 
     def caps(self, counts: Ints, largest_class: int = 0) -> Caps:
         """Highest frequency of each sensitive value in a class, given how often it occurs in the table.
@@ -72,23 +62,20 @@ class Likeness:
     def bounds(self, counts: Ints) -> list[Bound]:
         """The highest frequency of each sensitive value as an exact number. Paper: f(p)."""
         n_rows = int(counts.sum())
-        threshold = exact_beta(float(self.beta))
+        threshold = exact(float(self.beta))
         is_enhanced = self.form is Form.ENHANCED
         return [_bound(int(count), n_rows, threshold, is_enhanced) for count in counts]
 
-    def check_feasible(self, counts: Ints) -> None:
+    def check_feasible(self, counts: Ints, sensitive: Axis | None = None) -> None:
         """Refuse a table for which even a single class of all rows breaks the promise."""
-        n_rows = int(counts.sum())
-        if self.k > n_rows:
-            raise ParameterError(f"k is {self.k}, but the table has only {n_rows} rows. Choose a smaller k.")
-        present = int((counts > 0).sum())
-        if present < 2:
-            raise SchemaError(
-                f"the sensitive column has {present} distinct value, so everybody's is known beforehand and there is "
-                "nothing to protect. Choose a sensitive column with at least two values."
-            )
+        check_table(counts, self.k)
 
-    def judge(self, classes: ClassCounts, counts: Ints) -> Verdict:
+    def rule(self, counts: Ints, sensitive: Axis | None = None, largest_class: int = 0) -> Rule:
+        """The caps as demands on a class."""
+        caps = self.caps(counts, largest_class)
+        return ANYTHING._replace(k=self.k, cap_numerator=caps.numerator, cap_denominator=caps.denominator)
+
+    def judge(self, classes: ClassCounts, counts: Ints, sensitive: Axis | None = None) -> Verdict:
         """Decide, exactly, whether every class keeps the promise."""
         sizes = classes.sizes[classes.ec]
         caps = self.caps(counts, int(classes.sizes.max()))
@@ -111,13 +98,14 @@ class Likeness:
         )
 
 
-def exact_beta(beta: float) -> Fraction:
-    """Beta as a fraction: the number typed or the one the machine holds, whichever promises more.
-
-    >>> exact_beta(0.1)
-    Fraction(1, 10)
-    """
-    return min(Fraction(beta), Fraction(repr(beta)))
+def likeness_of(model: Model, scheme: str) -> Likeness:
+    """The model of a scheme that keeps likeness alone; another one is an error."""
+    if not isinstance(model, Likeness):
+        raise ParameterError(
+            f"the scheme '{scheme}' keeps beta-likeness, not {model.name}. Take the scheme 'mondrian', which keeps "
+            "every promise."
+        )
+    return model
 
 
 @lru_cache(maxsize=1 << 16)

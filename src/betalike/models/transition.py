@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.models.likeness import Likeness, Verdict, posterior_cap
+from betalike.models.likeness import Likeness, posterior_cap
+from betalike.models.verdict import Verdict
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

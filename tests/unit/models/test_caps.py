@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.models.caps import LARGEST_DENOMINATOR, Bound, Caps, _fraction_below, is_below_surprise
+from betalike.models.caps import LARGEST_DENOMINATOR, Bound, Caps, fraction_below, is_below_surprise
 
 priors = st.builds(Fraction, st.integers(1, 400), st.integers(401, 500))
 
@@ -27,12 +27,12 @@ def surprise_cap(prior: Fraction) -> Fraction:
 @given(st.fractions(0, 50), st.integers(1, 60))
 def test_the_fraction_below_is_the_greatest_of_all(number: Fraction, largest: int) -> None:
     candidates = [Fraction(math.floor(number * denominator), denominator) for denominator in range(1, largest + 1)]
-    assert _fraction_below(number, largest) == max(candidates)
+    assert fraction_below(number, largest) == max(candidates)
 
 
 @given(st.fractions(0, 1, max_denominator=10**12), st.integers(10**5, 10**9))
 def test_nothing_lies_between_the_fraction_and_the_number(number: Fraction, largest: int) -> None:
-    below = _fraction_below(number, largest)
+    below = fraction_below(number, largest)
     assert below <= number
     assert below.denominator <= largest
     gap = number - below

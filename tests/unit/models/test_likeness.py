@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from betalike.errors import ParameterError, SchemaError
 from betalike.models import Form, Likeness, posterior_cap
-from betalike.models.likeness import exact_beta
+from betalike.models.verdict import exact
 from betalike.table import ClassCounts
 
 Matrix = list[list[int]]
@@ -130,9 +130,9 @@ def test_k_is_a_whole_number_of_one_or_more(k: object) -> None:
 
 
 def test_beta_is_taken_as_typed_or_as_held_whichever_promises_more() -> None:
-    assert exact_beta(0.1) == Fraction(1, 10)
-    assert exact_beta(4) == 4
-    assert exact_beta(0.7) == min(Fraction(0.7), Fraction(7, 10))
+    assert exact(0.1) == Fraction(1, 10)
+    assert exact(4) == 4
+    assert exact(0.7) == min(Fraction(0.7), Fraction(7, 10))
 
 
 def test_beta_may_be_a_number_of_numpy() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.models import Likeness
-from betalike.schemes.seam.packing import PackedAxes, pack_axes
+from betalike.schemes.packing import PackedAxes, pack_axes
 from betalike.table import Cells
 
 Ints = NDArray[np.int64]

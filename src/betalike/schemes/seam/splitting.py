@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.compilation import kernel
+from betalike.schemes.packing import range_loss
 from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes
 from betalike.schemes.seam.cuts import WIDE, Cuts, find_cuts, is_left, left_of
 from betalike.schemes.seam.group import Group, gather, least_size
-from betalike.schemes.seam.packing import range_loss
 from betalike.schemes.seam.problem import Problem
 
 Ints = NDArray[np.int64]

@@ -11,10 +11,10 @@ from betalike.axis import HierarchyAxis, OrderedAxis
 from betalike.hierarchy import Hierarchy
 from betalike.models import Likeness
 from betalike.schema import Kind
+from betalike.schemes.packing import pack_axes
 from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes
 from betalike.schemes.seam.cuts import MOST_BINS, WIDE, Cuts, bin_codes, count_bins, find_cuts, is_left, left_of
 from betalike.schemes.seam.group import Group, gather
-from betalike.schemes.seam.packing import pack_axes
 from betalike.schemes.seam.problem import Problem, pose
 from betalike.schemes.seam.splitting import best_cut, box_of
 from betalike.table import Cells

@@ -15,7 +15,7 @@ from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.errors import InternalError
 from betalike.hierarchy import Hierarchy
 from betalike.schema import Kind
-from betalike.schemes.seam.packing import child_above, lowest_ancestor, pack_axes, range_loss
+from betalike.schemes.packing import child_above, lowest_ancestor, pack_axes, range_loss
 
 RowMaker = Callable[[random.Random, int], list[list[str]]]
 SEEDS = st.integers(0, 10**6)

@@ -1,0 +1,74 @@
+"""Promises by their names, with the parameters that each takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from betalike.distances import Ground
+from betalike.errors import ParameterError, suggestion
+from betalike.models.anonymity import Anonymity
+from betalike.models.closeness import Closeness
+from betalike.models.disclosure import Disclosure, DisclosureForLikeness
+from betalike.models.diversity import Diversity, Variety
+from betalike.models.likeness import Form, Likeness
+from betalike.models.verdict import Model
+
+EXAMPLES = {"beta": "4", "t": "0.2", "delta": "1.5", "l": "3", "c": "2", "ground": "ordered", "k": "5"}
+# What each promise needs, and what else it takes, besides k.
+NEEDED: dict[str, tuple[str, ...]] = {
+    "enhanced": ("beta",),
+    "basic": ("beta",),
+    "delta-disclosure": ("delta",),
+    "t-closeness": ("t",),
+    "distinct-l-diversity": ("l",),
+    "entropy-l-diversity": ("l",),
+    "recursive-l-diversity": ("l", "c"),
+    "k-anonymity": ("k",),
+}
+OPTIONAL: dict[str, tuple[str, ...]] = {"t-closeness": ("ground",)}
+_MAKERS: dict[str, Callable[..., Model]] = {
+    "enhanced": lambda beta, k: Likeness(beta, Form.ENHANCED, k),
+    "basic": lambda beta, k: Likeness(beta, Form.BASIC, k),
+    "delta-disclosure": Disclosure,
+    "t-closeness": lambda t, k, ground=None: Closeness(t, None if ground is None else _ground(ground), k),
+    "distinct-l-diversity": lambda l, k: Diversity(l, Variety.DISTINCT, k=k),  # noqa: E741
+    "entropy-l-diversity": lambda l, k: Diversity(l, Variety.ENTROPY, k=k),  # noqa: E741
+    "recursive-l-diversity": lambda l, c, k: Diversity(l, Variety.RECURSIVE, c, k),  # noqa: E741
+    "k-anonymity": Anonymity,
+}
+MODELS = tuple(NEEDED)
+
+
+def make_model(name: str, k: int, parameters: Mapping[str, Any]) -> Model | DisclosureForLikeness:
+    """The promise of this name; parameters that are None were not given, and those that it does not take are an error.
+
+    Delta-disclosure also takes a beta instead of a delta.
+    """
+    if name not in MODELS:
+        raise ParameterError(
+            f"the model is '{name}'; it must be one of: {', '.join(MODELS)}.{suggestion(str(name), MODELS)}"
+        )
+    given = {parameter: value for parameter, value in parameters.items() if value is not None}
+    if name == "delta-disclosure" and set(given) == {"beta"}:
+        return DisclosureForLikeness(given["beta"], k)
+    needed, taken = NEEDED[name], (*NEEDED[name], *OPTIONAL.get(name, ()))
+    for parameter in given:
+        if parameter not in taken:
+            raise ParameterError(
+                f"{parameter} is given, but the promise '{name}' does not take it; it takes: {', '.join(taken)}."
+            )
+    for parameter in needed:
+        if parameter != "k" and parameter not in given:
+            raise ParameterError(
+                f"the promise '{name}' needs {parameter}, a number such as {EXAMPLES[parameter]}; it is not given."
+            )
+    return _MAKERS[name](k=k, **given)
+
+
+def _ground(given: str) -> Ground:
+    if given not in list(Ground):
+        raise ParameterError(
+            f"the ground is '{given}'; it must be one of: {', '.join(Ground)}.{suggestion(str(given), list(Ground))}"
+        )
+    return Ground(given)

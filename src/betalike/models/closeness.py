@@ -1,0 +1,100 @@
+"""t-closeness: the distribution in a class is never far from the table's. Paper: Section 2, after Li et al."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.axis import Axis, HierarchyAxis
+from betalike.distances import Ground, earth_movers_distances, edges_of, natural_ground
+from betalike.errors import ParameterError
+from betalike.models.caps import fraction_below
+from betalike.models.rule import ANYTHING, Rule
+from betalike.models.verdict import Verdict, apply, check_k, check_positive, check_table, exact, verdict_on
+from betalike.table import ClassCounts
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """The promise that the earth mover's distance of every class from the table is at most t.
+
+    Without a ground distance the natural one is taken: ordered for numbers, along the hierarchy where there is one.
+    """
+
+    t: float
+    ground: Ground | None = None
+    k: int = 1
+
+    def __post_init__(self) -> None:
+        check_positive("t", self.t, 0.2)
+        if self.t > 1:
+            raise ParameterError(f"t is {self.t}; no distance is greater than 1. Choose a t such as 0.2.")
+        check_k(self.k)
+
+    @property
+    def name(self) -> str:
+        """The promise's name in a certificate."""
+        return "t-closeness"
+
+    @property
+    def parameters(self) -> dict[str, float | str]:
+        """What it was asked with; without a ground it is not known which one was natural."""
+        return {"t": float(self.t)} | ({} if self.ground is None else {"ground": str(self.ground)})
+
+    @property
+    def beta(self) -> None:
+        """It has none."""
+
+    def ground_of(self, sensitive: Axis) -> Ground:
+        """How far apart two values of this attribute are."""
+        return natural_ground(sensitive) if self.ground is None else self.ground
+
+    def check_feasible(self, counts: Ints, sensitive: Axis) -> None:
+        """Refuse a table with fewer than k rows, with nothing to protect, or without this kind of distance."""
+        check_table(counts, self.k)
+        ground = self.ground_of(sensitive)
+        if ground is Ground.ORDERED and not sensitive.kind.is_ordered:
+            raise ParameterError(
+                f"the ground is 'ordered', but the sensitive column '{sensitive.name}' is categorical. Take 'equal', "
+                "or 'hierarchical' with a hierarchy of its values."
+            )
+        if ground is Ground.HIERARCHICAL and not isinstance(sensitive, HierarchyAxis):
+            raise ParameterError(
+                f"the ground is 'hierarchical', but the sensitive column '{sensitive.name}' holds numbers or dates. "
+                "Take 'ordered' or 'equal', or give a hierarchy of its values."
+            )
+
+    def rule(self, counts: Ints, sensitive: Axis, largest_class: int = 0) -> Rule:
+        """A distance of at most t."""
+        edges = edges_of(self.ground_of(sensitive), sensitive, len(counts))
+        n_rows = int(counts.sum())
+        largest = max(n_rows, largest_class)
+        if edges.scale * n_rows * largest >= 2**62:
+            most = math.isqrt(2**62 // edges.scale)
+            raise ParameterError(
+                f"t-closeness is decided exactly for up to {most} rows with {len(counts)} sensitive values, but there "
+                f"are {largest}. Group the sensitive values first, or choose another promise."
+            )
+        work = exact(self.t) * edges.scale * n_rows
+        part = fraction_below(work - math.floor(work), largest)
+        return ANYTHING._replace(
+            k=self.k,
+            prior=counts,
+            first=edges.first,
+            last=edges.last,
+            length=edges.length,
+            whole=math.floor(work),
+            part_numerator=part.numerator,
+            part_denominator=part.denominator,
+        )
+
+    def judge(self, classes: ClassCounts, counts: Ints, sensitive: Axis) -> Verdict:
+        """Decide, exactly, whether every class keeps the promise."""
+        distances = earth_movers_distances(classes, counts / counts.sum(), self.ground_of(sensitive), sensitive)
+        rule = self.rule(counts, sensitive, int(classes.sizes.max()))
+        return verdict_on(apply(rule, classes), distances / self.t, classes, counts)

@@ -1,0 +1,159 @@
+"""What a promise demands of the counts of a class, in the form that kernels take."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.compilation import kernel
+
+Ints = NDArray[np.int64]
+
+CAUTION = 1e-12  # by which an entropy, the one rounded number here, is judged too strictly rather than too kindly
+
+
+class Rule(NamedTuple):
+    """Demands on a class, all of which must be met; those that a promise does not make are left out.
+
+    - `cap` and `floor`: of each value at most, and at least, numerator / denominator of the class.
+    - `prior`, `first`, `last`, `length`: an earth mover's distance from the prior counts, added up over edges, each an
+      interval of values. It is at most `whole` + `part` for each tuple of the class, both in units of one tuple of the
+      table that moves by a length of 1.
+    - `least_distinct`, `least_worth`: so many values; an entropy as if there were so many equally frequent ones.
+    - `ratio`, `rank`: the most frequent value makes less than this ratio of all from the `rank`-th most frequent on.
+
+    All but the entropy is decided with integers, exactly.
+    """
+
+    k: int
+    cap_numerator: Ints
+    cap_denominator: Ints
+    floor_numerator: Ints
+    floor_denominator: Ints
+    prior: Ints
+    first: Ints
+    last: Ints
+    length: Ints
+    whole: int
+    part_numerator: int
+    part_denominator: int
+    least_distinct: int
+    least_worth: float
+    rank: int
+    ratio_whole: int
+    ratio_numerator: int
+    ratio_denominator: int
+    is_ratio_allowed: bool
+
+
+_NOTHING = np.zeros(0, dtype=np.int64)
+ANYTHING = Rule(
+    k=1,
+    cap_numerator=_NOTHING,
+    cap_denominator=_NOTHING,
+    floor_numerator=_NOTHING,
+    floor_denominator=_NOTHING,
+    prior=_NOTHING,
+    first=_NOTHING,
+    last=_NOTHING,
+    length=_NOTHING,
+    whole=0,
+    part_numerator=0,
+    part_denominator=1,
+    least_distinct=0,
+    least_worth=0.0,
+    rank=0,
+    ratio_whole=0,
+    ratio_numerator=0,
+    ratio_denominator=1,
+    is_ratio_allowed=False,
+)
+
+
+@kernel
+def is_allowed(rule: Rule, counts: Ints, size: int) -> bool:
+    """Whether a class with these counts meets every demand."""
+    if size < rule.k:
+        return False
+    for v in range(len(rule.cap_numerator)):
+        if counts[v] * rule.cap_denominator[v] > rule.cap_numerator[v] * size:
+            return False
+    for v in range(len(rule.floor_numerator)):
+        if counts[v] * rule.floor_denominator[v] < rule.floor_numerator[v] * size:
+            return False
+    if len(rule.length) > 0 and work_of(rule, counts, size) > most_work(rule, size):
+        return False
+    if rule.least_distinct > 0 and np.count_nonzero(counts) < rule.least_distinct:
+        return False
+    if rule.least_worth > 0.0 and not _has_entropy(counts, size, rule.least_worth):
+        return False
+    return rule.rank == 0 or _has_tail(rule, counts)
+
+
+@kernel
+def work_of(rule: Rule, counts: Ints, size: int) -> int:
+    """Earth mover's distance of a class from the prior, times the table's rows and the class's size and the scale."""
+    n_rows = rule.prior.sum()
+    carried = np.empty(len(rule.prior) + 1, dtype=np.int64)
+    carried[0] = 0
+    for v in range(len(rule.prior)):
+        carried[v + 1] = carried[v] + counts[v] * n_rows - rule.prior[v] * size
+    work = 0
+    for edge in range(len(rule.length)):
+        work += rule.length[edge] * abs(carried[rule.last[edge] + 1] - carried[rule.first[edge]])
+    return work
+
+
+@kernel
+def most_work(rule: Rule, size: int) -> int:
+    """What `work_of` may be for a class of this size."""
+    return rule.whole * size + rule.part_numerator * size // rule.part_denominator
+
+
+@kernel
+def entropy_of(counts: Ints, size: int) -> float:
+    """Entropy of a class's distribution, in bits."""
+    entropy = 0.0
+    for count in counts:
+        if count > 0:
+            entropy -= count / size * np.log2(count / size)
+    return entropy
+
+
+@kernel
+def _has_entropy(counts: Ints, size: int, worth: float) -> bool:
+    """Whether the entropy is high enough; a class whose values are equally frequent is not judged by rounding."""
+    n_values, highest = 0, 0
+    for count in counts:
+        n_values += count > 0
+        highest = max(highest, count)
+    if n_values * highest == size:
+        return bool(n_values >= worth)
+    return entropy_of(counts, size) >= np.log2(worth) + CAUTION
+
+
+@kernel
+def _has_tail(rule: Rule, counts: Ints) -> bool:
+    """Whether the most frequent value stays below the ratio of the tail."""
+    ordered = np.sort(counts)[::-1]
+    tail = ordered[rule.rank - 1 :].sum()
+    beyond = (ordered[0] - rule.ratio_whole * tail) * rule.ratio_denominator
+    most = rule.ratio_numerator * tail
+    return beyond < most or (rule.is_ratio_allowed and beyond == most)
+
+
+@kernel
+def allowed_classes(rule: Rule, starts: Ints, value: Ints, count: Ints, n_values: int) -> NDArray[np.bool_]:
+    """Which of some classes meet every demand."""
+    allowed = np.empty(len(starts) - 1, dtype=np.bool_)
+    counts = np.zeros(n_values, dtype=np.int64)
+    for ec in range(len(allowed)):
+        counts[:] = 0
+        size = 0
+        for i in range(starts[ec], starts[ec + 1]):
+            counts[value[i]] = count[i]
+            size += count[i]
+        allowed[ec] = is_allowed(rule, counts, size)
+    return allowed

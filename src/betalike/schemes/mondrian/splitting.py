@@ -1,0 +1,160 @@
+"""Mondrian's cuts as compiled loops over QI points; all tuples of a point stay together."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.compilation import kernel
+from betalike.models.rule import Rule, is_allowed
+from betalike.schemes.packing import PackedAxes, child_above, lowest_ancestor, range_loss
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+
+
+@kernel
+def split_points(
+    axes: PackedAxes,
+    points: Ids,
+    point_start: Ints,
+    cell_value: Ids,
+    cell_count: Ints,
+    rule: Rule,
+    n_values: int,
+    is_widest_first: bool,
+    has_second_try: bool,
+) -> tuple[Ids, int]:
+    """The class of each point, and how many classes there are.
+
+    `point_start` tells where the cells of each point begin. The table itself is taken to keep the promise.
+    """
+    n_points, n_axes = points.shape
+    size_of_point = np.zeros(n_points, dtype=np.int64)
+    for point in range(n_points):
+        for cell in range(point_start[point], point_start[point + 1]):
+            size_of_point[point] += cell_count[cell]
+    class_of_point = np.empty(n_points, dtype=np.int32)
+    order = np.arange(n_points).astype(np.int32)
+    spare = np.empty_like(order)
+    tuples_of_code = np.zeros(axes.size.max(), dtype=np.int64)
+    stack = np.empty((n_points + 1, 2), dtype=np.int64)
+    stack[0, 0], stack[0, 1] = 0, n_points
+    height, n_classes = 1, 0
+    left = np.empty(n_values, dtype=np.int64)
+    right = np.empty(n_values, dtype=np.int64)
+    low = np.empty(n_axes, dtype=np.int64)
+    high = np.empty(n_axes, dtype=np.int64)
+    while height > 0:
+        height -= 1
+        begin, end = stack[height, 0], stack[height, 1]
+        members = order[begin:end]
+        find_box(points, members, low, high)
+        middle = 0
+        for axis in attributes_in_order(axes, low, high, is_widest_first):
+            last = last_code_left(axes, axis, low[axis], high[axis], points, members, size_of_point, tuples_of_code)
+            middle = part_points(points, axis, last, members, spare)
+            count_values(members[:middle], point_start, cell_value, cell_count, left)
+            count_values(members[middle:], point_start, cell_value, cell_count, right)
+            if is_allowed(rule, left, left.sum()) and is_allowed(rule, right, right.sum()):
+                break
+            middle = 0
+            if not has_second_try:
+                break
+        if middle == 0:
+            for point in members:
+                class_of_point[point] = n_classes
+            n_classes += 1
+            continue
+        stack[height, 0], stack[height, 1] = begin, begin + middle
+        stack[height + 1, 0], stack[height + 1, 1] = begin + middle, end
+        height += 2
+    return class_of_point, n_classes
+
+
+@kernel
+def find_box(points: Ids, members: Ids, low: Ints, high: Ints) -> None:
+    """The least and the greatest code of some points on each axis."""
+    low[:] = np.iinfo(np.int64).max
+    high[:] = -1
+    for point in members:
+        for axis in range(len(low)):
+            low[axis] = min(low[axis], points[point, axis])
+            high[axis] = max(high[axis], points[point, axis])
+
+
+@kernel
+def attributes_in_order(axes: PackedAxes, low: Ints, high: Ints, is_widest_first: bool) -> Ints:
+    """The attributes that can be cut, from the widest to the narrowest or the other way round."""
+    n_axes = len(low)
+    width = np.empty(n_axes)
+    for axis in range(n_axes):
+        width[axis] = axes.weight[axis] * range_loss(axes, axis, low[axis], high[axis])
+    order = np.argsort(width, kind="mergesort")
+    if is_widest_first:
+        order = order[::-1]
+    chosen = np.empty(n_axes, dtype=np.int64)
+    n = 0
+    for axis in order:
+        if low[axis] < high[axis]:
+            chosen[n] = axis
+            n += 1
+    return chosen[:n]
+
+
+@kernel
+def last_code_left(
+    axes: PackedAxes,
+    axis: int,
+    low: int,
+    high: int,
+    points: Ids,
+    members: Ids,
+    size_of_point: Ints,
+    tuples_of_code: Ints,
+) -> int:
+    """Of the boundaries that an attribute may be cut at, the one that halves the tuples best, the first of equals.
+
+    Between any two codes of a number, and between two children of the lowest common ancestor in a hierarchy.
+    """
+    tuples_of_code[low : high + 1] = 0
+    total = 0
+    for point in members:
+        tuples_of_code[points[point, axis]] += size_of_point[point]
+        total += size_of_point[point]
+    ancestor = lowest_ancestor(axes, axis, low, high) if axes.is_tree[axis] else 0
+    best, least = low, 2 * total
+    before, last, child = 0, low, -1
+    for code in range(low, high + 1):
+        if tuples_of_code[code] == 0:
+            continue
+        here = child_above(axes, axis, code, ancestor) if axes.is_tree[axis] else code
+        if child >= 0 and here != child and abs(2 * before - total) < least:
+            best, least = last, abs(2 * before - total)
+        before += tuples_of_code[code]
+        last, child = code, here
+    return best
+
+
+@kernel
+def part_points(points: Ids, axis: int, last: int, members: Ids, spare: Ids) -> int:
+    """Put the points with codes up to `last` first, both sides in their old order; how many these are."""
+    n_left = n_right = 0
+    for point in members:
+        if points[point, axis] <= last:
+            members[n_left] = point
+            n_left += 1
+        else:
+            spare[n_right] = point
+            n_right += 1
+    members[n_left:] = spare[:n_right]
+    return n_left
+
+
+@kernel
+def count_values(members: Ids, point_start: Ints, cell_value: Ids, cell_count: Ints, counts: Ints) -> None:
+    """How many tuples of each sensitive value some points have."""
+    counts[:] = 0
+    for point in members:
+        for cell in range(point_start[point], point_start[point + 1]):
+            counts[cell_value[cell]] += cell_count[cell]
