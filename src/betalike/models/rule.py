@@ -131,7 +131,7 @@ def _has_entropy(counts: Ints, size: int, worth: float) -> bool:
         highest = max(highest, count)
     if n_values * highest == size:
         return bool(n_values >= worth)
-    return entropy_of(counts, size) >= np.log2(worth) + CAUTION
+    return bool(entropy_of(counts, size) >= np.log2(worth) + CAUTION)
 
 
 @kernel

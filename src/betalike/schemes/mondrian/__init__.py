@@ -6,14 +6,20 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from betalike.errors import ParameterError
-from betalike.models import Model
+from betalike.models import Model, Rule
 from betalike.progress import SILENT, Progress
 from betalike.randomness import Randomness, SystemRandomness
+from betalike.schemes.burel.tuples import count_fragments
+from betalike.schemes.mondrian.halving import halve_tuples
 from betalike.schemes.mondrian.splitting import split_points
 from betalike.schemes.packing import pack_axes
-from betalike.table import Cells, Plan
+from betalike.table import Cells, Plan, random_order
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
 
 
 class AttributeRule(StrEnum):
@@ -28,7 +34,9 @@ class Mondrian:
     """Cuts one attribute after the other near its median; the promise is a parameter, so this is many schemes.
 
     With likeness it is the paper's LMondrian, with delta-disclosure DMondrian, with t-closeness tMondrian. With the
-    second try, the next attribute is cut where the first may not be.
+    second try, the next attribute is cut where the first may not be. The widest attribute is the one that loses most,
+    cut between two of its values. The narrowest has the fewest values, cut at the median row even where equal rows come
+    on both sides: with that rule, and no second try, LMondrian loses what the paper says it does.
     """
 
     name: str = "mondrian"
@@ -38,27 +46,39 @@ class Mondrian:
 
     def __post_init__(self) -> None:
         if self.attribute not in list(AttributeRule):
-            raise ParameterError(
-                f"attribute is '{self.attribute}'; it must be one of: {', '.join(AttributeRule)}."
-            )
+            raise ParameterError(f"attribute is '{self.attribute}'; it must be one of: {', '.join(AttributeRule)}.")
         if not isinstance(self.second_try, bool):
             raise ParameterError(f"second_try is {self.second_try!r}; it must be true or false.")
 
     def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
         """Form classes that keep the promise."""
         progress.start("splitting")
-        point_start = np.searchsorted(cells.point, np.arange(len(cells.points) + 1))
+        rule = model.rule(cells.value_counts, cells.sensitive)
+        details = {"attribute": str(self.attribute), "second_try": self.second_try}
+        if self.attribute == AttributeRule.WIDEST:
+            return Plan(cells, *self._split(cells, rule), details)
+        return Plan(cells, *self._halve(cells, rule), details)
+
+    def _split(self, cells: Cells, rule: Rule) -> tuple[Ids, Ints, Ids, int]:
+        """Cut between two codes of the widest attribute: cells stay whole."""
         class_of_point, n_classes = split_points(
             pack_axes(cells.axes, cells.weights),
             cells.points,
-            point_start,
+            np.searchsorted(cells.point, np.arange(len(cells.points) + 1)),
             cells.value,
             cells.count,
-            model.rule(cells.value_counts, cells.sensitive),
+            rule,
             cells.sensitive.size,
-            self.attribute == AttributeRule.WIDEST,
             self.second_try,
         )
-        every = np.arange(len(cells.count), dtype=np.int32)
-        details = {"attribute": str(self.attribute), "second_try": self.second_try}
-        return Plan(cells, every, cells.count, class_of_point[cells.point], n_classes, details)
+        return np.arange(len(cells.count), dtype=np.int32), cells.count, class_of_point[cells.point], n_classes
+
+    def _halve(self, cells: Cells, rule: Rule) -> tuple[Ids, Ints, Ids, int]:
+        """Cut the narrowest attribute at the median tuple: a cell may be shared between classes."""
+        tuples = np.repeat(np.arange(len(cells.count), dtype=np.int32), cells.count)
+        tuples = tuples[random_order(len(tuples), self.randomness)]
+        starts = halve_tuples(
+            tuples, cells.points, cells.point, cells.value, rule, cells.sensitive.size, self.second_try
+        )
+        cell, count, ec = count_fragments(tuples, starts, len(cells.count))
+        return cell, count, ec, len(starts) - 1

@@ -1,4 +1,4 @@
-"""Mondrian's cuts as compiled loops over QI points; all tuples of a point stay together."""
+"""Cuts of the widest attribute, as compiled loops over QI points; all tuples of a point stay together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from betalike.compilation import kernel
 from betalike.models.rule import Rule, is_allowed
-from betalike.schemes.packing import PackedAxes, child_above, lowest_ancestor, range_loss
+from betalike.schemes.packing import PackedAxes, range_loss
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
@@ -22,7 +22,6 @@ def split_points(
     cell_count: Ints,
     rule: Rule,
     n_values: int,
-    is_widest_first: bool,
     has_second_try: bool,
 ) -> tuple[Ids, int]:
     """The class of each point, and how many classes there are.
@@ -51,8 +50,8 @@ def split_points(
         members = order[begin:end]
         find_box(points, members, low, high)
         middle = 0
-        for axis in attributes_in_order(axes, low, high, is_widest_first):
-            last = last_code_left(axes, axis, low[axis], high[axis], points, members, size_of_point, tuples_of_code)
+        for axis in widest_first(axes, low, high):
+            last = last_code_left(axis, low[axis], high[axis], points, members, size_of_point, tuples_of_code)
             middle = part_points(points, axis, last, members, spare)
             count_values(members[:middle], point_start, cell_value, cell_count, left)
             count_values(members[middle:], point_start, cell_value, cell_count, right)
@@ -84,18 +83,15 @@ def find_box(points: Ids, members: Ids, low: Ints, high: Ints) -> None:
 
 
 @kernel
-def attributes_in_order(axes: PackedAxes, low: Ints, high: Ints, is_widest_first: bool) -> Ints:
-    """The attributes that can be cut, from the widest to the narrowest or the other way round."""
+def widest_first(axes: PackedAxes, low: Ints, high: Ints) -> Ints:
+    """The attributes that can be cut, from the one with the greatest loss to the one with the least."""
     n_axes = len(low)
-    width = np.empty(n_axes)
+    narrowness = np.empty(n_axes)
     for axis in range(n_axes):
-        width[axis] = axes.weight[axis] * range_loss(axes, axis, low[axis], high[axis])
-    order = np.argsort(width, kind="mergesort")
-    if is_widest_first:
-        order = order[::-1]
+        narrowness[axis] = -axes.weight[axis] * range_loss(axes, axis, low[axis], high[axis])
     chosen = np.empty(n_axes, dtype=np.int64)
     n = 0
-    for axis in order:
+    for axis in np.argsort(narrowness, kind="mergesort"):
         if low[axis] < high[axis]:
             chosen[n] = axis
             n += 1
@@ -104,35 +100,20 @@ def attributes_in_order(axes: PackedAxes, low: Ints, high: Ints, is_widest_first
 
 @kernel
 def last_code_left(
-    axes: PackedAxes,
-    axis: int,
-    low: int,
-    high: int,
-    points: Ids,
-    members: Ids,
-    size_of_point: Ints,
-    tuples_of_code: Ints,
+    axis: int, low: int, high: int, points: Ids, members: Ids, size_of_point: Ints, tuples_of_code: Ints
 ) -> int:
-    """Of the boundaries that an attribute may be cut at, the one that halves the tuples best, the first of equals.
-
-    Between any two codes of a number, and between two children of the lowest common ancestor in a hierarchy.
-    """
+    """Of the boundaries between two codes, the one that halves the tuples best, the first of equals."""
     tuples_of_code[low : high + 1] = 0
     total = 0
     for point in members:
         tuples_of_code[points[point, axis]] += size_of_point[point]
         total += size_of_point[point]
-    ancestor = lowest_ancestor(axes, axis, low, high) if axes.is_tree[axis] else 0
     best, least = low, 2 * total
-    before, last, child = 0, low, -1
-    for code in range(low, high + 1):
-        if tuples_of_code[code] == 0:
-            continue
-        here = child_above(axes, axis, code, ancestor) if axes.is_tree[axis] else code
-        if child >= 0 and here != child and abs(2 * before - total) < least:
-            best, least = last, abs(2 * before - total)
+    before = 0
+    for code in range(low, high):
         before += tuples_of_code[code]
-        last, child = code, here
+        if tuples_of_code[code] > 0 and abs(2 * before - total) < least:
+            best, least = code, abs(2 * before - total)
     return best
 
 

@@ -16,7 +16,8 @@ from betalike.hierarchy import Hierarchy
 from betalike.models import Form, Likeness
 from betalike.randomness import SeededRandomness, SystemRandomness, randomness
 from betalike.schema import Kind
-from betalike.schemes import DEFAULT_SCHEME, SCHEMES, Burel, Retrieval, burel, make_scheme
+from betalike.schemes import DEFAULT_SCHEME, SCHEMES, Burel, Retrieval, make_scheme
+from betalike.schemes.burel import filling
 from betalike.table import Cells, Plan
 
 SCHEME_NAMES = ["burel", "burel+split"]
@@ -77,7 +78,7 @@ def test_steps_of_any_length_give_the_same_plan(
     """Words are drawn in the same order whatever the steps, so a seed gives the same classes."""
     cells, model = random_cells(1, n_cells=150), Likeness(4)
     whole = Burel(split, retrieval, SeededRandomness(3)).plan(cells, model)
-    monkeypatch.setattr(burel, "CLASSES_PER_STEP", 3)
+    monkeypatch.setattr(filling, "CLASSES_PER_STEP", 3)
     monkeypatch.setattr(table, "WORDS_PER_STEP", 5)
     stepwise = Burel(split, retrieval, SeededRandomness(3)).plan(cells, model)
     check_plan(stepwise, cells, model)
@@ -102,7 +103,7 @@ def test_splitting_further_never_makes_fewer_classes() -> None:
 def test_entries_are_the_points_of_each_bucket_along_the_curve() -> None:
     cells = random_cells(4)
     buckets = [np.array([0, 1]), np.array([2, 3, 4, 5])]
-    entries = burel._Entries.of(cells, buckets)
+    entries = filling.Entries.of(cells, buckets)
     assert sorted(entries.cells.tolist()) == list(range(len(cells.count)))
     for number, bucket in enumerate(buckets):
         first, last = entries.bucket_start[number], entries.bucket_start[number + 1]

@@ -1,0 +1,109 @@
+"""SABRE's second phase: how many tuples each class draws from each bucket, and how far that can lead from the table.
+
+Buckets are intervals of values, and so are the edges that tuples move along. Buckets are chosen so that each edge lies
+inside one of them, or ends inside at most one. How far a class is from the table is a sum over edges, so what the draws
+from a bucket do at worst does not depend on those from the others, and the worst of all is found value by value.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.compilation import kernel
+from betalike.models.rule import Rule, most_work
+
+Ints = NDArray[np.int64]
+
+
+@kernel
+def worst_work(rule: Rule, bucket_start: Ints, draws: Ints, size: int) -> int:
+    """The greatest earth mover's distance of a class with these draws, whatever values they turn out to have.
+
+    In the units of `work_of`. `bucket_start` tells where each bucket begins among the values, and their end.
+    """
+    n_rows, n_values = rule.prior.sum(), len(rule.prior)
+    due = np.zeros(n_values + 1, dtype=np.int64)  # the table's share of all values before each
+    drawn = np.zeros(n_values + 1, dtype=np.int64)  # what is drawn of them, a bucket's draw with its last value
+    bucket_of_value = np.empty(n_values, dtype=np.int64)
+    for bucket in range(len(draws)):
+        for v in range(bucket_start[bucket], bucket_start[bucket + 1]):
+            due[v + 1] = due[v] + rule.prior[v] * size
+            drawn[v + 1] = drawn[bucket_start[bucket]]
+            bucket_of_value[v] = bucket
+        drawn[bucket_start[bucket + 1]] += draws[bucket] * n_rows
+    work = 0
+    rises = np.zeros(n_values + 1, dtype=np.int64)  # how much more it is if a bucket's draw is of this value, not before
+    for edge in range(len(rule.length)):
+        first, last, length = rule.first[edge], rule.last[edge], rule.length[edge]
+        share = due[last + 1] - due[first]
+        bucket = bucket_of_value[last]
+        begin, end = bucket_start[bucket], bucket_start[bucket + 1]
+        if first <= begin and last + 1 == end:
+            work += length * abs(drawn[end] - drawn[first] - share)
+            continue
+        others = drawn[begin] - drawn[min(first, begin)]
+        without = length * abs(others - share)
+        rise = length * abs(others + draws[bucket] * n_rows - share) - without
+        work += without
+        rises[max(first, begin)] += rise
+        if last + 1 < end:
+            rises[last + 1] -= rise
+    for bucket in range(len(draws)):
+        if draws[bucket] > 0:
+            work += _greatest(rises, rule.prior, bucket_start[bucket], bucket_start[bucket + 1])
+    return work
+
+
+@kernel
+def _greatest(rises: Ints, prior: Ints, begin: int, end: int) -> int:
+    """The greatest sum of rises up to a value that occurs."""
+    greatest, total, is_found = 0, 0, False
+    for v in range(begin, end):
+        total += rises[v]
+        if prior[v] > 0 and (not is_found or total > greatest):
+            greatest, is_found = total, True
+    return greatest
+
+
+@kernel
+def class_draws(rule: Rule, bucket_start: Ints, bucket_sizes: Ints) -> Ints:
+    """Halve the table's draws again and again while both halves must keep t; one row for each class.
+
+    Odd tuples go to the left and the right half in turn, so that sums over neighbouring buckets stay balanced.
+    """
+    n_buckets = len(bucket_sizes)
+    leaves = np.empty((64, n_buckets), dtype=np.int64)
+    n_leaves = 0
+    stack = np.empty((130, n_buckets), dtype=np.int64)  # a depth of 64 halvings leaves nothing to halve
+    stack[0] = bucket_sizes
+    height = 1
+    while height > 0:
+        height -= 1
+        node = stack[height].copy()
+        left = node // 2
+        is_left = False
+        for bucket in range(n_buckets):
+            if node[bucket] % 2:
+                left[bucket] += is_left
+                is_left = not is_left
+        right = node - left
+        if _is_eligible(rule, bucket_start, left) and _is_eligible(rule, bucket_start, right):
+            stack[height] = right
+            stack[height + 1] = left
+            height += 2
+            continue
+        if n_leaves == len(leaves):
+            grown = np.empty((2 * n_leaves, n_buckets), dtype=np.int64)
+            grown[:n_leaves] = leaves
+            leaves = grown
+        leaves[n_leaves] = node
+        n_leaves += 1
+    return leaves[:n_leaves].copy()
+
+
+@kernel
+def _is_eligible(rule: Rule, bucket_start: Ints, draws: Ints) -> bool:
+    """Whether a class with these draws keeps t even if each is of its bucket's least favourable value."""
+    size = draws.sum()
+    return size >= rule.k and size > 0 and worst_work(rule, bucket_start, draws, size) <= most_work(rule, size)
