@@ -26,13 +26,13 @@ from betalike.io.description import Description, describe_frame
 from betalike.io.frames import like, to_polars
 from betalike.io.hierarchies import read_hierarchies
 from betalike.io.tables import load
-from betalike.models import Form, Likeness, Transition
+from betalike.models import Form, Likeness, Transition, make_model
 from betalike.progress import SILENT, Progress
 from betalike.publication import Format, Job, Layout, Stopwatch, Verified, publish_in_memory, publish_to_folder
 from betalike.randomness import randomness
 from betalike.release_checks import is_exact
 from betalike.schema import Attribute, Kind, Role, Schema
-from betalike.schemes import DEFAULT_SCHEME, make_scheme
+from betalike.schemes import DEFAULT_SCHEME, choose_promise, make_scheme
 
 Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
 Choice = TypeVar("Choice", Form, Format, Kind, Layout)
@@ -58,11 +58,16 @@ def publish(
     *,
     quasi_identifiers: Sequence[str],
     sensitive: str,
-    beta: float,
+    beta: float | None = None,
     out: str | Path | None = None,
     scheme: str = DEFAULT_SCHEME,
-    model: str = "enhanced",
+    model: str | None = None,
     k: int = 1,
+    t: float | None = None,
+    delta: float | None = None,
+    l: float | None = None,  # noqa: E741 - the name that everybody uses
+    c: float | None = None,
+    ground: str | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     kinds: Mapping[str, str] | None = None,
     domains: Mapping[str, tuple[Any, Any]] | None = None,
@@ -78,7 +83,7 @@ def publish(
     delimiter: str | None = None,
     progress: Progress = SILENT,
 ) -> Release:
-    """Publish a table so that no sensitive value becomes more than beta times likelier for anybody.
+    """Publish a table so that no sensitive value becomes more than beta times likelier for anybody, or as promised.
 
     Args:
         table: a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a CSV, Parquet or Arrow IPC file.
@@ -86,10 +91,18 @@ def publish(
         sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline").
         beta: by how much a value may at most become likelier, relative to its share of the table.
         out: folder for published.csv and certificate.json; without it the release stays in memory.
-        scheme: "burel+split", "burel" or "seam" (which loses least) generalize; "perturb" perturbs the sensitive
-            column and "baseline" publishes only its distribution, both with exact quasi-identifiers.
-        model: "enhanced" (frequent values are protected too; Definition 3) or "basic" (Definition 2).
+        scheme: "seam" (which loses least), "burel", "burel+split" and the rivals "lmondrian", "dmondrian", "tmondrian",
+            "mondrian" and "sabre" generalize; "perturb" perturbs the sensitive column and "baseline" publishes only its
+            distribution, both with exact quasi-identifiers.
+        model: "enhanced" (frequent values are protected too; Definition 3) or "basic" (Definition 2). The scheme
+            "mondrian" also keeps "delta-disclosure", "t-closeness", "distinct-l-diversity", "entropy-l-diversity",
+            "recursive-l-diversity" and "k-anonymity". By default what the scheme is for.
         k: least number of rows in a class.
+        t: of t-closeness: how far the distribution in a class may be from the table's, up to 1.
+        delta: of delta-disclosure: how much the logarithm of a share may change; "dmondrian" takes a beta instead.
+        l: of l-diversity: how many values a class has at least.
+        c: of recursive l-diversity: how much of the rarer values the most frequent one may make.
+        ground: of t-closeness: distances between values, "equal", "ordered" or "hierarchical"; else the natural ones.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.
         kinds: types of columns where the guess is wrong: "numeric", "integer", "real", "date", "datetime" or
             "categorical".
@@ -106,15 +119,17 @@ def publish(
         delimiter: of a CSV file, where it is not recognized.
         progress: something that shows how far the work is.
     """
-    likeness = Likeness(beta, _choose(Form, model, "model"), k)
+    chosen = make_scheme(scheme, randomness(seed), **dict(options or {}))
+    parameters = {"beta": beta, "t": t, "delta": delta, "l": l, "c": c, "ground": ground}
+    promise = make_model(choose_promise(scheme, model), k, parameters)
     if out is not None and str(out) == "":
         raise ParameterError("out is empty; name a folder for the release.")
     schema = make_schema(
         quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, keep, _missing_is_value(missing_sensitive)
     )
     job = Job(
-        make_scheme(scheme, randomness(seed), **dict(options or {})),
-        likeness,
+        chosen,
+        promise,
         _choose(Layout, layout, "layout"),
         _choose(Format, format, "format"),
         tuple(keep),

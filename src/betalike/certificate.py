@@ -24,11 +24,13 @@ class Promise(msgspec.Struct, frozen=True):
     """The promise and how near the worst class, or the most telling published value, comes to it."""
 
     model: str
-    beta: float
+    beta: float | None
     k: int
     holds: bool
     worst_gain: float
     worst_ratio: float
+    parameters: dict[str, float | str] = {}
+    hierarchy: list[list[str]] = []
 
 
 class Scheme(msgspec.Struct, frozen=True):

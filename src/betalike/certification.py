@@ -20,8 +20,9 @@ from betalike.certificate import (
     TableFacts,
     Tool,
 )
+from betalike.distances import Ground
 from betalike.errors import InternalError
-from betalike.models import Likeness
+from betalike.models import Closeness, Model
 from betalike.table import Outline
 from betalike.verification import Layout, Verified
 
@@ -34,7 +35,7 @@ class Particulars:
     """What a certificate tells of how a release was made."""
 
     scheme: str
-    model: Likeness
+    model: Model
     is_seeded: bool
     layout: Layout = Layout.LABELS
     kept: tuple[str, ...] = ()
@@ -56,7 +57,16 @@ def certify(
     counts = {sensitive_labels[i]: int(outline.value_counts[i]) for i in present}
     return Certificate(
         tool=Tool("betalike", betalike.__version__),
-        promise=Promise(model.name, float(model.beta), model.k, verdict.holds, verdict.worst_gain, verdict.worst_ratio),
+        promise=Promise(
+            model=model.name,
+            beta=None if model.beta is None else float(model.beta),
+            k=model.k,
+            holds=verdict.holds,
+            worst_gain=verdict.worst_gain,
+            worst_ratio=verdict.worst_ratio,
+            parameters=dict(model.parameters),
+            hierarchy=_promised_hierarchy(model, outline, sensitive_labels),
+        ),
         scheme=Scheme(particulars.scheme, dict(particulars.details)),
         table=TableFacts(
             rows=outline.n_rows,
@@ -93,6 +103,18 @@ def certify(
         seconds=seconds,
         warnings=_warnings(verified, particulars),
     )
+
+
+def _promised_hierarchy(model: Model, outline: Outline, labels: Sequence[str]) -> list[list[str]]:
+    """The tree that distances between sensitive values follow, where the promise is about these, else nothing.
+
+    Of the values that occur: those are in the prior as well.
+    """
+    axis = outline.sensitive
+    if not (isinstance(model, Closeness) and model.ground is Ground.HIERARCHICAL and isinstance(axis, HierarchyAxis)):
+        return []
+    leaves = zip(labels, axis.hierarchy.paths, outline.value_counts, strict=False)  # a missing value is in no path
+    return [[label, *path[1:]] for label, path, count in leaves if count]
 
 
 def _warnings(verified: Verified, particulars: Particulars) -> list[str]:

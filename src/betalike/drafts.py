@@ -21,7 +21,7 @@ from betalike.companion_files import (
     write_transition,
 )
 from betalike.errors import GuaranteeError, ParameterError
-from betalike.models import Likeness
+from betalike.models import DisclosureForLikeness, Likeness, Model, fit, likeness_of
 from betalike.progress import SILENT, Progress, Stopwatch
 from betalike.randomness import Randomness
 from betalike.schemes import Baseline, Perturbation, Perturbing
@@ -109,7 +109,7 @@ class PlanningScheme(Protocol):
         """Where its random choices come from."""
         ...
 
-    def plan(self, cells: Cells, model: Likeness, progress: Progress = SILENT) -> Plan:
+    def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
         """Form classes that keep the promise."""
         ...
 
@@ -119,7 +119,7 @@ class Job:
     """How a table is to be published."""
 
     scheme: PlanningScheme | Perturbation | Baseline
-    model: Likeness
+    model: Model | DisclosureForLikeness
     layout: Layout = Layout.LABELS
     form: Format = Format.CSV
     kept: tuple[str, ...] = ()
@@ -148,6 +148,11 @@ class Draft(Protocol):
         ...
 
     @property
+    def model(self) -> Model:
+        """The promise, fitted to the table."""
+        ...
+
+    @property
     def details(self) -> dict[str, Any]:
         """What `Particulars` are told besides the job."""
         ...
@@ -169,6 +174,7 @@ class GeneralizedDraft:
     job: Job
     rows: Any
     plan: Plan
+    model: Model
 
     @property
     def outline(self) -> Cells:
@@ -192,7 +198,7 @@ class GeneralizedDraft:
             if path is None
             else self.engine.read_back(path, self.job.form, layout)
         )
-        return verify(recount, self.plan.cells, self.job.model, PlannedLabels.of(self.plan, layout))
+        return verify(recount, self.plan.cells, self.model, PlannedLabels.of(self.plan, layout))
 
 
 @dataclass(frozen=True)
@@ -204,6 +210,7 @@ class PerturbedDraft:
     rows: Any
     trace: Any
     outline: Margins
+    model: Likeness
     perturbing: Perturbing
 
     @property
@@ -224,7 +231,7 @@ class PerturbedDraft:
             with _readable(TRANSITION_FILE):
                 written = read_transition(folder / TRANSITION_FILE, self.engine.sensitive_labels)
         recount = self.engine.compare_exactly(self.rows, self.trace, path, self.job.form)
-        return verify_perturbed(recount, written, used, self.outline, self.job.model)
+        return verify_perturbed(recount, written, used, self.outline, self.model)
 
 
 @dataclass(frozen=True)
@@ -236,6 +243,7 @@ class WithheldDraft:
     rows: Any
     trace: Any
     outline: Margins
+    model: Likeness
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -255,7 +263,7 @@ class WithheldDraft:
                 told = read_distribution(folder / SENSITIVE_FILE)
         counts = np.array([told.get(label, 0) for label in self.engine.sensitive_labels], dtype=np.int64)
         recount = self.engine.compare_exactly(self.rows, self.trace, path, self.job.form)
-        return verify_withheld(recount, counts, self.outline, self.job.model)
+        return verify_withheld(recount, counts, self.outline, self.model)
 
 
 @contextlib.contextmanager
@@ -273,24 +281,24 @@ def make_draft(engine: Engine, job: Job, watch: Stopwatch) -> Draft:
         return _make_exact(engine, job, scheme, watch)
     with watch.step("count"):
         cells = engine.count_cells()
-        job.model.check_feasible(cells.value_counts)
+        model = fit(job.model, cells.value_counts, cells.sensitive)
     with watch.step("plan"):
-        plan = scheme.plan(cells, job.model, watch.progress)
+        plan = scheme.plan(cells, model, watch.progress)
     with watch.step("assign"):
         rows = engine.generalize(engine.assign(plan, scheme.randomness), job.layout)
-    return GeneralizedDraft(engine, job, rows, plan)
+    return GeneralizedDraft(engine, job, rows, plan, model)
 
 
 def _make_exact(engine: Engine, job: Job, scheme: Perturbation | Baseline, watch: Stopwatch) -> Draft:
     """Rows that stay exact, with a sensitive value that is drawn anew or left out."""
     with watch.step("count"):
         margins = engine.count_values()
-        job.model.check_feasible(margins.value_counts)
+        model = likeness_of(fit(job.model, margins.value_counts, margins.sensitive), scheme.name)
     if isinstance(scheme, Baseline):
         with watch.step("assign"):
-            return WithheldDraft(engine, job, *engine.publish_exactly(None, scheme.randomness), margins)
+            return WithheldDraft(engine, job, *engine.publish_exactly(None, scheme.randomness), margins, model)
     with watch.step("plan"):
-        perturbing = scheme.perturbing(margins.value_counts, job.model)
+        perturbing = scheme.perturbing(margins.value_counts, model)
     with watch.step("assign"):
         rows, trace = engine.publish_exactly(scheme.draw(perturbing.transition), scheme.randomness)
-    return PerturbedDraft(engine, job, rows, trace, margins, perturbing)
+    return PerturbedDraft(engine, job, rows, trace, margins, model, perturbing)

@@ -18,9 +18,10 @@ from betalike.engines.memory import label_values, read_release, recount
 from betalike.errors import CertificateError, GuaranteeError, SchemaError
 from betalike.hierarchy import ROOT
 from betalike.measures import Audit, measure
-from betalike.models import Form, Likeness, Verdict
+from betalike.models import Model, Verdict
+from betalike.models.verdict import wording
 from betalike.publication import Format, Recount
-from betalike.release_checks import Check, check_exact, is_exact, is_same
+from betalike.release_checks import Check, check_exact, is_exact, is_same, promised_axis, promised_model
 from betalike.release_folder import sha256_of
 from betalike.schema import Attribute, Kind, Role, check_columns
 from betalike.table import ClassCounts
@@ -127,7 +128,7 @@ def audit_frame(
     quasi_identifiers: list[str],
     sensitive: Attribute,
     prior: tuple[str, Prior] | None,
-    model: Likeness | None,
+    model: Model | None,
 ) -> Audited:
     """Measure a published frame; columns `x_low` and `x_high` stand for a quasi-identifier `x`."""
     if not quasi_identifiers:
@@ -153,7 +154,7 @@ def audit_frame(
     prior_counts = np.array([counts.get(label, 0) for label in labels], dtype=np.int64)
     counted = recount(frame.with_columns(texts), names, sensitive.name, labels)
     audit = measure(counted.classes, prior_counts, axis)
-    verdict = None if model is None else model.judge(counted.classes, prior_counts)
+    verdict = None if model is None else model.judge(counted.classes, prior_counts, axis)
     return Audited(audit, source, labels[audit.worst.value], verdict, tuple(warnings))
 
 
@@ -175,9 +176,7 @@ def check_release(folder: Path, certificate: Certificate, original: pl.DataFrame
             explanations.append(explanation)
         return passed
 
-    form = certificate.promise.model.removesuffix("-likeness")
-    if form not in list(Form):
-        raise CertificateError("the certificate tells of a promise that this version of betalike does not know.")
+    model = promised_model(certificate)
     for name, facts in certificate.files.items():
         path = folder / Path(name).name
         if not check(f"{name} exists", path.is_file(), f"{name} is missing."):
@@ -193,7 +192,7 @@ def check_release(folder: Path, certificate: Certificate, original: pl.DataFrame
     if is_exact(certificate):
         check_exact(folder, published, certificate, original, check)
     else:
-        _check_promise(folder / published, certificate, check)
+        _check_promise(folder / published, certificate, model, check)
     if original is not None:
         _, counts = prior_from_column(original[certificate.table.sensitive])
         is_permutation = counts == certificate.prior_counts
@@ -201,7 +200,7 @@ def check_release(folder: Path, certificate: Certificate, original: pl.DataFrame
     return Checked(certificate, checks, tuple(explanations))
 
 
-def _check_promise(path: Path, certificate: Certificate, check: Check) -> None:
+def _check_promise(path: Path, certificate: Certificate, model: Model, check: Check) -> None:
     """Count the published table anew and compare everything that the certificate tells of it."""
     table = certificate.table
     counted = _count_published(path, certificate)
@@ -212,10 +211,8 @@ def _check_promise(path: Path, certificate: Certificate, check: Check) -> None:
     is_permutation = counted.n_unknown == 0 and np.array_equal(counted.classes.value_counts, counts)
     if not check("sensitive values", is_permutation, "the sensitive values are not those that the certificate tells."):
         return
-    promise = certificate.promise
-    model = Likeness(promise.beta, Form(promise.model.removesuffix("-likeness")), promise.k)
-    verdict = model.judge(counted.classes, counts)
-    check("promise", verdict.holds, f"a class breaks the promise of beta {promise.beta} (k {promise.k}).")
+    verdict = model.judge(counted.classes, counts, promised_axis(certificate, model))
+    check("promise", verdict.holds, f"a class breaks the promise: {wording(model)}.")
     column = pl.Series(table.sensitive, list(certificate.prior_counts), dtype=pl.String)
     axis, codes, _ = code_sensitive(column, Attribute(table.sensitive, Role.SENSITIVE), missing_is_value=True)
     order = np.argsort(codes)  # the values as they lie on the axis, for distances between them

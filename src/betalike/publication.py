@@ -71,7 +71,7 @@ def _published(
     draft: Draft, verified: Verified, engine: Engine, job: Job, files: dict[str, PublishedFile], watch: Stopwatch
 ) -> Published:
     is_seeded = job.scheme.randomness.is_seeded
-    particulars = Particulars(job.scheme.name, job.model, is_seeded, job.layout, job.kept, **draft.details)
+    particulars = Particulars(job.scheme.name, draft.model, is_seeded, job.layout, job.kept, **draft.details)
     labels = engine.sensitive_labels
     certificate = certify(verified, draft.outline, labels, particulars, files, dict(watch.seconds))
     transition = draft.perturbing.transition if isinstance(draft, PerturbedDraft) else None

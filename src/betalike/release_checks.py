@@ -10,13 +10,27 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.certificate import Certificate
 from betalike.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
+from betalike.distances import Ground
 from betalike.engines.coding import code_sensitive, comparable
-from betalike.errors import SchemaError
+from betalike.errors import CertificateError, InputError, SchemaError
+from betalike.hierarchy import Hierarchy
 from betalike.measures import Audit, measure_perturbed, measure_withheld
-from betalike.models import Form, Likeness, Transition, Verdict, judge_transition
+from betalike.models import (
+    MODELS,
+    Closeness,
+    DisclosureForLikeness,
+    Likeness,
+    Model,
+    Transition,
+    Verdict,
+    judge_transition,
+    likeness_of,
+    make_model,
+)
+from betalike.models.verdict import wording
 from betalike.schema import Attribute, Kind, Role
 from betalike.schemes import Baseline, Perturbation
 from betalike.schemes.perturbation import retention_figures
@@ -57,6 +71,34 @@ class Values:
         return Values(labels, counts, axis, np.argsort(codes))
 
 
+def promised_model(certificate: Certificate) -> Model:
+    """The promise that a certificate tells of."""
+    promise = certificate.promise
+    name = promise.model.removesuffix("-likeness")
+    try:
+        model = make_model(name, promise.k, {"beta": promise.beta, **promise.parameters}) if name in MODELS else None
+    except (InputError, TypeError) as error:
+        raise CertificateError(f"the promise that the certificate tells of cannot be: {error}") from error
+    if model is None or isinstance(model, DisclosureForLikeness) or model.name != promise.model:
+        raise CertificateError("the certificate tells of a promise that this version of betalike does not know.")
+    return model
+
+
+def promised_axis(certificate: Certificate, model: Model) -> Axis:
+    """The sensitive values of a certificate, in its order, with the distances that the promise is about."""
+    name, n_values = certificate.table.sensitive, len(certificate.prior_counts)
+    if not (isinstance(model, Closeness) and model.ground is Ground.HIERARCHICAL):
+        return OrderedAxis(name, Kind.REAL, np.arange(n_values), (0.0, n_values - 1.0))
+    try:
+        tree = Hierarchy.from_rows(certificate.promise.hierarchy, source="the certificate's hierarchy")
+    except InputError as error:
+        raise CertificateError(f"the hierarchy in the certificate is none: {error}") from error
+    has_missing = "" in certificate.prior_counts
+    if [*tree.leaves, *([""] if has_missing else [])] != list(certificate.prior_counts):
+        raise CertificateError("the hierarchy in the certificate is not of the sensitive values that it tells.")
+    return HierarchyAxis(name, tree, has_missing)
+
+
 def is_exact(certificate: Certificate) -> bool:
     """Whether a release has exact quasi-identifiers, and so no classes."""
     return certificate.scheme.name in (PERTURB, BASELINE)
@@ -66,7 +108,7 @@ def check_exact(
     folder: Path, published: str, certificate: Certificate, original: pl.DataFrame | None, check: Check
 ) -> None:
     """Check the published table, the file beside it, the promise, and everything that the certificate tells of them."""
-    table, promise = certificate.table, certificate.promise
+    table = certificate.table
     is_perturbed = certificate.scheme.name == PERTURB
     columns = [*table.quasi_identifiers, *([table.sensitive] if is_perturbed else []), *table.kept]
     frame = _read(folder / published, columns)
@@ -78,14 +120,14 @@ def check_exact(
     is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == frame.height
     if not check("prior", is_prior, "the prior that the certificate tells is not of a table of as many rows."):
         return
-    model = Likeness(promise.beta, Form(promise.model.removesuffix("-likeness")), promise.k)
+    model = likeness_of(promised_model(certificate), certificate.scheme.name)
     if is_perturbed:
         judged = _check_perturbed(folder, frame[table.sensitive], values, model, check)
     else:
         judged = _check_withheld(folder, values, model, check)
     if judged is None:
         return
-    check("promise", judged.verdict.holds, f"a published value breaks the promise of beta {promise.beta}.")
+    check("promise", judged.verdict.holds, f"a published value breaks the promise: {wording(model)}.")
     told, found = _figures_told(certificate), _figures_found(certificate, judged, frame.height, values)
     if str(judged.audit.ground) != certificate.also.t_ground:  # the sensitive values' hierarchy is not in the folder
         told.pop("also.t")

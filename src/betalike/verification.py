@@ -17,7 +17,8 @@ from betalike.axis import Axis, OrderedAxis
 from betalike.errors import GuaranteeError, InternalError
 from betalike.loss import Loss, average_loss
 from betalike.measures import Audit, measure, measure_perturbed, measure_withheld
-from betalike.models import Likeness, Transition, Verdict, judge_transition
+from betalike.models import Likeness, Model, Transition, Verdict, judge_transition
+from betalike.models.verdict import one_class, wording
 from betalike.table import Cells, ClassCounts, Margins, Outline, Plan, fold
 
 Ints = NDArray[np.int64]
@@ -117,7 +118,7 @@ class Verified:
             raise InternalError("only a verifier makes a Verified release.")
 
 
-def verify(recount: Recount, cells: Cells, model: Likeness, planned: PlannedLabels | None = None) -> Verified:
+def verify(recount: Recount, cells: Cells, model: Model, planned: PlannedLabels | None = None) -> Verified:
     """Check a recounted release: its sensitive values are the table's, its labels the planned ones, its promise kept.
 
     Raises GuaranteeError, so that nothing is published, if any of this fails.
@@ -128,11 +129,11 @@ def verify(recount: Recount, cells: Cells, model: Likeness, planned: PlannedLabe
             "the sensitive values that were written are not those of the table. Nothing was published. This is a fault "
             "of betalike, or of the disk."
         )
-    verdict = model.judge(classes, cells.value_counts)
+    verdict = model.judge(classes, cells.value_counts, cells.sensitive)
     if not verdict.holds:
         raise GuaranteeError(
-            f"a class of {int(classes.sizes[verdict.worst_class])} rows would break the promise (beta {model.beta}, "
-            f"k {model.k}). Nothing was published. This is a fault of betalike; another scheme may work meanwhile."
+            f"a class of {int(classes.sizes[verdict.worst_class])} rows would break the promise ({wording(model)}). "
+            "Nothing was published. This is a fault of betalike; another scheme may work meanwhile."
         )
     names = [axis.name for axis in cells.axes]
     losses = np.column_stack(
@@ -200,8 +201,7 @@ def verify_withheld(recount: ExactRecount, told: Ints, margins: Margins, model: 
 
 def judge_withheld(counts: Ints, model: Likeness) -> Verdict:
     """The verdict where everybody's posterior is the prior: as if all rows were one class."""
-    present = np.flatnonzero(counts)
-    return model.judge(ClassCounts.of(np.zeros_like(present), present, counts[present], len(counts)), counts)
+    return model.judge(one_class(counts), counts)
 
 
 def are_plausible(counted: Ints, expected: NDArray[np.float64], n_draws: Ints) -> bool:

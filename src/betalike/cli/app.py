@@ -29,7 +29,11 @@ Missing = Annotated[list[str] | None, typer.Option("--missing", help="Texts that
 Delimiter = Annotated[str | None, typer.Option("--delimiter", help="Of a CSV file, where it is not recognized.")]
 Model = Annotated[str, typer.Option("--model", help="The promise: enhanced or basic.")]
 Scheme = Annotated[
-    str | None, typer.Option("--scheme", help="seam (default), burel, burel+split, perturb or baseline.")
+    str | None,
+    typer.Option(
+        "--scheme",
+        help="seam (default), burel, burel+split, lmondrian, dmondrian, tmondrian, mondrian, sabre, perturb, baseline.",
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Repeatable choices, for experiments only.")]
@@ -134,8 +138,22 @@ def publish(
     out: Annotated[str | None, typer.Option("--out", help="Folder for the release.")] = None,
     spec: Annotated[Path | None, typer.Option("--spec", help="A release.toml; options given besides it win.")] = None,
     scheme: Scheme = None,
-    model: Annotated[str | None, typer.Option("--model", help="enhanced (default) or basic.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            help="enhanced (default) or basic; with mondrian also delta-disclosure, t-closeness, distinct-l-diversity, "
+            "entropy-l-diversity, recursive-l-diversity or k-anonymity.",
+        ),
+    ] = None,
     k: Annotated[int | None, typer.Option("--k", help="Least number of rows in a class (default: 1).")] = None,
+    t: Annotated[float | None, typer.Option("--t", help="Of t-closeness: the greatest distance, such as 0.2.")] = None,
+    delta: Annotated[float | None, typer.Option("--delta", help="Of delta-disclosure, such as 1.5.")] = None,
+    l: Annotated[float | None, typer.Option("--l", help="Of l-diversity: the least number of values.")] = None,  # noqa: E741
+    c: Annotated[float | None, typer.Option("--c", help="Of recursive l-diversity, such as 2.")] = None,
+    ground: Annotated[
+        str | None, typer.Option("--ground", help="Distances for t-closeness: equal, ordered or hierarchical.")
+    ] = None,
     hierarchies: Hierarchies = None,
     numeric: Annotated[
         list[str] | None, typer.Option("--numeric", help="Quasi-identifiers to treat as numbers, a,b.")
@@ -163,6 +181,18 @@ def publish(
     effort: Annotated[
         int | None, typer.Option("--effort", help="How long SEAM improves its classes: 1 (default), 0 or more.")
     ] = None,
+    attribute: Annotated[
+        str | None, typer.Option("--attribute", help="What Mondrian cuts first: widest (default) or narrowest.")
+    ] = None,
+    second_try: Annotated[
+        bool | None,
+        typer.Option(
+            "--second-try/--no-second-try", help="Whether Mondrian cuts the next attribute instead (default: yes)."
+        ),
+    ] = None,
+    redistribution: Annotated[
+        str | None, typer.Option("--redistribution", help="SABRE's classes: by space (default) or by counts.")
+    ] = None,
     engine: Annotated[str, typer.Option("--engine", help="memory.")] = "memory",
     delimiter: Delimiter = None,
     force: Force = False,
@@ -183,6 +213,11 @@ def publish(
             "scheme": scheme,
             "model": model,
             "k": k,
+            "t": t,
+            "delta": delta,
+            "l": l,
+            "c": c,
+            "ground": ground,
             "hierarchies": hierarchies,
             "numeric": numeric,
             "categorical": categorical,
@@ -194,6 +229,9 @@ def publish(
             "layout": layout,
             "retrieval": retrieval,
             "effort": effort,
+            "attribute": attribute,
+            "second_try": second_try,
+            "redistribution": redistribution,
             "engine": engine,
             "delimiter": delimiter,
             "force": force,

@@ -8,7 +8,10 @@ from typing import Any
 
 from betalike.errors import ParameterError
 
-WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitive", "beta": "--beta", "out": "--out"}
+WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitive", "out": "--out"}
+
+PROMISE = ("model", "beta", "k", "t", "delta", "l", "c", "ground")
+OPTIONS = ("retrieval", "effort", "attribute", "second_try", "redistribution")
 
 
 def split_list(given: list[str] | None) -> list[str]:
@@ -25,8 +28,8 @@ def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, 
         arguments = read_specification(spec).arguments(spec.parent)
     lists = {name: split_list(given[name]) for name in ("quasi_identifiers", "keep", "missing") if given[name]}
     arguments |= lists
-    plain = ("table", "sensitive", "beta", "out", "scheme", "model", "k", "hierarchies", "missing_sensitive", "format")
-    for name in (*plain, "layout", "delimiter", "force", "seed"):
+    plain = ("table", "sensitive", "out", "scheme", "hierarchies", "missing_sensitive", "format", "layout", "delimiter")
+    for name in (*plain, *PROMISE, "force", "seed"):
         if given[name] is not None:
             arguments[name] = given[name]
     kinds = dict.fromkeys(split_list(given["categorical"]), "categorical")
@@ -41,7 +44,7 @@ def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, 
         arguments["kinds"] = {**arguments.get("kinds", {}), **kinds}
     if given["weights"]:
         arguments["weights"] = {**arguments.get("weights", {}), **_parse_weights(split_list(given["weights"]))}
-    options = {name: given[name] for name in ("retrieval", "effort") if given[name] is not None}
+    options = {name: given[name] for name in OPTIONS if given[name] is not None}
     if options:
         arguments["options"] = {**arguments.get("options", {}), **options}
     if given["engine"] != "memory":

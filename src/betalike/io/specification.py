@@ -17,8 +17,13 @@ class PromiseSpec(msgspec.Struct, forbid_unknown_fields=True):
     """The promise to keep."""
 
     beta: float | None = None
-    model: str = "enhanced"
+    model: str | None = None
     k: int = 1
+    t: float | None = None
+    delta: float | None = None
+    l: float | None = None  # noqa: E741 - the name that everybody uses
+    c: float | None = None
+    ground: str | None = None
 
 
 class ReleaseSpec(msgspec.Struct, forbid_unknown_fields=True):
@@ -77,7 +82,6 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
                 if column.hierarchy is not None
             },
             "missing_sensitive": named[sensitive[0]].missing,
-            "model": self.promise.model,
             "k": self.promise.k,
             "format": self.release.format,
             "layout": self.release.layout,
@@ -87,8 +91,9 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
         }
         if self.table is not None:
             arguments["table"] = folder / self.table
-        if self.promise.beta is not None:
-            arguments["beta"] = self.promise.beta
+        for name in ("beta", "model", "t", "delta", "l", "c", "ground"):
+            if getattr(self.promise, name) is not None:
+                arguments[name] = getattr(self.promise, name)
         if self.release.scheme is not None:
             arguments["scheme"] = self.release.scheme
         return arguments

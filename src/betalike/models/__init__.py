@@ -2,7 +2,7 @@
 
 from betalike.models.anonymity import Anonymity
 from betalike.models.caps import Caps
-from betalike.models.catalogue import MODELS, make_model
+from betalike.models.catalogue import MODELS, fit, make_model
 from betalike.models.closeness import Closeness
 from betalike.models.disclosure import Disclosure, DisclosureForLikeness
 from betalike.models.diversity import Diversity, Variety
@@ -27,6 +27,7 @@ __all__ = [
     "Transition",
     "Variety",
     "Verdict",
+    "fit",
     "judge_transition",
     "likeness_of",
     "make_model",

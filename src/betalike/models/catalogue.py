@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.axis import Axis
 from betalike.distances import Ground
 from betalike.errors import ParameterError, suggestion
 from betalike.models.anonymity import Anonymity
@@ -13,6 +18,8 @@ from betalike.models.disclosure import Disclosure, DisclosureForLikeness
 from betalike.models.diversity import Diversity, Variety
 from betalike.models.likeness import Form, Likeness
 from betalike.models.verdict import Model
+
+Ints = NDArray[np.int64]
 
 EXAMPLES = {"beta": "4", "t": "0.2", "delta": "1.5", "l": "3", "c": "2", "ground": "ordered", "k": "5"}
 # What each promise needs, and what else it takes, besides k.
@@ -64,6 +71,14 @@ def make_model(name: str, k: int, parameters: Mapping[str, Any]) -> Model | Disc
                 f"the promise '{name}' needs {parameter}, a number such as {EXAMPLES[parameter]}; it is not given."
             )
     return _MAKERS[name](k=k, **given)
+
+
+def fit(model: Model | DisclosureForLikeness, counts: Ints, sensitive: Axis) -> Model:
+    """The promise for a table, with all that was left to it decided; an error if the table cannot keep it."""
+    if isinstance(model, DisclosureForLikeness):
+        model = model.for_table(counts)
+    model.check_feasible(counts, sensitive)
+    return replace(model, ground=model.ground_of(sensitive)) if isinstance(model, Closeness) else model
 
 
 def _ground(given: str) -> Ground:

@@ -94,6 +94,14 @@ def verdict_on(allowed: NDArray[np.bool_], used: Floats, classes: ClassCounts, c
     )
 
 
+def wording(model: Model) -> str:
+    """A promise in a few words: its name and its numbers."""
+    beta = {} if model.beta is None else {"beta": float(model.beta)}
+    numbers: dict[str, float | str] = {**beta, **model.parameters, **({"k": model.k} if model.k > 1 else {})}
+    told = [f"{name} {value}" if isinstance(value, str) else f"{name} {value:g}" for name, value in numbers.items()]
+    return f"{model.name} with {', '.join(told)}"
+
+
 def one_class(counts: Ints) -> ClassCounts:
     """All rows of a table as a single class."""
     present = np.flatnonzero(counts)

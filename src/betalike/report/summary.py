@@ -52,10 +52,16 @@ def print_rows(console: Console, title: str, columns: Mapping[str, Sequence[obje
 def _promise_text(promise: Mapping[str, Any], worst_value: str, has_classes: bool) -> Text:
     worst = "worst class" if has_classes else "worst case"
     kept = ("kept", "bold green") if promise["holds"] else ("NOT KEPT", "bold red")
-    beta = f"{promise['beta']:g}"
-    text = Text.assemble(("Promise  ", "bold"), f"{promise['model']} with beta {beta}", ": ", kept)
-    text.append(f"\n         no value becomes more than {beta} times likelier (gain at most {beta})")
-    text.append(f"\n         {worst}: {100 * promise['worst_ratio']:.1f} % of the limit for the value {worst_value}")
+    numbers = {name: promise[name] for name in ("beta", "k") if name == "beta" or promise[name] > 1}
+    told = {name: value for name, value in {**promise["parameters"], **numbers}.items() if value is not None}
+    words = ", ".join(f"{name} {value if isinstance(value, str) else f'{value:g}'}" for name, value in told.items())
+    text = Text.assemble(("Promise  ", "bold"), f"{promise['model']} with {words}", ": ", kept)
+    about = "limit"
+    if promise["beta"] is not None:
+        beta = f"{promise['beta']:g}"
+        text.append(f"\n         no value becomes more than {beta} times likelier (gain at most {beta})")
+        about = f"limit for the value {worst_value}"
+    text.append(f"\n         {worst}: {100 * promise['worst_ratio']:.1f} % of the {about}")
     text.append(f"\n         largest gain {promise['worst_gain']:.3f}")
     return text
 

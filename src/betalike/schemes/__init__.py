@@ -6,37 +6,93 @@ from collections.abc import Callable
 from typing import Any
 
 from betalike.errors import ParameterError, suggestion
+from betalike.models import MODELS
 from betalike.randomness import Randomness
 from betalike.schemes.baseline import Baseline
 from betalike.schemes.burel import Burel, Retrieval
+from betalike.schemes.mondrian import AttributeRule, Mondrian
 from betalike.schemes.perturbation import Perturbation, Perturbing
+from betalike.schemes.sabre import Redistribution, Sabre
 from betalike.schemes.seam import Seam
 
-Scheme = Burel | Seam | Perturbation | Baseline
+Generalizing = Burel | Seam | Mondrian | Sabre
+Scheme = Generalizing | Perturbation | Baseline
 # These form classes and generalize; the others publish quasi-identifiers exactly.
-GENERALIZING: dict[str, Callable[..., Burel | Seam]] = {
+GENERALIZING: dict[str, Callable[..., Generalizing]] = {
     "seam": Seam,
     "burel": lambda **options: Burel(split=False, **options),
     "burel+split": lambda **options: Burel(split=True, **options),
+    "lmondrian": lambda **options: Mondrian("lmondrian", **options),
+    "dmondrian": lambda **options: Mondrian("dmondrian", **options),
+    "tmondrian": lambda **options: Mondrian("tmondrian", **options),
+    "mondrian": lambda **options: Mondrian("mondrian", **options),
+    "sabre": Sabre,
 }
 SCHEMES: dict[str, Callable[..., Scheme]] = {**GENERALIZING, "perturb": Perturbation, "baseline": Baseline}
-OPTIONS: dict[str, list[str]] = {"seam": ["effort"], "burel": ["retrieval"], "burel+split": ["retrieval"]}
+_CUTS = ["attribute", "second_try"]
+OPTIONS: dict[str, list[str]] = {
+    "seam": ["effort"],
+    "burel": ["retrieval"],
+    "burel+split": ["retrieval"],
+    "lmondrian": _CUTS,
+    "dmondrian": _CUTS,
+    "tmondrian": _CUTS,
+    "mondrian": _CUTS,
+    "sabre": ["redistribution"],
+}
+# Choices of options: given as text, made to what a scheme takes.
+CHOICES: dict[str, type[Retrieval] | type[AttributeRule] | type[Redistribution]] = {
+    "retrieval": Retrieval,
+    "attribute": AttributeRule,
+    "redistribution": Redistribution,
+}
+_LIKENESS = ("enhanced", "basic")
+# The promises that each scheme can keep, the one that it keeps if none is named first.
+PROMISES: dict[str, tuple[str, ...]] = {
+    "dmondrian": ("delta-disclosure",),
+    "tmondrian": ("t-closeness",),
+    "mondrian": MODELS,
+    "sabre": ("t-closeness",),
+}
 DEFAULT_SCHEME = "seam"
 
 __all__ = [
     "DEFAULT_SCHEME",
     "GENERALIZING",
     "OPTIONS",
+    "PROMISES",
     "SCHEMES",
+    "AttributeRule",
     "Baseline",
     "Burel",
+    "Mondrian",
     "Perturbation",
     "Perturbing",
+    "Redistribution",
     "Retrieval",
+    "Sabre",
     "Scheme",
     "Seam",
+    "choose_promise",
     "make_scheme",
 ]
+
+
+def choose_promise(scheme: str, model: str | None) -> str:
+    """The name of the promise that a scheme is to keep; one that it cannot keep is an error."""
+    promises = PROMISES.get(scheme, _LIKENESS)
+    if model is None:
+        return promises[0]
+    if model not in MODELS:
+        raise ParameterError(
+            f"the model is '{model}'; it must be one of: {', '.join(MODELS)}.{suggestion(str(model), MODELS)}"
+        )
+    if model not in promises:
+        raise ParameterError(
+            f"the scheme '{scheme}' keeps the promise {' or '.join(promises)}, not {model}. Take the scheme "
+            "'mondrian', which keeps every promise."
+        )
+    return model
 
 
 def make_scheme(name: str, randomness: Randomness, **options: Any) -> Scheme:
@@ -49,9 +105,10 @@ def make_scheme(name: str, randomness: Randomness, **options: Any) -> Scheme:
         if option not in OPTIONS.get(name, []):
             known = ", ".join(OPTIONS.get(name, [])) or "none"
             raise ParameterError(f"the scheme '{name}' has no option '{option}'; it has: {known}.")
-    retrieval = options.get("retrieval")
-    if retrieval is not None:
-        if retrieval not in list(Retrieval):
-            raise ParameterError(f"retrieval is '{retrieval}'; it must be one of: {', '.join(Retrieval)}.")
-        options["retrieval"] = Retrieval(retrieval)
+    for option, choices in CHOICES.items():
+        given = options.get(option)
+        if given is not None:
+            if given not in list(choices):
+                raise ParameterError(f"{option} is '{given}'; it must be one of: {', '.join(choices)}.")
+            options[option] = choices(given)
     return SCHEMES[name](randomness=randomness, **options)

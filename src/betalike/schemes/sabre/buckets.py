@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from betalike.compilation import kernel
 from betalike.models.rule import Rule, most_work
-from betalike.schemes.sabre.redistribution import worst_work
+from betalike.schemes.sabre.draws import worst_work
 
 Ints = NDArray[np.int64]
 
+INNER_SHARE = 0.5  # of t, that the choice of values within buckets may use; the rest is for uneven draws
 
-def bucketizations(rule: Rule, is_line: bool) -> Iterator[Ints]:
-    """Where buckets begin among the values, and their end: from one bucket on, each with one more than the one before.
 
-    Each is the split of a bucket that most lowers how far classes that draw in proportion can be from the table. Those
-    that lead too far, even so, are left out. On a line a bucket may be split anywhere, on a tree only between the
-    children of its lowest node.
+def near_buckets(rule: Rule, is_line: bool) -> Ints:
+    """Where each bucket begins among the values, and their end: few buckets, so that draws in proportion keep t.
+
+    From a single bucket on, the split that most lowers how far classes can be from the table if they draw from each
+    bucket in proportion, each time its least favourable value. On a line a bucket is split anywhere, on a tree only
+    between the children of its lowest node.
     """
     n_rows = int(rule.prior.sum())
-    starts = np.array([0, len(rule.prior)])
-    while len(starts):
-        if worst_work(rule, starts, bucket_sizes(rule.prior, starts), n_rows) <= most_work(rule, n_rows):
-            yield starts
-        starts = _split_best(rule, starts, is_line)
+    most = INNER_SHARE * most_work(rule, n_rows)
+    starts = split = np.array([0, len(rule.prior)])
+    while len(split):
+        starts = split
+        if worst_work(rule, starts, bucket_sizes(rule.prior, starts), n_rows) <= most:
+            break
+        split = _split_best(rule, starts, is_line)
+    return starts
 
 
 def bucket_sizes(prior: Ints, starts: Ints) -> Ints:
@@ -39,10 +42,10 @@ def _split_best(rule: Rule, starts: Ints, is_line: bool) -> Ints:
     """The starts with one more bucket, so that proportional draws lead least far; empty if none can be split."""
     n_rows = rule.prior.sum()
     best = np.empty(0, dtype=np.int64)
-    least = np.int64(0)
+    least = 0
     for bucket in range(len(starts) - 1):
         for value in range(starts[bucket] + 1, starts[bucket + 1]):
-            if not is_line and not _is_between_children(rule, starts[bucket], starts[bucket + 1], value):
+            if not is_line and not is_between_children(rule, starts[bucket], starts[bucket + 1], value):
                 continue
             tried = np.empty(len(starts) + 1, dtype=np.int64)
             tried[: bucket + 1] = starts[: bucket + 1]
@@ -58,9 +61,10 @@ def _split_best(rule: Rule, starts: Ints, is_line: bool) -> Ints:
 
 
 @kernel
-def _is_between_children(rule: Rule, begin: int, end: int, value: int) -> bool:
-    """Whether every edge that a bucket is split on, just before this value, holds the whole bucket."""
+def is_between_children(rule: Rule, begin: int, end: int, value: int) -> bool:
+    """Whether a bucket may be split just before a value of a tree: each edge above the split holds all of it."""
     for edge in range(len(rule.length)):
-        if rule.first[edge] < value <= rule.last[edge] and not (rule.first[edge] <= begin and rule.last[edge] >= end - 1):
+        is_above = rule.first[edge] < value <= rule.last[edge]
+        if is_above and (rule.first[edge] > begin or rule.last[edge] < end - 1):
             return False
     return True

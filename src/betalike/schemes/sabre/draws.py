@@ -1,4 +1,4 @@
-"""SABRE's second phase: how many tuples each class draws from each bucket, and how far that can lead from the table.
+"""SABRE's second phase, decided by counts: how many tuples each class draws from each bucket.
 
 Buckets are intervals of values, and so are the edges that tuples move along. Buckets are chosen so that each edge lies
 inside one of them, or ends inside at most one. How far a class is from the table is a sum over edges, so what the draws
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from betalike.compilation import kernel
 from betalike.models.rule import Rule, most_work
+from betalike.schemes.sabre.parting import halves
 
 Ints = NDArray[np.int64]
 
@@ -33,7 +34,9 @@ def worst_work(rule: Rule, bucket_start: Ints, draws: Ints, size: int) -> int:
             bucket_of_value[v] = bucket
         drawn[bucket_start[bucket + 1]] += draws[bucket] * n_rows
     work = 0
-    rises = np.zeros(n_values + 1, dtype=np.int64)  # how much more it is if a bucket's draw is of this value, not before
+    rises = np.zeros(
+        n_values + 1, dtype=np.int64
+    )  # how much more it is if a bucket's draw is of this value, not before
     for edge in range(len(rule.length)):
         first, last, length = rule.first[edge], rule.last[edge], rule.length[edge]
         share = due[last + 1] - due[first]
@@ -81,12 +84,7 @@ def class_draws(rule: Rule, bucket_start: Ints, bucket_sizes: Ints) -> Ints:
     while height > 0:
         height -= 1
         node = stack[height].copy()
-        left = node // 2
-        is_left = False
-        for bucket in range(n_buckets):
-            if node[bucket] % 2:
-                left[bucket] += is_left
-                is_left = not is_left
+        left = halves(node)
         right = node - left
         if _is_eligible(rule, bucket_start, left) and _is_eligible(rule, bucket_start, right):
             stack[height] = right
