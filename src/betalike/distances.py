@@ -24,6 +24,24 @@ class Ground(StrEnum):
     HIERARCHICAL = "hierarchical"
 
 
+def divergences(classes: ClassCounts, prior: Floats) -> tuple[Floats, Floats]:
+    """Kullback-Leibler divergence of the prior from each class, and Jensen-Shannon divergence, in bits. Paper: Section 2.
+
+    The first is infinite where a class lacks a value of the prior.
+    """
+    q, p = classes.count / classes.sizes[classes.ec], prior[classes.value]
+    mixture = (p + q) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        against_class = np.where(p > 0, p * np.log2(p / q), 0.0)
+        against_mixture = np.where(p > 0, p * np.log2(p / mixture), 0.0) + q * np.log2(q / mixture)
+    begins = classes.starts[:-1]
+    absent = np.maximum(1.0 - np.add.reduceat(p, begins), 0.0)  # of these the mixture has half the prior's share
+    is_whole = np.add.reduceat(p > 0, begins, dtype=np.int64) == (prior > 0).sum()
+    kullback = np.where(is_whole, np.add.reduceat(against_class, begins), np.inf)
+    jensen = (np.add.reduceat(against_mixture, begins) + np.where(is_whole, 0.0, absent)) / 2
+    return np.maximum(kullback, 0.0), np.maximum(jensen, 0.0)
+
+
 @dataclass(frozen=True)
 class Edges:
     """Edges that part the values `first` .. `last` from the others, each `length / scale` long."""

@@ -59,6 +59,8 @@ class Audited:
             "average_t": audit.average_t,
             "t_ground": str(audit.ground),
             "t_by_ground": audit.t_by_ground,
+            "jensen_shannon": audit.jensen_shannon,
+            "kullback_leibler": audit.kullback_leibler,
             "basic_beta": audit.basic_beta,
             "enhanced_beta": audit.enhanced_beta,
             "delta": audit.delta,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.axis import Axis
-from betalike.distances import Ground, earth_movers_distances, natural_ground
+from betalike.distances import Ground, divergences, earth_movers_distances, natural_ground
 from betalike.models import UNITS, Likeness, Transition, judge_transition
 from betalike.models.caps import Bound, Caps
 from betalike.table import ClassCounts
@@ -49,6 +49,8 @@ class Audit:
     average_t: float | None
     ground: Ground
     t_by_ground: dict[str, float]
+    jensen_shannon: float
+    kullback_leibler: float | None
     basic_beta: float | None
     enhanced_beta: float | None
     delta: float | None
@@ -68,6 +70,7 @@ def measure(classes: ClassCounts, prior_counts: Ints, sensitive: Axis) -> Audit:
     natural = natural_ground(sensitive)
     grounds = dict.fromkeys([Ground.EQUAL, natural])
     distances = {ground: earth_movers_distances(classes, prior, ground, sensitive) for ground in grounds}
+    kullback, jensen = divergences(classes, prior)
     return Audit(
         rows=int(sizes.sum()),
         classes=len(sizes),
@@ -79,6 +82,8 @@ def measure(classes: ClassCounts, prior_counts: Ints, sensitive: Axis) -> Audit:
         average_t=float(distances[natural].mean()),
         ground=natural,
         t_by_ground={str(ground): float(distance.max()) for ground, distance in distances.items()},
+        jensen_shannon=float(jensen.max()),
+        kullback_leibler=float(kullback.max()) if np.isfinite(kullback).all() else None,
         basic_beta=basic,
         enhanced_beta=basic if basic is not None and _any_enhanced_beta_holds(classes, prior_counts) else None,
         delta=_delta(classes, posterior, prior, prior_counts),

@@ -184,12 +184,9 @@ def publish(
     attribute: Annotated[
         str | None, typer.Option("--attribute", help="What Mondrian cuts first: widest (default) or narrowest.")
     ] = None,
-    second_try: Annotated[
-        bool | None,
-        typer.Option(
-            "--second-try/--no-second-try", help="Whether Mondrian cuts the next attribute instead (default: yes)."
-        ),
-    ] = None,
+    no_second_try: Annotated[
+        bool, typer.Option("--no-second-try", help="Mondrian: cut no other attribute where the first may not be cut.")
+    ] = False,
     redistribution: Annotated[
         str | None, typer.Option("--redistribution", help="SABRE's classes: by space (default) or by counts.")
     ] = None,
@@ -230,7 +227,7 @@ def publish(
             "retrieval": retrieval,
             "effort": effort,
             "attribute": attribute,
-            "second_try": second_try,
+            "second_try": False if no_second_try else None,
             "redistribution": redistribution,
             "engine": engine,
             "delimiter": delimiter,

@@ -125,6 +125,8 @@ def print_audit(console: Console, audited: Mapping[str, Any], beta: float | None
     line("l", f"{audited['l']:.3g}", f"1 / highest share of a value (average {audited['average_l']:.3g})")
     grounds = ", ".join(f"{ground} {value:.3f}" for ground, value in audited["t_by_ground"].items())
     line("t", f"{audited['t']:.3f}", f"farthest class from the table ({grounds})")
+    divergence = f"{audited['jensen_shannon']:.3f} / {level(audited['kullback_leibler'], 'infinite')}"
+    line("JS / KL", divergence, "greatest divergence of a class from the table, in bits")
     line("basic beta", level(audited["basic_beta"], "none holds"), "largest relative gain on a value")
     line("enhanced beta", level(audited["enhanced_beta"], "none holds"), "the same, if every gain is below -ln p")
     line("delta", level(audited["delta"], "infinite"), "delta-disclosure; infinite where a class lacks a value")
