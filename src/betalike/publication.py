@@ -31,6 +31,7 @@ from betalike.certificate import (
     Tool,
 )
 from betalike.errors import GuaranteeError, InternalError
+from betalike.hierarchy import ROOT
 from betalike.loss import Loss, average_loss
 from betalike.measures import Audit, measure
 from betalike.models import Likeness, Verdict
@@ -351,17 +352,31 @@ def _certify(
 
 
 def _describe_column(axis: Axis, weight: float, labels: Sequence[str | None]) -> Column:
-    """What the certificate tells of a quasi-identifier: nothing that the published labels do not show as well."""
+    """What the certificate tells of a quasi-identifier: what its owner declared, and what the published labels show."""
     shown = {label for label in labels if label is not None}
     if isinstance(axis, OrderedAxis):
         low, high = axis.domain_texts
         is_low_shown = low in shown or any(label.startswith(f"[{low}, ") for label in shown)
         is_high_shown = high in shown or any(label.endswith(f", {high}]") for label in shown)
         is_known = axis.is_domain_declared or (is_low_shown and is_high_shown)
-        return Column(axis.name, str(axis.kind), weight, domain=(low, high) if is_known else None)
+        return Column(
+            axis.name,
+            str(axis.kind),
+            weight,
+            domain=(low, high) if is_known else None,
+            has_missing=None in labels or ROOT in shown,
+        )
     if isinstance(axis, HierarchyAxis):
         nodes = [i for i in range(axis.hierarchy.n_leaves, axis.hierarchy.root) if axis.hierarchy.labels[i] in shown]
         under = axis.hierarchy.n_leaves_under(np.array(nodes, dtype=np.int64))
         leaves_under = {axis.hierarchy.labels[i]: int(n) for i, n in zip(nodes, under, strict=True)}
-        return Column(axis.name, str(axis.kind), weight, leaves=axis.size, leaves_under=leaves_under)
+        return Column(
+            axis.name,
+            str(axis.kind),
+            weight,
+            leaves=axis.size,
+            leaves_under=leaves_under,
+            hierarchy=[list(path) for path in axis.hierarchy.paths if axis.is_declared or path[0] in shown],
+            has_missing=None in labels or (axis.is_declared and axis.has_missing),
+        )
     raise InternalError(f"the axis of '{axis.name}' is of an unknown kind.")
