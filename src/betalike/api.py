@@ -1,4 +1,4 @@
-"""The functions that users call: publish, audit, verify, query and others. The command line is a thin layer over them."""
+"""The functions that users call: publish, audit, verify, query and more. The command line is a thin layer over them."""
 
 from __future__ import annotations
 

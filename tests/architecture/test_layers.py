@@ -26,6 +26,7 @@ LAYERS: list[set[str]] = [
     {"publication"},
     {"engines", "io", "datasets"},
     {"inspection"},
+    {"queries"},
     {"api"},
     {"report"},
     {"cli"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -71,6 +72,16 @@ class ClassIndex:
         before = np.append(0, np.cumsum(self.counts.count)).astype(np.int64)
         return self.counts.starts.astype(np.int64), self.counts.value.astype(np.int32), before
 
+    @cached_property
+    def _ahead(self) -> Ids:
+        """Tuples of each class before each sensitive value; empty where that would take too much room."""
+        n_classes, n_values = len(self.counts.sizes), self.counts.n_values
+        if n_classes * (n_values + 1) > MOST_WEIGHTS or self.counts.count.sum() > np.iinfo(np.int32).max:
+            return np.zeros((0, n_values + 1), dtype=np.int32)
+        dense = np.zeros((n_classes, n_values + 1), dtype=np.int32)
+        dense[self.counts.ec, self.counts.value + 1] = self.counts.count
+        return np.cumsum(dense, axis=1, dtype=np.int32)
+
     def shares(self, spread: Spread) -> list[Shares]:
         """The shares of all labels, column by column."""
         columns = zip(self.columns, self.spans, self.label_counts, strict=True)
@@ -79,7 +90,9 @@ class ClassIndex:
     def sum_boxes(self, boxes: Sequence[Box], masks: Sequence[NDArray[np.bool_]], shares: Sequence[Shares]) -> Floats:
         """Of each box, with the mask of its sensitive values: the sums that `kernels.sum_boxes` tells of."""
         sums = np.zeros((len(boxes), N_SUMS))
-        runs = [_runs(mask) for mask in masks]
+        distinct = {id(mask): mask for mask in masks}  # many boxes share a mask
+        known = {number: _runs(mask) for number, mask in distinct.items()}
+        runs = [known[id(mask)] for mask in masks]
         for first, weights, rows in self._batches(boxes, shares):
             batch = runs[first : first + len(rows)]
             flat = np.array([run for of_box in batch for run in of_box], dtype=np.int64).reshape(-1, 2)
@@ -87,7 +100,7 @@ class ClassIndex:
             part = sums[first : first + len(rows)]
             arguments = (weights, rows, self.ids, *self.members, self.first_label, *self._entries)
             starts, ends = np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1])
-            _share_out(len(rows), lambda a, b: sum_boxes(*arguments, starts, ends, first_run, part, a, b))  # noqa: B023 - run at once
+            _share_out(len(rows), lambda a, b: sum_boxes(*arguments, self._ahead, starts, ends, first_run, part, a, b))  # noqa: B023 - run at once
         return sums
 
     def observe_boxes(self, boxes: Sequence[Box], shares: Sequence[Shares]) -> Floats:
@@ -125,12 +138,18 @@ class ClassIndex:
             first += len(rows)
 
 
-def sensitive_mask(box: Box, column: Column, values: Sequence[str]) -> NDArray[np.bool_]:
-    """Which sensitive values belong to a box; the empty text stands for a missing one."""
-    wanted = box.get(column.name)
-    if wanted is None:
-        return np.ones(len(values), dtype=bool)
-    return column.spans([value or None for value in values]).touching(wanted)
+def sensitive_masks(boxes: Sequence[Box], column: Column, values: Sequence[str]) -> list[NDArray[np.bool_]]:
+    """Which sensitive values belong to each box, equal masks once; the empty text stands for a missing value."""
+    spans = column.spans([value or None for value in values])
+    known: dict[ValueSet | None, NDArray[np.bool_]] = {None: np.ones(len(values), dtype=bool)}
+    masks = []
+    for box in boxes:
+        wanted = box.get(column.name)
+        if wanted not in known:
+            assert wanted is not None
+            known[wanted] = spans.touching(wanted)
+        masks.append(known[wanted])
+    return masks
 
 
 def without(box: Box, name: str) -> Mapping[str, ValueSet]:
@@ -152,5 +171,5 @@ def _share_out(n_boxes: int, work: Callable[[int, int], None]) -> None:
         work(0, n_boxes)
         return
     with ThreadPoolExecutor(n_threads) as pool:
-        for job in [pool.submit(work, start, end) for start, end in zip(ends, ends[1:], strict=False)]:
+        for job in [pool.submit(work, start, end) for start, end in itertools.pairwise(ends)]:
             job.result()

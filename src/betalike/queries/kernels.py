@@ -95,6 +95,7 @@ def sum_boxes(
     starts: Ints,
     value: Ids,
     before: Ints,
+    ahead: Ids,
     run_start: Ints,
     run_end: Ints,
     first_run: Ints,
@@ -104,7 +105,8 @@ def sum_boxes(
 ) -> None:
     """Of each box: the estimate, two sums for its error, and the tuples that are surely and possibly inside.
 
-    A box's sensitive values are runs of value codes; `before` counts the tuples before each entry of the classes.
+    A box's sensitive values are runs of value codes. `before` counts the tuples before each entry of the classes, and
+    `ahead`, if it is not empty, those of each class before each value.
     """
     touched = np.empty(len(ids), dtype=np.int32)
     share = np.empty(len(ids))
@@ -114,8 +116,11 @@ def sum_boxes(
             ec, w = touched[i], share[i]
             count = 0
             for run in range(first_run[box], first_run[box + 1]):
-                low = entry_from(value, starts[ec], starts[ec + 1], run_start[run])
-                count += before[entry_from(value, low, starts[ec + 1], run_end[run])] - before[low]
+                if len(ahead):
+                    count += ahead[ec, run_end[run]] - ahead[ec, run_start[run]]
+                else:
+                    low = entry_from(value, starts[ec], starts[ec + 1], run_start[run])
+                    count += before[entry_from(value, low, starts[ec + 1], run_end[run])] - before[low]
             doubt = w * (1.0 - w)
             sums[box, ESTIMATE] += w * count
             sums[box, CLUMPED] += doubt * count * count

@@ -40,7 +40,7 @@ class Perturbation:
     @cached_property
     def prior(self) -> Floats:
         """The share of each value in the table."""
-        return self.counts / self.n_rows
+        return np.asarray(self.counts / self.n_rows)
 
     @cached_property
     def expected(self) -> Floats:
@@ -95,7 +95,7 @@ def unbiased_error(perturbation: Perturbation, size: Floats, wanted: Floats) -> 
     """Standard error of the inversion once the table's noise is allowed for: a cautious one for the default."""
     factors = wanted @ perturbation.inverse.T
     variance = np.einsum("qi,ij,qj->q", factors, perturbation.noise_variance, factors)
-    return np.sqrt(perturbation.free(size) * np.maximum(variance, 0.0))
+    return np.asarray(np.sqrt(perturbation.free(size) * np.maximum(variance, 0.0)))
 
 
 @dataclass(frozen=True)
@@ -160,15 +160,17 @@ def shrunk(perturbation: Perturbation, shrinkage: Shrinkage, observed: Floats, w
     return np.asarray(size * (wanted @ perturbation.prior) + added)
 
 
-def from_prior(counts: Floats, size: Floats, wanted: Floats) -> tuple[Floats, Floats]:
+def from_prior(counts: Floats, size: Floats, wanted: Floats, misfit: float = 0.0) -> tuple[Floats, Floats]:
     """The count if sensitive values had nothing to do with the selection, and its standard error. Paper: 6.3, Baseline.
 
-    Without any relation between them, a selection is a random sample of the table, drawn without replacement.
+    Without any relation between them, a selection is a random sample of the table, drawn without replacement. `misfit`
+    is how far a selection's log-odds of the wanted values are thought to be from the table's: one standard deviation.
     """
     n_rows = float(counts.sum())
     share = wanted @ counts / n_rows
-    variance = size * share * (1 - share) * (n_rows - size) / max(n_rows - 1, 1)
-    return size * share, np.sqrt(np.maximum(variance, 0.0))
+    rest = np.maximum(n_rows - size, 0.0) / max(n_rows - 1, 1)  # 0 for the whole table, whose counts are known
+    spread = size * share * (1 - share)
+    return size * share, np.sqrt(np.maximum(spread * rest + (misfit * spread * rest) ** 2, 0.0))
 
 
 def certain_bounds(counts: Floats, size: Floats, wanted: Floats) -> tuple[Floats, Floats]:

@@ -122,7 +122,7 @@ def _spread_once(mass: Floats, start: NDArray[np.int64], end: NDArray[np.int64],
 
 @dataclass(frozen=True)
 class LeafShares:
-    """Names: for each label of several leaves, which part of its tuples lies before each leaf; missing ones come last."""
+    """Names: for each label of several leaves, which part of it lies before each leaf; missing values come last."""
 
     spans: LabelSpans
     row: NDArray[np.int64]

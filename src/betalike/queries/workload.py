@@ -14,7 +14,7 @@ from betalike.errors import InputError, ParameterError
 from betalike.queries.answer import Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
 from betalike.queries.columns import Column, NamedColumn, OrderedColumn
-from betalike.queries.index import ClassIndex, sensitive_mask, without
+from betalike.queries.index import ClassIndex, sensitive_masks, without
 from betalike.queries.kernels import SURE
 from betalike.queries.opening import OpenRelease
 from betalike.queries.shares import Spread
@@ -160,7 +160,7 @@ def exact_index(release: OpenRelease, cells: Cells, sensitive_labels: Sequence[s
 
 def count_exactly(index: ClassIndex, release: OpenRelease, queries: Sequence[Box]) -> Floats:
     """The exact counts of queries, from the original table's points."""
-    masks = [sensitive_mask(box, release.sensitive, release.values) for box in queries]
+    masks = sensitive_masks(queries, release.sensitive, release.values)
     selections = [without(box, release.sensitive.name) for box in queries]
     return index.sum_boxes(selections, masks, index.shares(Spread.UNIFORM))[:, SURE]
 

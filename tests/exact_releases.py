@@ -1,0 +1,139 @@
+"""Folders of releases with exact quasi-identifiers, perturbed and baseline, made by the plainest means."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from betalike.certificate import (
+    Certificate,
+    Column,
+    Levels,
+    Promise,
+    PublishedFile,
+    ReleaseFacts,
+    Scheme,
+    TableFacts,
+    Tool,
+)
+
+
+def theorem_3_matrix(prior: np.ndarray, beta: float) -> np.ndarray:
+    """The paper's transition matrix: Theorem 3 and Eq. 12, original by published."""
+    m = len(prior)
+    cap = prior * (1 + np.minimum(beta, -np.log(prior)))
+    odds = cap / prior * (1 - prior) / (1 - cap)
+    least = 1 / (odds.max() + m - 1)
+    retention = (m * odds * least - 1) / (m - 1)
+    return np.diag(retention) + ((1 - retention) / m)[:, None]
+
+
+def perturb(codes: np.ndarray, matrix: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw the published value of each row."""
+    steps = np.cumsum(matrix, axis=1)
+    steps[:, -1] = 1.0
+    published = np.empty_like(codes)
+    for value in range(len(matrix)):
+        rows = np.flatnonzero(codes == value)
+        published[rows] = np.searchsorted(steps[value], rng.random(len(rows)), side="right")
+    return published
+
+
+def counts_of(frame: pl.DataFrame, sensitive: str) -> dict[str, int]:
+    """How often each sensitive value occurs, in their order."""
+    counted = frame[sensitive].value_counts().sort(sensitive)
+    return {str(value): count for value, count in counted.iter_rows()}
+
+
+def describe(frame: pl.DataFrame, names: Sequence[str], trees: Mapping[str, list[list[str]]]) -> list[Column]:
+    columns = []
+    for name in names:
+        column = frame[name]
+        has_missing = column.null_count() > 0
+        if name in trees:
+            columns.append(
+                Column(
+                    name,
+                    "categorical",
+                    1.0,
+                    leaves=len(trees[name]) + has_missing,
+                    hierarchy=trees[name],
+                    has_missing=has_missing,
+                )
+            )
+        else:
+            kind = "integer" if column.dtype.is_integer() else "real"
+            columns.append(
+                Column(name, kind, 1.0, domain=(str(column.min()), str(column.max())), has_missing=has_missing)
+            )
+    return columns
+
+
+def write_certificate(
+    folder: Path,
+    scheme: str,
+    frame: pl.DataFrame,
+    names: Sequence[str],
+    sensitive: str,
+    trees: Mapping[str, list[list[str]]],
+) -> None:
+    counts = counts_of(frame, sensitive)
+    n = frame.height
+    certificate = Certificate(
+        tool=Tool("betalike", "0"),
+        promise=Promise("enhanced-likeness", 4.0, 1, True, 0.0, 0.0),
+        scheme=Scheme(scheme),
+        table=TableFacts(n, list(names), sensitive, [], describe(frame, names, trees)),
+        release=ReleaseFacts(n, n, n, 1, 0.0, {}, "labels"),
+        also=Levels(1, 1, 1.0, 1.0, 0.0, 0.0, "equal", None, None, None),
+        prior={value: count / n for value, count in counts.items()},
+        prior_counts=counts,
+        randomness="seeded: for experiments, not for release",
+        files={"published.csv": PublishedFile("0", n)},
+        seconds={},
+    )
+    (folder / "certificate.json").write_bytes(certificate.to_json())
+
+
+def write_perturbed(
+    folder: Path,
+    frame: pl.DataFrame,
+    names: Sequence[str],
+    sensitive: str,
+    matrix: np.ndarray,
+    rng: np.random.Generator,
+    trees: Mapping[str, list[list[str]]] | None = None,
+) -> Path:
+    """Write a perturbed release of a frame, drawn with a matrix over the sorted sensitive values."""
+    folder.mkdir(parents=True, exist_ok=True)
+    values = list(counts_of(frame, sensitive))
+    number = {value: i for i, value in enumerate(values)}
+    codes = np.array([number[str(value)] for value in frame[sensitive]])
+    published = [values[code] for code in perturb(codes, matrix, rng)]
+    frame.select(names).with_columns(pl.Series(sensitive, published)).write_csv(folder / "published.csv")
+    with (folder / "transition.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["original", *values])
+        writer.writerows([value, *row] for value, row in zip(values, matrix.tolist(), strict=True))
+    write_certificate(folder, "perturb", frame, names, sensitive, trees or {})
+    return folder
+
+
+def write_baseline(
+    folder: Path,
+    frame: pl.DataFrame,
+    names: Sequence[str],
+    sensitive: str,
+    trees: Mapping[str, list[list[str]]] | None = None,
+) -> Path:
+    """Write a baseline release of a frame: exact quasi-identifiers, and the overall distribution."""
+    folder.mkdir(parents=True, exist_ok=True)
+    frame.select(names).write_csv(folder / "published.csv")
+    with (folder / "sensitive.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("value", "count"), *counts_of(frame, sensitive).items()])
+    write_certificate(folder, "baseline", frame, names, sensitive, trees or {})
+    return folder
