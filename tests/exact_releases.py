@@ -46,7 +46,7 @@ def perturb(codes: np.ndarray, matrix: np.ndarray, rng: np.random.Generator) -> 
 def counts_of(frame: pl.DataFrame, sensitive: str) -> dict[str, int]:
     """How often each sensitive value occurs, in their order."""
     counted = frame[sensitive].value_counts().sort(sensitive)
-    return {str(value): count for value, count in counted.iter_rows()}
+    return {"" if value is None else str(value): count for value, count in counted.iter_rows()}
 
 
 def describe(frame: pl.DataFrame, names: Sequence[str], trees: Mapping[str, list[list[str]]]) -> list[Column]:
@@ -66,24 +66,24 @@ def describe(frame: pl.DataFrame, names: Sequence[str], trees: Mapping[str, list
                 )
             )
         else:
-            kind = "integer" if column.dtype.is_integer() else "real"
+            kind = {pl.Date: "date", pl.Float64: "real"}.get(column.dtype, "integer")
             columns.append(
                 Column(name, kind, 1.0, domain=(str(column.min()), str(column.max())), has_missing=has_missing)
             )
     return columns
 
 
-def write_certificate(
-    folder: Path,
+def make_certificate(
     scheme: str,
     frame: pl.DataFrame,
     names: Sequence[str],
     sensitive: str,
     trees: Mapping[str, list[list[str]]],
-) -> None:
+) -> Certificate:
+    """A certificate with everything that queries need; its promise is not meant."""
     counts = counts_of(frame, sensitive)
     n = frame.height
-    certificate = Certificate(
+    return Certificate(
         tool=Tool("betalike", "0"),
         promise=Promise("enhanced-likeness", 4.0, 1, True, 0.0, 0.0),
         scheme=Scheme(scheme),
@@ -96,7 +96,6 @@ def write_certificate(
         files={"published.csv": PublishedFile("0", n)},
         seconds={},
     )
-    (folder / "certificate.json").write_bytes(certificate.to_json())
 
 
 def write_perturbed(
@@ -119,7 +118,8 @@ def write_perturbed(
         writer = csv.writer(file)
         writer.writerow(["original", *values])
         writer.writerows([value, *row] for value, row in zip(values, matrix.tolist(), strict=True))
-    write_certificate(folder, "perturb", frame, names, sensitive, trees or {})
+    certificate = make_certificate("perturb", frame, names, sensitive, trees or {})
+    (folder / "certificate.json").write_bytes(certificate.to_json())
     return folder
 
 
@@ -135,5 +135,6 @@ def write_baseline(
     frame.select(names).write_csv(folder / "published.csv")
     with (folder / "sensitive.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("value", "count"), *counts_of(frame, sensitive).items()])
-    write_certificate(folder, "baseline", frame, names, sensitive, trees or {})
+    certificate = make_certificate("baseline", frame, names, sensitive, trees or {})
+    (folder / "certificate.json").write_bytes(certificate.to_json())
     return folder

@@ -31,7 +31,6 @@ from betalike.certificate import (
     Tool,
 )
 from betalike.errors import GuaranteeError, InternalError
-from betalike.hierarchy import ROOT
 from betalike.loss import Loss, average_loss
 from betalike.measures import Audit, measure
 from betalike.models import Likeness, Verdict
@@ -364,7 +363,7 @@ def _describe_column(axis: Axis, weight: float, labels: Sequence[str | None]) ->
             str(axis.kind),
             weight,
             domain=(low, high) if is_known else None,
-            has_missing=None in labels or ROOT in shown,
+            has_missing=axis.has_missing,
         )
     if isinstance(axis, HierarchyAxis):
         nodes = [i for i in range(axis.hierarchy.n_leaves, axis.hierarchy.root) if axis.hierarchy.labels[i] in shown]
@@ -377,6 +376,6 @@ def _describe_column(axis: Axis, weight: float, labels: Sequence[str | None]) ->
             leaves=axis.size,
             leaves_under=leaves_under,
             hierarchy=[list(path) for path in axis.hierarchy.paths if axis.is_declared or path[0] in shown],
-            has_missing=None in labels or (axis.is_declared and axis.has_missing),
+            has_missing=axis.has_missing,
         )
     raise InternalError(f"the axis of '{axis.name}' is of an unknown kind.")

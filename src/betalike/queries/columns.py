@@ -100,11 +100,17 @@ class Column(Protocol):
 
 @dataclass(frozen=True)
 class OrderedColumn:
-    """Numbers or dates. Dates count days (moments: microseconds) since 1970."""
+    """Numbers or dates. Dates count days (moments: microseconds) since 1970.
+
+    Where a range is two columns of bounds, the whole domain also stands for present and missing values that met. A
+    domain that is not told is that of the published values, but `*` may cover more.
+    """
 
     name: str
     kind: Kind
     domain: Span
+    is_missing_in_domain: bool = False
+    is_domain_told: bool = True
 
     @property
     def is_discrete(self) -> bool:
@@ -127,6 +133,7 @@ class OrderedColumn:
 
     def spans(self, labels: Sequence[str | None]) -> LabelSpans:
         """What published labels cover; `*` covers the whole domain and missing values."""
+        missing = np.array([label is None or label == ROOT for label in labels], dtype=bool)
         axis = OrderedAxis(self.name, self.kind, np.zeros(0), self.domain)
         low, high = np.full(len(labels), np.inf), np.full(len(labels), -np.inf)
         try:
@@ -136,9 +143,9 @@ class OrderedColumn:
         for i, meaning in enumerate(meanings):
             if isinstance(meaning, tuple):
                 low[i], high[i] = meaning
+                missing[i] = self.is_missing_in_domain and meaning == self.domain and low[i] < high[i]
             elif meaning == ROOT:
-                low[i], high[i] = self.domain
-        missing = np.array([label is None or label == ROOT for label in labels], dtype=bool)
+                low[i], high[i] = self.domain if self.is_domain_told else (-np.inf, np.inf)
         return LabelSpans(low, high, missing)
 
 

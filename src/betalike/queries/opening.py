@@ -19,7 +19,7 @@ from betalike.engines.memory import read_release, recount
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.inspection import published_columns
-from betalike.publication import Format, Recount
+from betalike.publication import Format, Layout, Recount
 from betalike.queries import generalized, perturbed
 from betalike.queries.answer import Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
@@ -194,7 +194,7 @@ def open_frame(
         raise InputError("the published table has sensitive values that its certificate does not tell.")
     facts = {column.name: column for column in table.columns}
     columns = tuple(
-        _column(facts[name], labels, hierarchies.get(name))
+        _column(facts[name], labels, hierarchies.get(name), certificate.release.layout)
         for name, labels in zip(table.quasi_identifiers, counted.labels, strict=True)
     )
     return OpenRelease(
@@ -217,18 +217,22 @@ def sensitive_column(name: str, values: Sequence[str]) -> NamedColumn:
     return NamedColumn(name, tuple(value for value in values if value), has_missing="" in values)
 
 
-def _column(facts: ColumnFacts, labels: Sequence[str | None], hierarchy: Hierarchy | None) -> Column:
+def _column(facts: ColumnFacts, labels: Sequence[str | None], hierarchy: Hierarchy | None, layout: str) -> Column:
     """A quasi-identifier, from what the certificate tells of it and the labels that are published."""
     kind = Kind(facts.kind)
     if kind.is_ordered:
-        return OrderedColumn(facts.name, kind, _domain(facts, kind, labels))
+        is_hidden = layout == Layout.BOUNDS and facts.has_missing and facts.domain is not None
+        return OrderedColumn(facts.name, kind, _domain(facts, kind, labels), is_hidden, facts.domain is not None)
     if hierarchy is None and facts.hierarchy:
         hierarchy = Hierarchy.from_rows(facts.hierarchy, source=f"the hierarchy of '{facts.name}' in the certificate")
-    if hierarchy is None:
-        hierarchy = Hierarchy.flat(sorted({label for label in labels if label not in (None, ROOT)}) or ["(none)"])
+    has_missing = facts.has_missing or None in labels
+    shown = sorted({label for label in labels if label is not None and label != ROOT})
+    if hierarchy is None and shown:
+        hierarchy = Hierarchy.flat(shown)
+    if hierarchy is None:  # every value is published as `*`, or missing
+        return NamedColumn(facts.name, (), {}, max((facts.leaves or 1) - has_missing, 0), has_missing)
     inner = range(hierarchy.n_leaves, len(hierarchy.labels) - 1)
     nodes = {hierarchy.labels[i]: (int(hierarchy.first[i]), int(hierarchy.last[i])) for i in inner}
-    has_missing = facts.has_missing or None in labels
     n_unnamed = max((facts.leaves or 0) - has_missing - hierarchy.n_leaves, 0)
     return NamedColumn(facts.name, hierarchy.leaves, nodes, n_unnamed, has_missing, hierarchy)
 

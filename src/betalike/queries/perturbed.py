@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from betalike.errors import QueryError
 
 Floats = NDArray[np.float64]
-STRENGTHS = np.logspace(-3, 3, 31)  # prior variances that are tried, as multiples of what the groups show
-FURTHER = 0.1  # part of the prior variance that takes every direction for possible
+STRENGTHS = np.logspace(-8, 1, 37)  # prior variances that are tried, as multiples of what the groups show
+FURTHER = 0.3  # variance in every direction besides, in proportion to what the groups show
+LEAST_FURTHER = 1e-4
 
 
 @dataclass(frozen=True)
@@ -129,11 +130,11 @@ def learn_shrinkage(perturbation: Perturbation, groups: Iterable[Floats]) -> Shr
         squares += deviation.T @ deviation - perturbation.free(size).sum() * np.eye(m - 1)
         weight += float(size @ size)
     seen, direction = np.linalg.eigh(squares / max(weight, 1.0))
-    back = np.linalg.pinv(perturbation.transition @ basis, rcond=1e-10)
+    back = np.linalg.pinv(contrasts.T @ perturbation.transition @ basis, rcond=1e-10) @ contrasts.T
     learned = back.T @ (direction * np.maximum(seen, 0.0)) @ direction.T @ back
     any_direction = np.diag(perturbation.prior) - np.outer(perturbation.prior, perturbation.prior)
-    scale = np.trace(learned) / max(np.trace(any_direction), 1e-300) if weight else 1.0
-    covariance = learned + max(FURTHER * scale, 1e-12) * any_direction
+    scale = np.trace(learned) / max(np.trace(any_direction), 1e-300)
+    covariance = learned + max(FURTHER * scale, LEAST_FURTHER) * any_direction
     forward = perturbation.transition @ basis
     reach, turn = np.linalg.eigh(forward.T @ covariance @ forward)
     return Shrinkage(basis @ turn, np.maximum(reach, 0.0), covariance @ forward @ turn)

@@ -94,6 +94,7 @@ def _ordered_shares(column: OrderedColumn, spans: LabelSpans, counts: Floats, sp
     width = 1.0 if column.is_discrete else 0.0
     shown = spans.is_present
     breaks = np.unique(np.concatenate([spans.low[shown], spans.high[shown] + width]))
+    breaks = breaks[np.isfinite(breaks)]
     if len(breaks) < 2:
         return OrderedShares(spans, width, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
     if len(breaks) > MOST_BREAKS:
@@ -102,8 +103,9 @@ def _ordered_shares(column: OrderedColumn, spans: LabelSpans, counts: Floats, sp
     mass = even
     if spread is Spread.DENSITY:
         start = np.searchsorted(breaks, spans.low[shown], side="right") - 1
-        start = np.minimum(start, len(even) - 1)
-        end = np.maximum(np.searchsorted(breaks, spans.high[shown] + width, side="left"), start + 1)
+        start = np.clip(start, 0, len(even) - 1)
+        end = np.searchsorted(breaks, spans.high[shown] + width, side="left")
+        end = np.clip(end, start + 1, len(even))
         present = counts[shown] * np.where(spans.missing[shown], 1.0 - MISSING_SHARE, 1.0)
         for _ in range(ROUNDS):
             mass = _spread_once(mass, start, end, present) + 1e-9 * even
@@ -114,9 +116,12 @@ def _ordered_shares(column: OrderedColumn, spans: LabelSpans, counts: Floats, sp
 def _spread_once(mass: Floats, start: NDArray[np.int64], end: NDArray[np.int64], counts: Floats) -> Floats:
     """Spread each label's tuples over its stretch in proportion to the mass there; the new masses, of sum 1."""
     below = np.append(0.0, np.cumsum(mass))
-    height = counts / (below[end] - below[start])
+    total = below[end] - below[start]
+    is_narrow = total < 1e-15  # too narrow for the sums: all of it goes to the first stretch
+    height = np.divide(counts, total, out=np.zeros(len(total)), where=~is_narrow)
     steps = np.bincount(start, height, len(below)) - np.bincount(end, height, len(below))
     spread = mass * np.maximum(np.cumsum(steps)[:-1], 0.0)
+    spread += np.bincount(start[is_narrow], counts[is_narrow], len(mass))
     return np.asarray(spread / spread.sum())
 
 

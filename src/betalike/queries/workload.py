@@ -125,6 +125,8 @@ def _check(n_queries: int, n_predicates: int, selectivity: float, n_columns: int
 def _interval(column: Column, part: float, chance: float) -> ValueSet:
     """A part of a column's domain that starts at random and does not leave it."""
     low, high = column.domain if isinstance(column, OrderedColumn) else (0.0, len(_named(column).leaves) - 1.0)
+    if column.is_discrete and high < low:  # no value has a name
+        return ValueSet.of([], is_discrete=True).complement()
     if column.is_discrete:
         size = high - low + 1
         length = min(max(round(size * part), 1), size)
