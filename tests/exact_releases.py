@@ -111,7 +111,7 @@ def write_perturbed(
     folder.mkdir(parents=True, exist_ok=True)
     values = list(counts_of(frame, sensitive))
     number = {value: i for i, value in enumerate(values)}
-    codes = np.array([number[str(value)] for value in frame[sensitive]])
+    codes = np.array([number["" if value is None else str(value)] for value in frame[sensitive]])
     published = [values[code] for code in perturb(codes, matrix, rng)]
     frame.select(names).with_columns(pl.Series(sensitive, published)).write_csv(folder / "published.csv")
     with (folder / "transition.csv").open("w", newline="", encoding="utf-8") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -250,15 +251,15 @@ def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> tup
 def read_transition(path: Path, values: Sequence[str]) -> Floats:
     """The matrix of a perturbed release, in the order of the sensitive values that the certificate tells."""
     try:
-        frame = pl.read_csv(path, infer_schema=False)
-        original = frame[:, 0].fill_null("").to_list()
-        published = ["" if name == '""' else name for name in frame.columns[1:]]
-        matrix = frame[:, 1:].cast(pl.Float64).to_numpy()
-    except (pl.exceptions.PolarsError, OSError) as error:
+        with path.open(newline="", encoding="utf-8") as file:
+            (_, *published), *rows = csv.reader(file)
+        original = [row[0] for row in rows]
+        matrix = np.array([[float(cell) for cell in row[1:]] for row in rows]).reshape(len(rows), len(published))
+    except (OSError, ValueError, IndexError, csv.Error) as error:
         raise CertificateError(f"'{path}' cannot be read; without it a perturbed release answers nothing.") from error
     if sorted(original) != sorted(values) or sorted(published) != sorted(values):
         raise CertificateError(f"'{path}' is for other sensitive values than the certificate.")
-    if not np.allclose(matrix.sum(axis=1), 1.0, atol=1e-6) or (matrix < 0).any():
+    if not (np.allclose(matrix.sum(axis=1), 1.0, atol=1e-6) and (matrix >= 0).all()):
         raise CertificateError(f"the rows of '{path}' are not probabilities: each has to add up to 1.")
-    rows, columns = ([names.index(value) for value in values] for names in (original, published))
-    return np.asarray(matrix[np.ix_(rows, columns)], dtype=np.float64)
+    places = [[names.index(value) for value in values] for names in (original, published)]
+    return np.asarray(matrix[np.ix_(*places)], dtype=np.float64)

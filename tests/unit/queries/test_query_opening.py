@@ -180,3 +180,13 @@ def test_missing_values_are_asked_for() -> None:
         rest = release.count("age IS NOT NULL")
         assert rest.count + answer.count == pytest.approx(table.height)
         assert release.count("age < 1000").count == pytest.approx(rest.count)
+
+
+def test_a_missing_sensitive_value_is_one_of_the_values(tmp_path: Path) -> None:
+    table = PEOPLE.with_columns(ill=pl.when(pl.col("ill") != "flu").then("ill"))
+    matrix = np.full((3, 3), 0.2) + 0.4 * np.eye(3)
+    folder = write_perturbed(tmp_path / "x", table, NAMES, "ill", matrix, np.random.default_rng(2), {"city": PATHS})
+    release = betalike.open_release(folder)
+    assert release.count("ill IS NULL").count == pytest.approx(table["ill"].null_count(), abs=1e-3)
+    parts = release.count_all(["age < 40 AND ill IS NULL", "age < 40 AND ill IS NOT NULL"])
+    assert sum(part.count for part in parts) == pytest.approx(table.filter(pl.col("age") < 40).height)
