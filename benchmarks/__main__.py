@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import continuous, dimensions, growth, lower_bound, publish_census, startup
+from benchmarks import continuous, dimensions, growth, lower_bound, publish_census, queries, startup
 
 BENCHMARKS = {
     "census": publish_census.run,
@@ -19,6 +19,7 @@ BENCHMARKS = {
     "continuous": continuous.run,
     "dimensions": dimensions.run,
     "startup": startup.run,
+    "queries": queries.run,
     "bound": lower_bound.run,
 }
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from exact_releases import counts_of, theorem_3_matrix, write_baseline, write_perturbed
 
 import betalike
+from exact_releases import counts_of, theorem_3_matrix, write_baseline, write_perturbed
 
 QI_5 = ["age", "gender", "education", "marital_status", "work_class"]
 SENSITIVE = "salary_class"
