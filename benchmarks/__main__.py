@@ -11,13 +11,14 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import continuous, dimensions, growth, lower_bound, publish_census, queries, startup
+from benchmarks import continuous, dimensions, growth, lower_bound, perturbation, publish_census, queries, startup
 
 BENCHMARKS = {
     "census": publish_census.run,
     "growth": growth.run,
     "continuous": continuous.run,
     "dimensions": dimensions.run,
+    "perturbation": perturbation.run,
     "startup": startup.run,
     "queries": queries.run,
     "bound": lower_bound.run,

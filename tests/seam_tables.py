@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.hierarchy import Hierarchy
 from betalike.models import Form, Likeness
 from betalike.schema import Kind
+from betalike.schemes.seam.group import Group, gather
 from betalike.schemes.seam.packing import pack_axes
 from betalike.schemes.seam.problem import Problem, pose
 from betalike.table import Cells, Plan
 
+Size = TypeVar("Size", int, NDArray[np.int64])
 DEEP = Hierarchy.from_rows(
     [[f"leaf {i}", f"pair {i // 2}", f"{'low' if i < 6 else 'high'}", "*"] for i in range(9)]  # pair 4: one child
 )
@@ -54,14 +58,41 @@ def random_cells(seed: int, n_cells: int = 80, most: int = 9) -> Cells:
     )
 
 
+def wide_cells(seed: int, n_cells: int = 600) -> Cells:
+    """Cells of a table with more numbers, and more words in one flat hierarchy, than can be told apart at once."""
+    rng = np.random.default_rng(seed)
+    words = HierarchyAxis("word", Hierarchy.flat(map(str, range(400))), has_missing=True)
+    points = np.unique(np.column_stack((rng.integers(0, 901, n_cells), rng.integers(0, 401, n_cells))), axis=0)
+    return Cells(
+        axes=(OrderedAxis("number", Kind.INTEGER, np.arange(900), (0.0, 899.0), has_missing=True), words),
+        sensitive=HierarchyAxis("illness", Hierarchy.flat("stuvwxyz")),
+        weights=(1.0, 1.0),
+        points=points.astype(np.int32),
+        point=np.arange(len(points), dtype=np.int32),
+        value=((points[:, 0] // 300 + rng.integers(0, 4, len(points))) % 6).astype(np.int32),
+        count=rng.integers(1, 5, len(points)),
+    )
+
+
 def problem_of(counts: list[int], beta: float, form: Form = Form.ENHANCED, k: int = 1) -> Problem:
-    """A problem with these sensitive values and no places, for what works on counts alone."""
+    """A problem with a cell for each sensitive value and no places, for what works on counts alone."""
     axis = OrderedAxis("number", Kind.INTEGER, np.arange(2), (0.0, 1.0))
     caps = Likeness(beta, form).caps(np.array(counts))
     none = np.zeros(0, dtype=np.int32)
     points = np.zeros((0, 1), dtype=np.int32)
-    packed = pack_axes([axis], [1.0])
-    return Problem(packed, points, none, none, caps.numerator, caps.denominator, caps.frequencies, k)
+    value = np.arange(len(counts), dtype=np.int32)
+    return Problem(pack_axes([axis], [1.0]), points, none, value, caps.numerator, caps.denominator, k)
+
+
+def group_of(problem: Problem, counts: list[int], reserve: float = 0.0, loss: float = 1.0) -> Group:
+    """A group with so many tuples of each sensitive value; those that do not occur have no number in it."""
+    held = np.flatnonzero(counts).astype(np.int32)
+    return gather(problem, held, np.array(counts)[held], loss, reserve, scratch(problem))
+
+
+def scratch(problem: Problem) -> NDArray[np.int32]:
+    """What `gather` asks for: a place for each sensitive value."""
+    return np.full(len(problem.numerator), -1, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -78,12 +109,21 @@ class Cut:
         return [v for v, pair in enumerate(zip(self.left, self.right, strict=True)) if any(pair)]
 
     @property
+    def total(self) -> list[int]:
+        """How often each sensitive value occurs on both sides."""
+        return [a + b for a, b in zip(self.left, self.right, strict=True)]
+
+    @property
     def size(self) -> int:
         """Tuples on both sides."""
-        return sum(self.left) + sum(self.right)
+        return sum(self.total)
+
+    def numbered(self, counts: list[int]) -> NDArray[np.float64]:
+        """Counts as a group holds them: of the values that occur alone, as floats."""
+        return np.array([counts[v] for v in self.values], dtype=np.float64)
 
 
-def most(problem: Problem, v: int, size: int) -> int:
+def most(problem: Problem, v: int, size: Size) -> Size:
     """The most tuples of a value that a set of this size may hold, exactly."""
     return int(problem.numerator[v]) * size // int(problem.denominator[v])
 
@@ -91,6 +131,34 @@ def most(problem: Problem, v: int, size: int) -> int:
 def is_allowed(problem: Problem, counts: list[int]) -> bool:
     """Whether a set keeps the promise; an empty one does."""
     return all(count <= most(problem, v, sum(counts)) for v, count in enumerate(counts))
+
+
+def can_part_into(problem: Problem, left: list[int], right: list[int]) -> NDArray[np.bool_]:
+    """For each pair of core sizes, whether both cores and the rest can be allowed: a flow from values to sets.
+
+    It exists just if no set of values and sets is short of room, which the sums below tell; k is looked at too.
+    """
+    in_cores = np.mgrid[: sum(left) + 1, : sum(right) + 1]
+    sizes = (*in_cores, sum(left) + sum(right) - in_cores.sum(axis=0))
+    is_size = np.all([(size == 0) | (size >= problem.k) for size in sizes], axis=0)
+    most_left, most_right, for_seam, only_left, only_right, short = np.zeros((6, *is_size.shape), dtype=np.int64)
+    for v, (a, b) in enumerate(zip(left, right, strict=True)):
+        in_left, in_right = np.minimum(most(problem, v, sizes[0]), a), np.minimum(most(problem, v, sizes[1]), b)
+        not_in_seam = np.maximum(a + b - most(problem, v, sizes[2]), 0)
+        most_left += in_left
+        most_right += in_right
+        for_seam += a + b - not_in_seam
+        only_left += np.maximum(not_in_seam - in_right, 0)
+        only_right += np.maximum(not_in_seam - in_left, 0)
+        short += np.maximum(not_in_seam - in_left - in_right, 0)
+    is_full = (most_left >= sizes[0]) & (most_right >= sizes[1]) & (for_seam >= sizes[2])
+    return is_size & is_full & (only_left <= sizes[0]) & (only_right <= sizes[1]) & (short == 0)
+
+
+def best_gain(problem: Problem, left: list[int], right: list[int], gains: tuple[float, float]) -> float:
+    """The most that cores of any sizes gain, if each tuple of theirs gains so much."""
+    sizes = np.mgrid[: sum(left) + 1, : sum(right) + 1]
+    return float((sizes[0] * gains[0] + sizes[1] * gains[1])[can_part_into(problem, left, right)].max(initial=0.0))
 
 
 def random_cut(seed: int, largest: int = 60, k: int = 1) -> Cut:

@@ -102,6 +102,36 @@ def broken_classes(classes: Iterable[Counts], prior: Counts, beta: float, form: 
     return broken
 
 
+def broken_pairs(
+    matrix: Sequence[Sequence[Fraction]], prior: Sequence[int], beta: float, form: str
+) -> list[tuple[int, int]]:
+    """The (original, published) pairs whose posterior is above f(p): Definition 6, with fractions."""
+    n_rows, promise = sum(prior), promised(beta)
+    broken = []
+    for seen in range(len(prior)):
+        joint = [count * row[seen] for count, row in zip(prior, matrix, strict=True)]
+        total = sum(joint, start=Fraction(0))
+        for value, mass in enumerate(joint):
+            posterior = mass / total if total else Fraction(0)
+            p = Fraction(prior[value], n_rows)
+            if not is_allowed(posterior.numerator, posterior.denominator, p, promise, form):
+                broken.append((value, seen))
+    return broken
+
+
+def naive_transition(prior: Sequence[int], beta: float, form: str = "enhanced") -> list[list[Fraction]]:
+    """Theorem 3 to the letter, whatever its retentions come out as. Paper: Eq. 12 and Theorem 3."""
+    n_rows, m = sum(prior), len(prior)
+    gammas = []
+    for count in prior:
+        p = Fraction(count, n_rows)
+        f = limit(p, promised(beta), form)[0]
+        gammas.append(f / p * (1 - p) / (1 - f))
+    least = 1 / (max(gammas) + m - 1)
+    alphas = [(m * gamma * least - 1) / (m - 1) for gamma in gammas]
+    return [[(1 - a) / m + (a if i == j else 0) for j in range(m)] for i, a in enumerate(alphas)]
+
+
 def classes_of(labels: Iterable[tuple[Label, ...]], sensitive: Iterable[Value]) -> dict[tuple[Label, ...], Counter]:
     """Rows with the same labels are a class: how many tuples of each sensitive value it holds."""
     classes: dict[tuple[Label, ...], Counter] = defaultdict(Counter)

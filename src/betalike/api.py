@@ -8,24 +8,34 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import polars as pl
 
-from betalike.certificate import Certificate, certificate_from_dict, read_certificate
+from betalike.certificate import FILE_NAME, Certificate, certificate_from_dict, read_certificate
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.hierarchy import Hierarchy
-from betalike.inspection import Audited, Checked, audit_frame, check_release, prior_from_certificate, prior_from_column
+from betalike.inspection import (
+    Audited,
+    Checked,
+    audit_frame,
+    check_release,
+    prior_from_certificate,
+    prior_from_column,
+    refuse_exact,
+)
 from betalike.io.description import Description, describe_frame
 from betalike.io.frames import like, to_polars
 from betalike.io.hierarchies import read_hierarchies
 from betalike.io.tables import load
-from betalike.models import Form, Likeness
+from betalike.models import Form, Likeness, Transition
 from betalike.progress import SILENT, Progress
 from betalike.publication import Format, Job, Layout, Stopwatch, Verified, publish_in_memory, publish_to_folder
 from betalike.queries.answer import Answer
 from betalike.queries.opening import OpenRelease, open_folder, open_frame
 from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
 from betalike.randomness import randomness
+from betalike.release_checks import is_exact
 from betalike.schema import Attribute, Kind, Role, Schema
 from betalike.schemes import DEFAULT_SCHEME, make_scheme
 
@@ -35,13 +45,17 @@ Choice = TypeVar("Choice", Form, Format, Kind, Layout)
 
 @dataclass(frozen=True)
 class Release:
-    """A verified release: `frame` is of the kind that came in, `certificate` is the content of certificate.json."""
+    """A verified release: `frame` is of the kind that came in, `certificate` is the content of certificate.json.
+
+    `transition` is for the scheme perturb alone: the chance of each published value, given the original one.
+    """
 
     frame: Any
     certificate: dict[str, Any]
     folder: Path | None
     verified: Verified
     worst_value: str
+    transition: dict[str, dict[str, float]] | None = None
 
     def count(self, predicate: str, *, method: str | None = None, confidence: float = 0.95) -> Answer:
         """Estimate, from what is published alone, how many rows of the table satisfy a predicate."""
@@ -51,7 +65,8 @@ class Release:
     def _opened(self) -> OpenRelease:
         if self.folder is not None:
             return open_release(self.folder)
-        return open_frame(to_polars(self.frame), certificate_from_dict(self.certificate), {})
+        matrix = None if self.transition is None else np.array([list(row.values()) for row in self.transition.values()])
+        return open_frame(to_polars(self.frame), certificate_from_dict(self.certificate), {}, matrix)
 
 
 def publish(
@@ -83,11 +98,12 @@ def publish(
 
     Args:
         table: a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a CSV, Parquet or Arrow IPC file.
-        quasi_identifiers: columns that others may know; they are generalized.
-        sensitive: the column to protect; published as it is.
+        quasi_identifiers: columns that others may know; they are generalized (exact with "perturb" and "baseline").
+        sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline").
         beta: by how much a value may at most become likelier, relative to its share of the table.
         out: folder for published.csv and certificate.json; without it the release stays in memory.
-        scheme: "burel+split", "burel" or "seam" (which loses least).
+        scheme: "burel+split", "burel" or "seam" (which loses least) generalize; "perturb" perturbs the sensitive
+            column and "baseline" publishes only its distribution, both with exact quasi-identifiers.
         model: "enhanced" (frequent values are protected too; Definition 3) or "basic" (Definition 2).
         k: least number of rows in a class.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.
@@ -102,7 +118,7 @@ def publish(
         layout: "labels" (`[30, 45]`) or "bounds" (columns `age_low` and `age_high`).
         force: replace a release that is in the folder already.
         seed: repeatable choices, for experiments only: whoever knows it can undo them.
-        options: further options of the scheme, such as {"retrieval": "exact"} for BUREL.
+        options: further options of the scheme, such as {"effort": 4} for SEAM.
         delimiter: of a CSV file, where it is not recognized.
         progress: something that shows how far the work is.
     """
@@ -130,7 +146,8 @@ def publish(
     native = published.rows if _is_path(table) else like(published.rows, table)
     folder = Path(out) if out is not None else None
     worst_value = engine.sensitive_labels[published.verified.verdict.worst_value]
-    return Release(native, published.certificate.to_dict(), folder, published.verified, worst_value)
+    transition = None if published.transition is None else _by_label(published.transition, engine.sensitive_labels)
+    return Release(native, published.certificate.to_dict(), folder, published.verified, worst_value, transition)
 
 
 def audit(
@@ -151,6 +168,8 @@ def audit(
 
     The prior comes from the original table, else from a certificate, else (with a warning) from the table itself.
     """
+    if _is_path(table) and (Path(table) / FILE_NAME).is_file():
+        refuse_exact(Path(table))
     frame = _read_text(table, None, (), delimiter)
     tree = _hierarchies(hierarchies, [sensitive]).get(sensitive)
     if original is not None:
@@ -171,11 +190,11 @@ def verify(
     """Check a release folder: the files' digests, and the promise, counted from the files, against the certificate."""
     folder = Path(folder)
     certificate = read_certificate(folder)
-    column = None
+    frame = None
     if original is not None:
-        name = certificate.table.sensitive
-        column = _read_text(original, [name], missing, delimiter)[name]
-    return check_release(folder, certificate, column)
+        names = [*(certificate.table.quasi_identifiers if is_exact(certificate) else []), certificate.table.sensitive]
+        frame = _read_text(original, names, missing, delimiter)
+    return check_release(folder, certificate, frame)
 
 
 def open_release(folder: str | Path, *, hierarchies: str | Path | Mapping[str, Any] | None = None) -> OpenRelease:
@@ -231,6 +250,11 @@ def describe(table: Frame, *, hierarchies: str | Path | None = None, delimiter: 
     frame = load(table, delimiter=delimiter) if _is_path(table) else to_polars(table)
     folder = Path(hierarchies) if hierarchies is not None else None
     return describe_frame(frame, Path(table) if _is_path(table) else None, folder)
+
+
+def _by_label(transition: Transition, labels: Sequence[str]) -> dict[str, dict[str, float]]:
+    rows = transition.probabilities.tolist()
+    return {label: dict(zip(labels, row, strict=True)) for label, row in zip(labels, rows, strict=True)}
 
 
 def make_schema(

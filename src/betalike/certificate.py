@@ -21,7 +21,7 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 class Promise(msgspec.Struct, frozen=True):
-    """The promise and how near the worst class comes to it."""
+    """The promise and how near the worst class, or the most telling published value, comes to it."""
 
     model: str
     beta: float
@@ -32,7 +32,7 @@ class Promise(msgspec.Struct, frozen=True):
 
 
 class Scheme(msgspec.Struct, frozen=True):
-    """The scheme that formed the classes."""
+    """The scheme that made the release."""
 
     name: str
     details: dict[str, Any] = {}
@@ -62,26 +62,29 @@ class TableFacts(msgspec.Struct, frozen=True):
 
 
 class ReleaseFacts(msgspec.Struct, frozen=True):
-    """What was published, counted from what was written; classes formed with the same labels are one class there."""
+    """What was published, counted from what was written; classes formed with the same labels are one class there.
+
+    Null where rows stay exact and no classes are formed.
+    """
 
     rows: int
-    classes: int
-    formed_classes: int
-    smallest_class: int
+    classes: int | None
+    formed_classes: int | None
+    smallest_class: int | None
     average_loss: float
     loss: dict[str, float]
     layout: str
 
 
 class Levels(msgspec.Struct, frozen=True):
-    """What the release reaches under other promises; `delta` is null where it is infinite."""
+    """What the release reaches under other promises; null where it is infinite, or needs classes and there are none."""
 
-    k: int
-    distinct_l: int
+    k: int | None
+    distinct_l: int | None
     l: float  # noqa: E741 - the name that everybody uses
-    average_l: float
+    average_l: float | None
     t: float
-    average_t: float
+    average_t: float | None
     t_ground: str
     basic_beta: float | None
     enhanced_beta: float | None
@@ -109,6 +112,7 @@ class Certificate(msgspec.Struct, frozen=True):
     randomness: str
     files: dict[str, PublishedFile]
     seconds: dict[str, float]
+    warnings: list[str] = []
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain Python values, in the form of the file."""

@@ -36,14 +36,20 @@ forget_stale_kernels()
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function on arrays, releasing the interpreter lock and keeping the machine code on disk.
+    """Compile a function on arrays, releasing the interpreter lock and keeping the machine code on disk."""
+    return _compile(function)
 
-    Where no folder for the cache can be written, the kernel is compiled anew in each process.
-    """
+
+def summing_kernel(function: Function) -> Function:
+    """Compile a function that may add up in any order, several numbers at a time: for whole numbers, or estimates."""
+    return _compile(function, fastmath=True)
+
+
+def _compile(function: Function, fastmath: bool = False) -> Function:
     try:
-        return cast(Function, numba.njit(cache=True, nogil=True)(function))
-    except RuntimeError:  # no cache locator: neither the package's folder nor the user's can be written
-        return cast(Function, numba.njit(nogil=True)(function))
+        return cast(Function, numba.njit(cache=True, nogil=True, fastmath=fastmath)(function))
+    except RuntimeError:  # no folder for the cache can be written: the kernel is compiled anew in each process
+        return cast(Function, numba.njit(nogil=True, fastmath=fastmath)(function))
 
 
 class _FirstCompilation(event.Listener):

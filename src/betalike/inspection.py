@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.axis import OrderedAxis, parse_values
-from betalike.certificate import Certificate, Column
+from betalike.certificate import Certificate, Column, read_certificate
 from betalike.engines.coding import code_sensitive
 from betalike.engines.memory import label_values, read_release, recount
 from betalike.errors import CertificateError, GuaranteeError, SchemaError
@@ -20,6 +20,7 @@ from betalike.hierarchy import ROOT
 from betalike.measures import Audit, measure
 from betalike.models import Form, Likeness, Verdict
 from betalike.publication import Format, Recount
+from betalike.release_checks import Check, check_exact, is_exact, is_same
 from betalike.release_folder import sha256_of
 from betalike.schema import Attribute, Kind, Role, check_columns
 from betalike.table import ClassCounts
@@ -98,9 +99,27 @@ def prior_from_column(column: pl.Series) -> tuple[str, Prior]:
 
 def prior_from_certificate(certificate: Certificate, sensitive: str) -> tuple[str, Prior]:
     """How often each sensitive value occurs, as a certificate tells."""
+    _refuse_exact(certificate)
     if certificate.table.sensitive != sensitive:
         raise CertificateError(f"the certificate is for the sensitive column '{certificate.table.sensitive}'.")
     return "certificate", dict(certificate.prior_counts)
+
+
+def refuse_exact(folder: Path) -> None:
+    """Refuse to measure the classes of a release that keeps its promise without any, if this folder holds one."""
+    try:
+        certificate = read_certificate(folder)
+    except CertificateError:
+        return  # a table can be measured whatever lies beside it
+    _refuse_exact(certificate)
+
+
+def _refuse_exact(certificate: Certificate) -> None:
+    if is_exact(certificate):
+        raise CertificateError(
+            f"this is a release by the scheme '{certificate.scheme.name}', which keeps its promise without classes, so "
+            "an audit of classes tells nothing of it. Check it with: betalike verify DIR."
+        )
 
 
 def audit_frame(
@@ -146,7 +165,7 @@ def published_columns(name: str, columns: Sequence[str]) -> list[str]:
     return [name]
 
 
-def check_release(folder: Path, certificate: Certificate, original: pl.Series | None) -> Checked:
+def check_release(folder: Path, certificate: Certificate, original: pl.DataFrame | None) -> Checked:
     """Check a release against its certificate, from its files alone, and against the original if it is given."""
     checks: dict[str, bool] = {}
     explanations: list[str] = []
@@ -164,23 +183,23 @@ def check_release(folder: Path, certificate: Certificate, original: pl.Series | 
         path = folder / Path(name).name
         if not check(f"{name} exists", path.is_file(), f"{name} is missing."):
             continue
-        is_same = sha256_of(path) == facts.sha256
-        check(f"{name} digest", is_same, f"{name} was changed after it was published: its digest differs.")
+        is_unchanged = sha256_of(path) == facts.sha256
+        check(f"{name} digest", is_unchanged, f"{name} was changed after it was published: its digest differs.")
     published = next((name for name in certificate.files if name.startswith("published.")), None)
     if not check("prior", bool(certificate.prior_counts), "the certificate does not tell the prior."):
         return Checked(certificate, checks, tuple(explanations))
     if published is None or not (folder / published).is_file():
         check("published", False, "there is no published table to check.")
         return Checked(certificate, checks, tuple(explanations))
-    _check_promise(folder / published, certificate, check)
+    if is_exact(certificate):
+        check_exact(folder, published, certificate, original, check)
+    else:
+        _check_promise(folder / published, certificate, check)
     if original is not None:
-        _, counts = prior_from_column(original)
+        _, counts = prior_from_column(original[certificate.table.sensitive])
         is_permutation = counts == certificate.prior_counts
         check("original", is_permutation, "the certificate's prior is not the sensitive column of this original table.")
     return Checked(certificate, checks, tuple(explanations))
-
-
-Check = Callable[[str, bool, str], bool]
 
 
 def _check_promise(path: Path, certificate: Certificate, check: Check) -> None:
@@ -206,7 +225,7 @@ def _check_promise(path: Path, certificate: Certificate, check: Check) -> None:
     audit = measure(placed, counts[order], axis)
     told = _figures_told(certificate, axis_is_known=str(audit.ground) == certificate.also.t_ground)
     found = _figures_found(certificate, verdict, audit, counted, counts)
-    wrong = [name for name, value in told.items() if not _is_same(value, found[name])]
+    wrong = [name for name, value in told.items() if not is_same(value, found[name])]
     check("figures", not wrong, f"the certificate's figures are not those of the table: {', '.join(wrong)}.")
 
 
@@ -291,11 +310,3 @@ def _loss_from_labels(column: Column, labels: Sequence[str | None]) -> NDArray[n
         return axis.label_losses(labels)
     except ValueError:
         return np.full(len(labels), np.nan)
-
-
-def _is_same(told: object, found: object) -> bool:
-    if isinstance(told, float) and isinstance(found, float):
-        return bool(np.isclose(told, found, rtol=1e-9, atol=1e-12))
-    if isinstance(told, dict) and isinstance(found, dict):
-        return told.keys() == found.keys() and all(_is_same(told[key], found[key]) for key in told)
-    return told == found

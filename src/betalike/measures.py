@@ -6,23 +6,28 @@ The prior is the original table's. "No beta holds" is an answer (None), and so i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from betalike.axis import Axis
 from betalike.distances import Ground, earth_movers_distances, natural_ground
+from betalike.models import UNITS, Likeness, Transition, judge_transition
 from betalike.models.caps import Bound, Caps
 from betalike.table import ClassCounts
 
 Ints = NDArray[np.int64]
 
+LARGE_BETA, LARGE_CLASS = 1e9, 2**31
+WITHOUT_CLASSES: dict[str, Any] = dict.fromkeys(("classes", "k", "distinct_l", "average_l", "average_t"))
+
 
 @dataclass(frozen=True)
 class WorstClass:
-    """The class and value with the largest gain."""
+    """The class and value with the largest gain; of a perturbed table, the rows expected with one published value."""
 
     size: int
     value: int
@@ -32,16 +37,16 @@ class WorstClass:
 
 @dataclass(frozen=True)
 class Audit:
-    """Levels that a published table reaches; `l` is 1 / max q."""
+    """Levels that a published table reaches; `l` is 1 / max q. What needs classes is None where none were formed."""
 
     rows: int
-    classes: int
-    k: int
-    distinct_l: int
+    classes: int | None
+    k: int | None
+    distinct_l: int | None
     l: float  # noqa: E741 - the name that everybody uses
-    average_l: float
+    average_l: float | None
     t: float
-    average_t: float
+    average_t: float | None
     ground: Ground
     t_by_ground: dict[str, float]
     basic_beta: float | None
@@ -83,6 +88,45 @@ def measure(classes: ClassCounts, prior_counts: Ints, sensitive: Axis) -> Audit:
             prior=float(prior[classes.value[worst]]),
             posterior=float(posterior[worst]),
         ),
+    )
+
+
+def measure_withheld(prior_counts: Ints, sensitive: Axis) -> Audit:
+    """Measure a table whose rows come without their sensitive value: for everybody, the posterior is the prior."""
+    everything = np.flatnonzero(prior_counts)
+    table = ClassCounts.of(np.zeros_like(everything), everything, prior_counts[everything], len(prior_counts))
+    return replace(measure(table, prior_counts, sensitive), **WITHOUT_CLASSES)
+
+
+def measure_perturbed(transition: Transition, prior_counts: Ints, sensitive: Axis) -> Audit:
+    """Measure what each published value tells of the original one, instead of classes. Paper: Definition 6."""
+    posterior = transition.posterior(prior_counts)
+    prior = prior_counts / prior_counts.sum()
+    rows = (transition.published(prior_counts) / UNITS).astype(np.float64)
+    seen = np.flatnonzero(rows > 0)
+    ratio = posterior[:, seen] / prior[:, None]
+    value, place = np.unravel_index(np.argmax(ratio), ratio.shape)
+    beta = max(float(ratio.max()) - 1, 0.0)
+    is_enhanced = judge_transition(Likeness(LARGE_BETA), transition, prior_counts).holds
+    # Distances are measured on classes, so here on classes of many rows with the same posteriors.
+    many = np.rint(posterior[:, seen].T * LARGE_CLASS).astype(np.int64)
+    ec, code = np.nonzero(many)
+    classes = ClassCounts.of(ec, code, many[ec, code], len(prior))
+    measured = measure(classes, prior_counts, sensitive)
+    return replace(
+        measured,
+        rows=int(prior_counts.sum()),
+        l=float(1 / posterior.max()),
+        basic_beta=beta,
+        enhanced_beta=beta if is_enhanced else None,
+        delta=float(np.abs(np.log(ratio)).max()) if ratio.all() else None,
+        worst=WorstClass(
+            size=round(float(rows[seen[place]])),
+            value=int(value),
+            prior=float(prior[value]),
+            posterior=float(posterior[value, seen[place]]),
+        ),
+        **WITHOUT_CLASSES,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 Item = TypeVar("Item")
@@ -32,3 +34,21 @@ class SilentProgress:
 
 
 SILENT = SilentProgress()
+
+
+class Stopwatch:
+    """Seconds of each named step of a job, told to whoever watches its progress."""
+
+    def __init__(self, progress: Progress = SILENT) -> None:
+        self.seconds: dict[str, float] = {}
+        self.progress = progress
+
+    @contextlib.contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Measure one step."""
+        self.progress.start(name)
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = round(self.seconds.get(name, 0.0) + time.perf_counter() - start, 4)

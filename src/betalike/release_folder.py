@@ -17,7 +17,7 @@ from pathlib import Path
 
 from betalike.errors import FileError
 
-RELEASE_FILES = ("published.csv", "published.parquet", "transition.csv", "certificate.json")
+RELEASE_FILES = ("published.csv", "published.parquet", "transition.csv", "sensitive.csv", "certificate.json")
 
 
 def check_free(folder: Path, force: bool) -> None:

@@ -87,6 +87,11 @@ class Schema:
         return tuple(attribute.weight for attribute in self.quasi_identifiers)
 
     @property
+    def quasi_identifier_names(self) -> tuple[str, ...]:
+        """The quasi-identifiers, in the order of the release."""
+        return tuple(attribute.name for attribute in self.quasi_identifiers)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Every column that is read from the table."""
         return tuple(a.name for a in (*self.quasi_identifiers, self.sensitive, *self.kept))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,50 @@ class Cells:
     def positions(self) -> NDArray[np.float64]:
         """The points in the unit cube, each axis stretched to its full range."""
         return np.column_stack([axis.positions[self.points[:, i]] for i, axis in enumerate(self.axes)])
+
+
+class Outline(Protocol):
+    """What a certificate tells of a table: its axes, and how often each sensitive value occurs. Cells have it too."""
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The quasi-identifiers."""
+        ...
+
+    @property
+    def sensitive(self) -> Axis:
+        """The sensitive attribute."""
+        ...
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """How much the loss on each quasi-identifier counts."""
+        ...
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        ...
+
+    @property
+    def value_counts(self) -> Ints:
+        """How often each sensitive value occurs. Paper: N_i."""
+        ...
+
+
+@dataclass(frozen=True)
+class Margins:
+    """A table that was not folded into cells, as its rows stay exact: its axes and the counts of sensitive values."""
+
+    axes: tuple[Axis, ...]
+    sensitive: Axis
+    weights: tuple[float, ...]
+    value_counts: Ints
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return int(self.value_counts.sum())
 
 
 @dataclass(frozen=True)

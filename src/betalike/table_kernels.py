@@ -64,6 +64,16 @@ def number_keys_by_hash(keys: NDArray[np.uint64]) -> tuple[Ids, Ints]:
 
 
 @kernel
+def count_pairs(one: Ids, other: Ids, n_codes: int) -> Ints:
+    """How many rows have each pair of codes; negative codes are not counted."""
+    counts = np.zeros((n_codes, n_codes), dtype=np.int64)
+    for row in range(len(one)):
+        if one[row] >= 0 and other[row] >= 0:
+            counts[one[row], other[row]] += 1
+    return counts
+
+
+@kernel
 def class_boxes(points: Ids, point: Ids, cell: Ids, ec: Ids, n_classes: int) -> tuple[Ids, Ids]:
     """Least and greatest code of each class on each axis."""
     n_axes = points.shape[1]

@@ -73,8 +73,9 @@ def release_of(files: Files) -> Files:
 
 
 @pytest.mark.usefixtures("_audit_hook")
+@pytest.mark.parametrize("scheme", ["burel+split", "perturb", "baseline"])  # with one file, and with another beside it
 def test_a_kill_before_any_step_leaves_the_old_or_the_new_or_nothing(
-    place: tuple[Desk, Path, str], tmp_path: Path
+    place: tuple[Desk, Path, str], tmp_path: Path, scheme: str
 ) -> None:
     home, table, kind = place
     before = release_of(files_under(home.folder))
@@ -85,7 +86,7 @@ def test_a_kill_before_any_step_leaves_the_old_or_the_new_or_nothing(
         shutil.copytree(home.folder, states[-1])
 
     with watching(home.folder, copy_state):
-        assert home.publish("--force", table=table).status == 0
+        assert home.publish("--force", table=table, scheme=scheme).status == 0
     after = release_of(files_under(home.folder))
     assert len(states) > 5
     is_atomic = kind in ("fresh", "older release")

@@ -15,9 +15,10 @@ from contract import AWKWARD, QIS, EngineMaker, counted, planned, random_plan, s
 from betalike.errors import SchemaError
 from betalike.loss import plan_loss
 from betalike.models import Form, Likeness
-from betalike.publication import Format, Layout, PlannedLabels, verify
+from betalike.publication import Format, Layout
 from betalike.randomness import randomness
 from betalike.table import Plan
+from betalike.verification import PlannedLabels, verify
 
 ANYTHING_GOES = Likeness(1e9, Form.BASIC)
 

@@ -5,16 +5,13 @@ The bounds are those that the project set itself; `python -m benchmarks queries`
 
 from __future__ import annotations
 
-import csv
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
 import betalike
-from exact_releases import counts_of, theorem_3_matrix, write_baseline, write_perturbed
 
 QI_5 = ["age", "gender", "education", "marital_status", "work_class"]
 SENSITIVE = "salary_class"
@@ -25,38 +22,20 @@ class Releases:
 
     def __init__(self, census: pl.DataFrame, hierarchies: Path, folder: Path) -> None:
         self.census, self.hierarchies, self.folder = census, hierarchies, folder
-        self.generalized = cache(self._generalized)
-        self.perturbed = cache(self._perturbed)
+        self.publish = cache(self._publish)
 
-    @property
-    def trees(self) -> dict[str, list[list[str]]]:
-        trees = {}
-        for path in self.hierarchies.glob("*.csv"):
-            with path.open(newline="") as file:
-                trees[path.stem] = list(csv.reader(file, delimiter=";"))
-        return {name: trees[name] for name in QI_5 if name in trees}
-
-    def _generalized(self, scheme: str) -> Path:
+    def _publish(self, scheme: str, beta: float = 4.0) -> Path:
+        folder = self.folder / f"{scheme}-{beta:g}"
         betalike.publish(
             self.census,
             quasi_identifiers=QI_5,
             sensitive=SENSITIVE,
-            beta=4,
+            beta=beta,
             scheme=scheme,
             hierarchies=self.hierarchies,
-            out=self.folder / scheme,
+            out=folder,
         )
-        return self.folder / scheme
-
-    def _perturbed(self, beta: float) -> Path:
-        prior = np.array(list(counts_of(self.census, SENSITIVE).values())) / self.census.height
-        matrix, rng = theorem_3_matrix(prior, beta), np.random.default_rng(int(beta))
-        folder = self.folder / f"perturbed-{beta}"
-        return write_perturbed(folder, self.census, QI_5, SENSITIVE, matrix, rng, self.trees)
-
-    @property
-    def baseline(self) -> Path:
-        return write_baseline(self.folder / "baseline", self.census, QI_5, SENSITIVE, self.trees)
+        return folder
 
     def median(self, folder: Path, method: str | None = None, queries: int = 10_000, **workload: float) -> float:
         result = betalike.workload(
@@ -79,7 +58,7 @@ def releases(census: pl.DataFrame, census_hierarchies: Path, tmp_path_factory: p
 @pytest.mark.xdist_group("census-queries")
 @pytest.mark.parametrize(("scheme", "most", "most_uniform"), [("burel+split", 0.17, 0.21), ("seam", 0.02, 0.02)])
 def test_generalized_releases(releases: Releases, scheme: str, most: float, most_uniform: float) -> None:
-    folder = releases.generalized(scheme)
+    folder = releases.publish(scheme)
     default = releases.median(folder)
     assert default <= most
     assert default <= releases.median(folder, "uniform") <= most_uniform
@@ -90,7 +69,7 @@ def test_intervals_of_generalized_releases_hold_most_exact_counts(releases: Rele
     for scheme in ("burel+split", "seam"):
         for method in ("density", "uniform"):
             result = betalike.workload(
-                releases.generalized(scheme), original=releases.census, queries=3000, method=method, seed=1
+                releases.publish(scheme), original=releases.census, queries=3000, method=method, seed=1
             )
             assert result.covered is not None
             assert result.covered >= 0.9
@@ -98,9 +77,9 @@ def test_intervals_of_generalized_releases_hold_most_exact_counts(releases: Rele
 
 @pytest.mark.xdist_group("census-queries")
 def test_perturbation_and_baseline(releases: Releases) -> None:
-    perturbed = releases.median(releases.perturbed(4.0))
+    perturbed = releases.median(releases.publish("perturb"))
     assert perturbed <= 0.029
-    assert releases.median(releases.baseline) == pytest.approx(0.08, abs=0.01)
+    assert releases.median(releases.publish("baseline")) == pytest.approx(0.08, abs=0.01)
 
 
 @pytest.mark.xdist_group("census-queries")
@@ -115,7 +94,7 @@ def test_perturbation_and_baseline(releases: Releases) -> None:
 def test_the_default_is_never_worse_than_inversion_and_baseline(
     releases: Releases, beta: float, predicates: int, selectivity: float
 ) -> None:
-    folder = releases.perturbed(beta)
+    folder = releases.publish("perturb", beta)
     default, inversion, prior = (
         releases.median(folder, method, queries=2000, predicates=predicates, selectivity=selectivity)
         for method in ("shrinkage", "inversion", "prior")

@@ -1,4 +1,4 @@
-"""What SEAM loses on the paper's table and on Adult: never more than the floors that were set for it."""
+"""What SEAM loses on the paper's table and on Adult: never more than it is known to reach."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ CENSUS_3 = ["age", "gender", "education"]
 CENSUS_5 = [*CENSUS_3, "marital_status", "work_class"]
 ADULT = ["age", "sex", "education", "marital-status", "workclass"]
 
-FLOORS = {
-    "census 3": {1: 0.110, 2: 0.036, 4: 0.0058},
-    "census 5": {1: 0.217, 2: 0.085, 4: 0.0285},
-    "adult occupation": {1: 0.57, 2: 0.36, 4: 0.214},
-    "adult salary-class": {1: 0.251, 2: 0.191},
+# What SEAM reaches, and 3 % for a changed order of equals; the floors that were set for it are higher by half and more.
+LIMITS = {
+    "census 3": {1: 0.061, 2: 0.0205, 4: 0.0037},
+    "census 5": {1: 0.131, 2: 0.052, 4: 0.0195},
+    "adult occupation": {1: 0.51, 2: 0.283, 4: 0.136},
+    "adult salary-class": {1: 0.120, 2: 0.089},
 }
 
 
@@ -53,12 +54,12 @@ def tables(data_folder: Path, census: pl.DataFrame) -> Tables:
     return Tables(data_folder, census)
 
 
-@pytest.mark.parametrize(("name", "beta"), [(name, beta) for name, floors in FLOORS.items() for beta in floors])
-def test_seam_keeps_the_promise_and_loses_no_more_than_its_floor(tables: Tables, name: str, beta: int) -> None:
+@pytest.mark.parametrize(("name", "beta"), [(name, beta) for name, limits in LIMITS.items() for beta in limits])
+def test_seam_keeps_the_promise_and_loses_no_more_than_its_limit(tables: Tables, name: str, beta: int) -> None:
     cells, model = tables.cells(name), Likeness(beta)
     plan = Seam().plan(cells, model)
     classes = plan.class_counts
     assert model.judge(classes, cells.value_counts).holds
     assert np.array_equal(np.bincount(plan.cell, plan.count, len(cells.count)), cells.count)
     loss = plan_loss(plan).average
-    assert loss <= FLOORS[name][beta], f"{name}, beta {beta}: {loss:.5f}"
+    assert loss <= LIMITS[name][beta], f"{name}, beta {beta}: {loss:.5f}"

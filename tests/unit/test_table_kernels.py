@@ -15,6 +15,7 @@ from scipy import stats
 from betalike.table_kernels import (
     append_digit,
     class_boxes,
+    count_pairs,
     hand_out,
     number_keys_by_hash,
     number_keys_densely,
@@ -43,6 +44,14 @@ def test_keys_are_numbered_by_hash_in_the_order_of_their_first_row(keys: list[in
     number, firsts = number_keys_by_hash(np.array(keys, dtype=np.uint64))
     assert number.tolist() == [distinct.index(key) for key in keys]
     assert firsts.tolist() == [keys.index(key) for key in distinct]
+
+
+@given(st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 4)), max_size=60))
+def test_pairs_of_codes_are_counted_and_negative_ones_are_not(pairs: list[tuple[int, int]]) -> None:
+    codes = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+    counts = count_pairs(codes[:, 0].copy(), codes[:, 1].copy(), 5)
+    expected = Counter(pair for pair in pairs if min(pair) >= 0)
+    assert {pair: counts[pair] for pair in itertools.product(range(5), repeat=2) if counts[pair]} == expected
 
 
 def test_keys_that_fall_into_one_slot_are_told_apart() -> None:

@@ -30,6 +30,9 @@ Hierarchies = Annotated[
 Missing = Annotated[list[str] | None, typer.Option("--missing", help="Texts that stand for a missing value, NA,?.")]
 Delimiter = Annotated[str | None, typer.Option("--delimiter", help="Of a CSV file, where it is not recognized.")]
 Model = Annotated[str, typer.Option("--model", help="The promise: enhanced or basic.")]
+Scheme = Annotated[
+    str | None, typer.Option("--scheme", help="seam (default), burel, burel+split, perturb or baseline.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")]
 Method = Annotated[
     str | None,
@@ -63,7 +66,7 @@ def demo(
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the release (default: betalike-demo).")] = None,
     rows: Annotated[int, typer.Option("--rows", help="Rows of the built-in table.")] = 100_000,
     beta: Annotated[float, typer.Option("--beta", help="The promise.")] = 4.0,
-    scheme: Annotated[str | None, typer.Option("--scheme", help="burel+split (default), burel or seam.")] = None,
+    scheme: Scheme = None,
     force: Force = False,
     seed: Seed = None,
     json: Json = False,
@@ -136,7 +139,7 @@ def publish(
     ] = None,
     out: Annotated[str | None, typer.Option("--out", help="Folder for the release.")] = None,
     spec: Annotated[Path | None, typer.Option("--spec", help="A release.toml; options given besides it win.")] = None,
-    scheme: Annotated[str | None, typer.Option("--scheme", help="burel+split (default), burel or seam.")] = None,
+    scheme: Scheme = None,
     model: Annotated[str | None, typer.Option("--model", help="enhanced (default) or basic.")] = None,
     k: Annotated[int | None, typer.Option("--k", help="Least number of rows in a class (default: 1).")] = None,
     hierarchies: Hierarchies = None,
@@ -163,13 +166,16 @@ def publish(
     retrieval: Annotated[
         str | None, typer.Option("--retrieval", help="BUREL's neighbours: hilbert (default) or exact.")
     ] = None,
+    effort: Annotated[
+        int | None, typer.Option("--effort", help="How long SEAM improves its classes: 1 (default), 0 or more.")
+    ] = None,
     engine: Annotated[str, typer.Option("--engine", help="memory.")] = "memory",
     delimiter: Delimiter = None,
     force: Force = False,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Publish a table: quasi-identifiers generalized, the sensitive column as it is, every class verified."""
+    """Publish a table, verified: quasi-identifiers generalized, or exact beside a perturbed sensitive column."""
 
     def command() -> int:
         from betalike.cli.arguments import publish_arguments
@@ -193,6 +199,7 @@ def publish(
             "format": format,
             "layout": layout,
             "retrieval": retrieval,
+            "effort": effort,
             "engine": engine,
             "delimiter": delimiter,
             "force": force,

@@ -41,8 +41,9 @@ def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, 
         arguments["kinds"] = {**arguments.get("kinds", {}), **kinds}
     if given["weights"]:
         arguments["weights"] = {**arguments.get("weights", {}), **_parse_weights(split_list(given["weights"]))}
-    if given["retrieval"] is not None:
-        arguments["options"] = {**arguments.get("options", {}), "retrieval": given["retrieval"]}
+    options = {name: given[name] for name in ("retrieval", "effort") if given[name] is not None}
+    if options:
+        arguments["options"] = {**arguments.get("options", {}), **options}
     if given["engine"] != "memory":
         raise ParameterError(f"the engine is '{given['engine']}'; there is: memory.")
     for name, word in WORDS.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.axis import Axis, HierarchyAxis, OrderedAxis, parse_values
-from betalike.errors import HierarchyError, SchemaError
+from betalike.errors import HierarchyError, InputError, SchemaError
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.schema import Attribute, Kind
 
@@ -31,6 +32,15 @@ def code_quasi_identifier(column: pl.Series, attribute: Attribute) -> tuple[Axis
     return _code_ordered(_to_numbers(column, kind, attribute.name), kind, attribute)
 
 
+def axis_of(column: pl.Series, attribute: Attribute) -> Axis:
+    """The axis of a quasi-identifier alone, which needs the distinct values only."""
+    kind = attribute.kind or guess_kind(_empty_to_missing(column), attribute)
+    try:
+        return code_quasi_identifier(column.unique(), replace(attribute, kind=kind))[0]
+    except InputError:  # told again from all rows, for its message counts them
+        return code_quasi_identifier(column, attribute)[0]
+
+
 def code_sensitive(column: pl.Series, attribute: Attribute, missing_is_value: bool) -> tuple[Axis, Codes, pl.Series]:
     """The axis of the sensitive attribute, the code of each row, and the value that each code is published as."""
     as_given, column = column, _empty_to_missing(column)
@@ -43,14 +53,23 @@ def code_sensitive(column: pl.Series, attribute: Attribute, missing_is_value: bo
     published = column.unique().drop_nulls().sort()
     axis, order = _sensitive_axis(column, published, attribute)
     published = published.gather(order)
-    codes = _codes_of_values(column, published, np.arange(len(published)), len(published))
-    _, first = np.unique(codes, return_index=True)
+    codes = codes_of_values(column, published, np.arange(len(published)), len(published))
+    first = np.empty(int(codes.max(initial=-1)) + 1, dtype=np.int64)  # a row of each code
+    first[codes] = np.arange(len(codes))
     given = as_given.gather(first)
     return (
         axis,
         codes,
         pl.select(pl.when(column.gather(first).is_not_null()).then(given)).to_series().alias(column.name),
     )
+
+
+def comparable(column: pl.Series, kind: Kind) -> pl.Series:
+    """The column in a form in which equal values are equal, whatever file or frame they came from."""
+    column = _empty_to_missing(column)
+    if kind is Kind.CATEGORICAL:
+        return _as_text(column)
+    return _to_numbers(column, kind, column.name)
 
 
 def guess_kind(column: pl.Series, attribute: Attribute) -> Kind:
@@ -158,7 +177,7 @@ def _rank(numbers: pl.Series) -> tuple[NDArray[Any], Codes]:
     """The distinct numbers in order, and the place of each row's number among them; missing ones come last."""
     values = numbers.unique().drop_nulls().sort().to_numpy()
     if numbers.dtype.is_integer():
-        codes = _codes_of_values(numbers, pl.Series(values), np.arange(len(values)), len(values))
+        codes = codes_of_values(numbers, pl.Series(values), np.arange(len(values)), len(values))
         return values.astype(np.int64), codes
     ranks = numbers.rank("dense").cast(pl.Int64) - 1
     return values, ranks.fill_null(len(values)).to_numpy()
@@ -182,7 +201,7 @@ def _code_categories(column: pl.Series, attribute: Attribute) -> tuple[Axis, Cod
     axis = HierarchyAxis(
         attribute.name, hierarchy, column.null_count() > 0, is_declared=attribute.hierarchy is not None
     )
-    return axis, _codes_of_values(column, distinct, leaves, missing=hierarchy.n_leaves)
+    return axis, codes_of_values(column, distinct, leaves, missing=hierarchy.n_leaves)
 
 
 def _in_natural_order(texts: pl.Series) -> list[str]:
@@ -221,7 +240,7 @@ def _dense_span(values: pl.Series) -> tuple[int, int] | None:
     return (low, high) if high - low < DENSE_SPAN and high < 2**63 else None
 
 
-def _codes_of_values(column: pl.Series, values: pl.Series, codes: Codes, missing: int) -> Codes:
+def codes_of_values(column: pl.Series, values: pl.Series, codes: Codes, missing: int) -> Codes:
     """Each row's code, given the distinct values, the code of each, and that of a missing value."""
     coded = np.append(codes, missing).astype(np.int32)
     if (span := _dense_span(values)) is not None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from betalike.axis import Axis, OrderedAxis
-from betalike.engines.coding import code_quasi_identifier, code_sensitive
+from betalike.drafts import Draw
+from betalike.engines.coding import axis_of, code_quasi_identifier, code_sensitive
+from betalike.engines.exact_rows import count_changed, count_moves, open_written
 from betalike.errors import FileError, GuaranteeError, InputError, SchemaError
-from betalike.publication import Format, Layout, Recount
+from betalike.publication import ExactRecount, Format, Layout, Recount
 from betalike.randomness import Randomness
 from betalike.schema import Schema
-from betalike.table import Cells, ClassCounts, Ids, Plan, fold, random_order, shuffle_within
+from betalike.table import Cells, ClassCounts, Ids, Margins, Plan, fold, random_order, shuffle_within
 from betalike.table_kernels import hand_out
 
 
@@ -46,13 +50,17 @@ class MemoryEngine:
         self.schema = schema
 
     @cached_property
-    def _coded(self) -> tuple[Cells, Ids, pl.Series]:
-        """The cells, the cell of each row, and the sensitive value that each code stands for."""
+    def _sensitive(self) -> tuple[Axis, Ids, pl.Series]:
+        """The sensitive axis, the code of each row, and the value that each code stands for."""
+        sensitive = self.schema.sensitive
+        return code_sensitive(self.frame[sensitive.name], sensitive, self.schema.sensitive_missing_is_value)
+
+    @cached_property
+    def _coded(self) -> tuple[Cells, Ids]:
+        """The cells, and the cell of each row."""
         schema, frame = self.schema, self.frame
         coded = [code_quasi_identifier(frame[a.name], a) for a in schema.quasi_identifiers]
-        sensitive, values, published = code_sensitive(
-            frame[schema.sensitive.name], schema.sensitive, schema.sensitive_missing_is_value
-        )
+        sensitive, values, _ = self._sensitive
         axes = tuple(axis for axis, _ in coded)
         sizes = [axis.size for axis in axes]
         row_of_cell, cell_of_row = fold([*(codes for _, codes in coded), values], [*sizes, sensitive.size])
@@ -61,7 +69,7 @@ class MemoryEngine:
         cell_of_point, point = fold(list(corners.T), sizes)
         value = values[row_of_cell].astype(np.int32)
         cells = Cells(axes, sensitive, schema.weights, corners[cell_of_point], point, value, count)
-        return cells, cell_of_row, published
+        return cells, cell_of_row
 
     def count_cells(self) -> Cells:
         """Fold the table into cells."""
@@ -70,7 +78,7 @@ class MemoryEngine:
     @property
     def sensitive_values(self) -> pl.Series:
         """The published form of each sensitive code."""
-        return self._coded[2]
+        return self._sensitive[2]
 
     @property
     def sensitive_labels(self) -> list[str]:
@@ -108,10 +116,57 @@ class MemoryEngine:
             columns += [of_class.gather(ec) for of_class in _class_columns(axis, low[:, i], high[:, i], layout)]
         value = cells.value[self._coded[1][assignment.order]]
         columns.append(self.sensitive_values.gather(pl.Series(value)).alias(self.schema.sensitive.name))
-        if self.schema.kept:
-            order = pl.Series(assignment.order)
-            columns.extend(self.frame[attribute.name].gather(order) for attribute in self.schema.kept)
+        columns += self._in_order([attribute.name for attribute in self.schema.kept], assignment.order)
         return pl.DataFrame(columns)
+
+    def count_values(self) -> Margins:
+        """Count the sensitive values alone."""
+        schema = self.schema
+        axes = tuple(axis_of(self.frame[a.name], a) for a in schema.quasi_identifiers)
+        sensitive, values, _ = self._sensitive
+        counts = np.bincount(values, minlength=sensitive.size).astype(np.int64)
+        return Margins(axes, sensitive, schema.weights, counts)
+
+    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[pl.DataFrame, Ids]:
+        """The rows as they are, in random order, and which row of the table each was."""
+        order = random_order(self.frame.height, randomness)
+        _, values, published = self._sensitive
+        columns = self._in_order(self.schema.quasi_identifier_names, order)
+        if draw is not None:
+            drawn = pl.Series(np.take(draw(values, 0), order))
+            columns.append(published.gather(drawn).alias(self.schema.sensitive.name))
+        columns += self._in_order([attribute.name for attribute in self.schema.kept], order)
+        return pl.DataFrame(columns), order
+
+    def _in_order(
+        self, names: Sequence[str], order: Ids, then: Callable[[pl.Series], Any] = lambda column: column
+    ) -> list[Any]:
+        """Columns of the table in another order of rows, or what is made of each of them."""
+        rows = pl.Series(order).cast(pl.UInt32)
+
+        def gather(name: str) -> Any:
+            return then(self.frame[name].rechunk().gather(rows))  # in several chunks it is much slower
+
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(gather, names))
+
+    def compare_exactly(self, release: pl.DataFrame, trace: Ids, path: Path | None, form: Format) -> ExactRecount:
+        """Compare exact rows with the table, as they were written, or as they are where there is no file."""
+        sensitive = self.schema.sensitive.name
+        names = list(self.schema.quasi_identifier_names)
+        try:
+            written = open_written(release, path, form, [sensitive])
+            if written.height != len(trace) or not set(names) <= set(written.columns):
+                return ExactRecount(written.height, n_changed=max(written.height, 1))
+            changed = self._in_order(names, trace, lambda column: count_changed(written.column(column.name), column))
+            if sensitive not in written.columns:
+                return ExactRecount(written.height, sum(changed))
+            published = written.column(sensitive)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise GuaranteeError("what was written cannot be read back. Nothing was published.") from error
+        values = np.take(self._sensitive[1], trace)
+        moves, n_unknown = count_moves(values, published, self.sensitive_labels)
+        return ExactRecount(written.height, sum(changed), n_unknown, moves)
 
     def write(self, release: pl.DataFrame, path: Path, form: Format) -> None:
         """Write a release to a file."""

@@ -67,11 +67,14 @@ class Likeness:
 
         Decided exactly for classes up to the table's size, or up to `largest_class` if that is greater.
         """
+        return Caps.of(self.bounds(counts), max(int(counts.sum()), largest_class))
+
+    def bounds(self, counts: Ints) -> list[Bound]:
+        """The highest frequency of each sensitive value as an exact number. Paper: f(p)."""
         n_rows = int(counts.sum())
         threshold = exact_beta(float(self.beta))
         is_enhanced = self.form is Form.ENHANCED
-        bounds = [_bound(int(count), n_rows, threshold, is_enhanced) for count in counts]
-        return Caps.of(bounds, max(n_rows, largest_class))
+        return [_bound(int(count), n_rows, threshold, is_enhanced) for count in counts]
 
     def check_feasible(self, counts: Ints) -> None:
         """Refuse a table for which even a single class of all rows breaks the promise."""

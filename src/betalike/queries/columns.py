@@ -138,8 +138,8 @@ class OrderedColumn:
         low, high = np.full(len(labels), np.inf), np.full(len(labels), -np.inf)
         try:
             meanings = axis.meanings(labels)
-        except ValueError as error:
-            raise unreadable(self.name) from error
+        except ValueError:  # whole numbers of a frame may be written as 37.0
+            meanings = self._whole_meanings(labels)
         for i, meaning in enumerate(meanings):
             if isinstance(meaning, tuple):
                 low[i], high[i] = meaning
@@ -147,6 +147,17 @@ class OrderedColumn:
             elif meaning == ROOT:
                 low[i], high[i] = self.domain if self.is_domain_told else (-np.inf, np.inf)
         return LabelSpans(low, high, missing)
+
+    def _whole_meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
+        try:
+            meanings = OrderedAxis(self.name, Kind.REAL, np.zeros(0), self.domain).meanings(labels)
+        except ValueError as error:
+            raise unreadable(self.name) from error
+        if self.kind is not Kind.INTEGER or any(
+            end % 1 for pair in meanings if isinstance(pair, tuple) for end in pair
+        ):
+            raise unreadable(self.name)
+        return meanings
 
 
 @dataclass(frozen=True)
@@ -237,6 +248,8 @@ class NamedColumn:
                 low[i] = high[i] = self.codes[label]
             elif label in self.nodes:
                 low[i], high[i] = self.nodes[label]
+            elif label.removesuffix(".0") in self.codes:  # codes of a frame may be written as 5.0
+                low[i] = high[i] = self.codes[label.removesuffix(".0")]
             else:
                 raise unreadable(self.name)
         missing = [label is None or (label == ROOT and self.has_missing) for label in labels]

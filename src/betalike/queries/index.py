@@ -36,13 +36,21 @@ class ClassIndex:
 
     @staticmethod
     def of(columns: Sequence[Column], labels: Sequence[Sequence[str | None]], counts: ClassCounts) -> ClassIndex:
-        """Number the labels of the classes, one list of labels for each column."""
+        """Number the labels of the classes, one list of labels for each column.
+
+        Classes are put in the order of their labels, so that sums are the same however they were counted.
+        """
         spans, ids = [], np.zeros((len(counts.sizes), len(columns)), dtype=np.int32)
         for axis, (column, of_class) in enumerate(zip(columns, labels, strict=True)):
-            numbers: dict[str | None, int] = {}
-            ids[:, axis] = [numbers.setdefault(label, len(numbers)) for label in of_class]
-            spans.append(column.spans(list(numbers)))
-        return ClassIndex(tuple(columns), tuple(spans), ids, counts)
+            distinct = sorted(set(of_class), key=lambda label: (label is not None, label or ""))
+            number = {label: i for i, label in enumerate(distinct)}
+            ids[:, axis] = [number[label] for label in of_class]
+            spans.append(column.spans(distinct))
+        order = np.lexsort(ids.T[::-1])
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        placed = ClassCounts.of(place[counts.ec], counts.value, counts.count, counts.n_values)
+        return ClassIndex(tuple(columns), tuple(spans), ids[order], placed)
 
     @cached_property
     def n_labels(self) -> list[int]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from betalike.axis import parse_values
 from betalike.certificate import Certificate
 from betalike.certificate import Column as ColumnFacts
+from betalike.companion_files import TRANSITION_FILE, read_transition
 from betalike.engines.memory import read_release, recount
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
 from betalike.hierarchy import ROOT, Hierarchy
@@ -170,7 +170,7 @@ def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str
         ) from error
     transition = None
     if certificate.scheme.name == PERTURBED:
-        transition = read_transition(folder / "transition.csv", list(certificate.prior_counts))
+        transition = _read_transition(folder / TRANSITION_FILE, list(certificate.prior_counts))
     return open_frame(frame, certificate, hierarchies, transition)
 
 
@@ -193,6 +193,7 @@ def open_frame(
         ) from error
     if counted.n_unknown:
         raise InputError("the published table has sensitive values that its certificate does not tell.")
+    counted = replace(counted, labels=[[label or None for label in labels] for labels in counted.labels])
     facts = {column.name: column for column in table.columns}
     columns = tuple(
         _column(facts[name], labels, hierarchies.get(name), certificate.release.layout)
@@ -227,15 +228,23 @@ def _column(facts: ColumnFacts, labels: Sequence[str | None], hierarchy: Hierarc
     if hierarchy is None and facts.hierarchy:
         hierarchy = Hierarchy.from_rows(facts.hierarchy, source=f"the hierarchy of '{facts.name}' in the certificate")
     has_missing = facts.has_missing or None in labels
-    shown = sorted({label for label in labels if label is not None and label != ROOT})
+    shown = {label for label in labels if label is not None and label != ROOT}
     if hierarchy is None and shown:
-        hierarchy = Hierarchy.flat(shown)
+        hierarchy = Hierarchy.flat(_in_order(shown))
     if hierarchy is None:  # every value is published as `*`, or missing
         return NamedColumn(facts.name, (), {}, max((facts.leaves or 1) - has_missing, 0), has_missing)
     inner = range(hierarchy.n_leaves, len(hierarchy.labels) - 1)
     nodes = {hierarchy.labels[i]: (int(hierarchy.first[i]), int(hierarchy.last[i])) for i in inner}
     n_unnamed = max((facts.leaves or 0) - has_missing - hierarchy.n_leaves, 0)
     return NamedColumn(facts.name, hierarchy.leaves, nodes, n_unnamed, has_missing, hierarchy)
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Names in the order of the numbers that they are, or of the alphabet."""
+    try:
+        return sorted(names, key=lambda name: (float(name), name))
+    except ValueError:
+        return sorted(names)
 
 
 def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> tuple[float, float]:
@@ -248,18 +257,12 @@ def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> tup
     return (float(spans.low.min()), float(spans.high.max())) if shown else (0.0, 0.0)
 
 
-def read_transition(path: Path, values: Sequence[str]) -> Floats:
+def _read_transition(path: Path, values: Sequence[str]) -> Floats:
     """The matrix of a perturbed release, in the order of the sensitive values that the certificate tells."""
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            (_, *published), *rows = csv.reader(file)
-        original = [row[0] for row in rows]
-        matrix = np.array([[float(cell) for cell in row[1:]] for row in rows]).reshape(len(rows), len(published))
-    except (OSError, ValueError, IndexError, csv.Error) as error:
-        raise CertificateError(f"'{path}' cannot be read; without it a perturbed release answers nothing.") from error
-    if sorted(original) != sorted(values) or sorted(published) != sorted(values):
-        raise CertificateError(f"'{path}' is for other sensitive values than the certificate.")
-    if not (np.allclose(matrix.sum(axis=1), 1.0, atol=1e-6) and (matrix >= 0).all()):
-        raise CertificateError(f"the rows of '{path}' are not probabilities: each has to add up to 1.")
-    places = [[names.index(value) for value in values] for names in (original, published)]
-    return np.asarray(matrix[np.ix_(*places)], dtype=np.float64)
+        return read_transition(path, values).probabilities
+    except (OSError, ValueError, IndexError) as error:
+        raise CertificateError(
+            f"'{path}' is not the matrix of this release, without which it answers nothing. Check it with: betalike "
+            "verify."
+        ) from error

@@ -23,22 +23,17 @@ WIDEST = 88
 def print_release(console: Console, release: Release) -> None:
     """Show a published release."""
     certificate, recount = release.certificate, release.verified.recount
-    promise, facts = certificate["promise"], certificate["release"]
-    parts: list[RenderableType] = [
-        _promise_text(promise, release.worst_value),
-        Text(),
-        _loss_table(facts["loss"], facts["average_loss"]),
-        Text(),
-        _class_text(facts, certificate["also"], recount.classes.sizes),
-    ]
+    promise, facts, also = certificate["promise"], certificate["release"], certificate["also"]
+    parts: list[RenderableType] = [_promise_text(promise, release.worst_value, has_classes=recount is not None), Text()]
+    if recount is None:
+        parts.append(_exact_text(certificate["scheme"], also))
+    else:
+        parts += [_loss_table(facts["loss"], facts["average_loss"]), Text()]
+        parts.append(_class_text(facts, also, recount.classes.sizes))
     if release.folder is not None:
         files = ", ".join([*certificate["files"], "certificate.json"])
         parts += [Text(), Text.assemble(("Files    ", "bold"), f"{release.folder}: {files}")]
-    if certificate["randomness"].startswith("seeded"):
-        parts.append(Text("Seeded choices: for experiments, not for release.", style="yellow"))
-    if certificate["table"]["kept"]:
-        kept = ", ".join(certificate["table"]["kept"])
-        parts.append(Text(f"Kept as they are, unprotected: {kept}.", style="yellow"))
+    parts += [Text(f"{warning[0].upper()}{warning[1:]}.", style="yellow") for warning in certificate["warnings"]]
     title = f"{facts['rows']:,} rows published with {certificate['scheme']['name']}"
     style = "green" if promise["holds"] else "red"
     console.print(Panel(Group(*parts), title=title, border_style=style, width=min(console.width, WIDEST)))
@@ -54,16 +49,27 @@ def print_rows(console: Console, title: str, columns: Mapping[str, Sequence[obje
     console.print(table)
 
 
-def _promise_text(promise: Mapping[str, Any], worst_value: str) -> Text:
+def _promise_text(promise: Mapping[str, Any], worst_value: str, has_classes: bool) -> Text:
+    worst = "worst class" if has_classes else "worst case"
     kept = ("kept", "bold green") if promise["holds"] else ("NOT KEPT", "bold red")
     beta = f"{promise['beta']:g}"
     text = Text.assemble(("Promise  ", "bold"), f"{promise['model']} with beta {beta}", ": ", kept)
     text.append(f"\n         no value becomes more than {beta} times likelier (gain at most {beta})")
-    text.append(
-        f"\n         worst class: {100 * promise['worst_ratio']:.1f} % of the limit for the value {worst_value}"
-    )
+    text.append(f"\n         {worst}: {100 * promise['worst_ratio']:.1f} % of the limit for the value {worst_value}")
     text.append(f"\n         largest gain {promise['worst_gain']:.3f}")
     return text
+
+
+def _exact_text(scheme: Mapping[str, Any], also: Mapping[str, Any]) -> Text:
+    """What becomes of the columns where no classes are formed."""
+    details = scheme["details"]
+    text = Text.assemble(("Columns  ", "bold"), "quasi-identifiers as they are, without loss\n         ")
+    if "rule" not in details:
+        return text.append("the sensitive column left out, its distribution in a file of its own")
+    low, high = (100 * details[name] for name in ("least_retention", "greatest_retention"))
+    text.append(f"sensitive values kept in {100 * details['kept_share']:.1f} % of rows, else replaced by chance\n")
+    text.append(f"         (each in {low:.1f} to {high:.1f} % of its rows; rule: {details['rule']})\n")
+    return text.append(f"         also: l = {also['l']:.1f}, t = {also['t']:.3f} ({also['t_ground']})")
 
 
 def _loss_table(loss: Mapping[str, float], average: float) -> Table:

@@ -22,7 +22,7 @@ from betalike.queries.shares import ROUNDS, Spread
 from betalike.queries.values import ValueSet
 from betalike.schema import Kind
 from betalike.table import ClassCounts
-from exact_releases import make_certificate
+from query_certificates import make_certificate
 
 PATHS = [["a", "ab", "x", "*"], ["b", "ab", "x", "*"], ["c", "c", "x", "*"], ["d", "d", "d", "*"], ["e", "e", "e", "*"]]
 LEAVES = [path[0] for path in PATHS]

@@ -21,7 +21,7 @@ from betalike.queries.perturbed import (
     shrunk,
     unbiased_error,
 )
-from exact_releases import theorem_3_matrix
+from query_certificates import theorem_3_matrix
 
 RNG = np.random.default_rng
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from betalike.errors import QueryError
 from betalike.queries.opening import OpenRelease, open_frame
-from exact_releases import make_certificate
+from query_certificates import make_certificate
 
 CITIES = {"Ulm": "north", "Kiel": "north", "Rom": "south", "Bari": "south", "it's": "else"}
 TREES = {

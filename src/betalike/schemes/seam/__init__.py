@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from betalike.errors import ParameterError
 from betalike.loss import plan_loss
 from betalike.models import Likeness
 from betalike.progress import SILENT, Progress
@@ -23,10 +23,12 @@ WAYS = tuple(
     for reserves in ((0.1, 0.15), (0.05, 0.2), (0.15, 0.1), (0.2, 0.05), (0.0, 0.0), (0.3, 0.3))
     for reserve, looks_ahead in zip(reserves, (True, False), strict=True)
 )
-# How much is tried: tables of up to so many cells are split in so many ways, and so many of the best results improved
-# in so many passes; a split that starts worse may end better.
-EFFORTS = ((25_000, 12, 4, 12), (60_000, 2, 1, 2))
-LEAST_EFFORT = (1, 1, 0)
+# How much is tried, in cells: a table is split, and the best split improved, as often as it fits into these, at least
+# once and at most as often as given.
+CELLS_TO_SPLIT, MOST_WAYS = 200_000, len(WAYS)
+CELLS_TO_IMPROVE, MOST_PASSES = 500_000, 50
+MOST_EFFORT = 1000
+FIRST_PARTS = 16  # the table is parted into about so many sets, which are then split on all cores
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,12 @@ class Seam:
     """
 
     randomness: Randomness = field(default_factory=SystemRandomness)
+    effort: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the effort."""
+        if isinstance(self.effort, bool) or not isinstance(self.effort, int) or not 0 <= self.effort <= MOST_EFFORT:
+            raise ParameterError(f"effort is {self.effort!r}; it must be a whole number from 0 to {MOST_EFFORT}.")
 
     @property
     def name(self) -> str:
@@ -46,20 +54,20 @@ class Seam:
     def plan(self, cells: Cells, model: Likeness, progress: Progress = SILENT) -> Plan:
         """Form classes that keep the promise: split in several ways, and improve the best result."""
         problem = pose(cells, model)
-        fitting = [effort[1:] for effort in EFFORTS if len(cells.count) <= effort[0]]
-        n_ways, n_kept, n_passes = fitting[0] if fitting else LEAST_EFFORT
-        with ThreadPoolExecutor(2) as pool:
-            plans = list(pool.map(lambda way: _split(problem, cells, *way), WAYS[:n_ways]))
-        kept = sorted(plans, key=lambda plan: plan_loss(plan).average)[:n_kept]
-        steps = [(number, place) for place in range(n_kept) for number in range(n_passes)]
-        for number, place in progress.track(steps, "improving classes"):
+        n_ways = min(max(CELLS_TO_SPLIT // len(cells.count), 1), MOST_WAYS)
+        n_passes = self.effort * min(max(CELLS_TO_IMPROVE // len(cells.count), 1), MOST_PASSES)
+        plans = [_split(problem, cells, *way) for way in WAYS[:n_ways]]
+        plan = min(plans, key=lambda plan: plan_loss(plan).average)
+        for number in progress.track(list(range(n_passes)), "improving classes"):
             reserve, looks_ahead = WAYS[number % len(WAYS)]
             window = WINDOWS[number % len(WINDOWS)]
             offset = window // 2 * (number % 2)
-            kept[place] = improve(problem, kept[place], window, offset, reserve, looks_ahead, turn=number // 2)
-        return min(kept, key=lambda plan: plan_loss(plan).average)
+            plan = improve(problem, plan, window, offset, reserve, looks_ahead, turn=number // 2)
+        return plan
 
 
 def _split(problem: Problem, cells: Cells, reserve: float, looks_ahead: bool) -> Plan:
     everything = np.arange(len(cells.count), dtype=np.int32)
-    return Plan(cells, *split_set(problem, everything, cells.count, reserve, looks_ahead))
+    small = len(everything) // FIRST_PARTS
+    plan = Plan(cells, *split_set(problem, everything, cells.count, reserve, looks_ahead, small))
+    return improve(problem, plan, 1, 0, reserve, looks_ahead)

@@ -5,154 +5,181 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
-from betalike.schemes.seam.problem import Problem
+from betalike.compilation import kernel, summing_kernel
+from betalike.schemes.seam.group import Group, is_size, most_kept
 
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+NEARLY = 1e-6  # the formula is rounded this kindly; whole rows are judged exactly afterwards
 HALVINGS = 40
 ATTEMPTS = 60
 ATTEMPTS_WITH_RESERVE = 20
 
 
-@kernel
-def largest_core(counts: Ints, total: int, cap: Floats, values: Ints) -> float:
+@summing_kernel
+def largest_core(counts: Floats, total: float, cap: Floats, margin: Floats) -> float:
     """The greatest size T with sum of min(counts, floor(cap * T)) >= T.
 
     Without rounding, values over their cap hold a fixed share of the core and the others all they have: solved for T
     until no further value is over its cap. Rounding down then takes a few steps more.
     """
-    size = float(total)
-    for _ in range(len(values) + 1):
+    size = total
+    for _ in range(len(counts) + 1):
         whole, share = 0.0, 0.0
-        for v in values:
-            if counts[v] > cap[v] * size:
-                share += cap[v]
-            else:
-                whole += counts[v]
-        if share >= 1.0 or whole >= (1.0 - share) * size:
+        for v in range(len(counts)):
+            is_over = counts[v] > cap[v] * size
+            share += cap[v] if is_over else 0.0
+            whole += 0.0 if is_over else counts[v]
+        if share > 1.0 - NEARLY or whole >= (1.0 - share) * size:
             break
         size = whole / (1.0 - share)
-    size = np.floor(size + 1e-6)
+    size = np.floor(size + NEARLY)
     while size > 0.0:
-        kept = 0.0
-        for v in values:
-            kept += min(float(counts[v]), np.floor(cap[v] * size))
+        kept = most_kept(counts, cap, margin, size)
         if kept >= size:
             break
         size = kept
     return size
 
 
+@summing_kernel
+def most_sizes(left: Floats, total: Floats, cap: Floats, size: float) -> tuple[float, float]:
+    """How large the cores left and right of a cut may be, so that the seam has room for what is on the other side."""
+    needs_left, needs_right = 0.0, 0.0
+    for v in range(len(cap)):
+        needs_left = max(needs_left, left[v] / cap[v])
+        needs_right = max(needs_right, (total[v] - left[v]) / cap[v])
+    return max(np.floor(size - needs_right + NEARLY), 0.0), max(np.floor(size - needs_left + NEARLY), 0.0)
+
+
 @kernel
-def core_sizes(left: Ints, n_left: int, right: Ints, n_right: int, cap: Floats, values: Ints) -> tuple[float, float]:
+def core_sizes(group: Group, left: Floats, n_left: float) -> tuple[float, float]:
     """Sizes of the largest cores left and right of a cut that leave a seam which is allowed.
 
     What a value has over its cap left of the cut fits into the seam just if the right core leaves it the room, and the
     other way round.
     """
-    n = float(n_left + n_right)
-    most_left, most_right = n, n
-    for v in values:
-        most_left = min(most_left, n - right[v] / cap[v])
-        most_right = min(most_right, n - left[v] / cap[v])
-    size_left = largest_core(left, n_left, cap, values) if most_left > 0 else 0.0
-    size_right = largest_core(right, n_right, cap, values) if most_right > 0 else 0.0
-    return max(min(size_left, np.floor(most_left)), 0.0), max(min(size_right, np.floor(most_right)), 0.0)
+    most_left, most_right = most_sizes(left, group.total, group.tight, group.size)
+    if most_left > 0.0:
+        most_left = min(most_left, largest_core(left, n_left, group.tight, group.margin))
+    if most_right > 0.0:
+        right = group.total - left
+        most_right = min(most_right, largest_core(right, group.size - n_left, group.tight, group.margin))
+    return most_left, most_right
+
+
+@summing_kernel
+def can_part(left: Floats, total: Floats, sizes: tuple[float, float, float], cap: Floats, margin: Floats) -> bool:
+    """Whether a left core, a right core and a seam of these sizes can all be allowed.
+
+    A value may give its cores any (x, y) with x <= a, y <= b and x + y >= d; such regions add up to one of the same
+    form, so the sums over all values decide.
+    """
+    most_left, most_right, least_left, least_right, least, short = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for v in range(len(left)):
+        a = min(left[v], np.floor(cap[v] * sizes[0] + margin[v]))
+        b = min(total[v] - left[v], np.floor(cap[v] * sizes[1] + margin[v]))
+        d = max(total[v] - np.floor(cap[v] * sizes[2] + margin[v]), 0.0)
+        most_left += a
+        most_right += b
+        least_left += max(d - b, 0.0)
+        least_right += max(d - a, 0.0)
+        least += d
+        short += max(d - a - b, 0.0)
+    return (
+        short == 0.0
+        and least_left <= sizes[0] <= most_left
+        and least_right <= sizes[1] <= most_right
+        and sizes[0] + sizes[1] >= least
+    )
 
 
 @kernel
-def most_of(problem: Problem, v: int, cap: Floats, size: int) -> int:
-    """How many tuples of a value a set may hold, under the exact cap and under a tighter one that may be rounded."""
-    return min(int(problem.numerator[v]) * size // int(problem.denominator[v]), int(cap[v] * size + 1e-9))
+def fit_sizes(
+    group: Group, left: Floats, sizes: tuple[float, float], gains: tuple[float, float], to_beat: float
+) -> tuple[float, float, float, bool]:
+    """The gain and the core sizes that rounding permits, and whether with reserve; no gain if there are none.
+
+    Starts from the formula's sizes and lets the seam grow while what is gained is still above `to_beat`.
+    """
+    extra = 0  # what the seam gets beyond the formula
+    for attempt in range(ATTEMPTS):
+        has_reserve = attempt < ATTEMPTS_WITH_RESERVE
+        cap = group.tight if has_reserve else group.cap
+        best, can_beat = (to_beat, 0.0, 0.0, False), False
+        for quarter in range(5 if extra > 0 else 1):  # of it from the left core
+            from_left = extra * quarter // 4
+            size_left, size_right = max(sizes[0] - from_left, 0.0), max(sizes[1] - (extra - from_left), 0.0)
+            can_beat |= size_left * gains[0] + size_right * gains[1] > to_beat
+            size_left = size_left if is_size(group, size_left) else 0.0
+            size_right = size_right if is_size(group, size_right) else 0.0
+            rest = group.size - size_left - size_right
+            gain = size_left * gains[0] + size_right * gains[1]
+            if (
+                gain > best[0]
+                and is_size(group, rest)
+                and can_part(left, group.total, (size_left, size_right, rest), cap, group.margin)
+            ):
+                best = (gain, size_left, size_right, has_reserve)
+        if best[1] + best[2] > 0.0:
+            return best
+        if not can_beat:
+            break
+        extra += 1 + max(extra // 20, attempt * int(group.size) // 4000)
+    return (0.0, 0.0, 0.0, False)
+
+
+@summing_kernel
+def filled_to(level: float, least: Floats, allowed: Floats, cap: Floats, size: float) -> float:
+    """How many tuples a core holds that is filled up to a level between 0 and 1 of its caps."""
+    filled = 0.0
+    for v in range(len(cap)):
+        filled += max(least[v], min(allowed[v], np.floor(level * cap[v] * size)))
+    return filled
 
 
 @kernel
-def fill_core(problem: Problem, counts: Ints, size: int, room: Ints, cap: Floats, values: Ints, core: Ints) -> bool:
+def fill_core(group: Group, counts: Floats, size: float, room: Floats, cap: Floats, core: Floats) -> bool:
     """Fill a core of this size as evenly as can be, so that every value keeps slack; False if it cannot be filled.
 
     The core takes min(counts, level * cap * size) of each value, with the least level that reaches the size, but leaves
     no more of a value than the seam has room for.
     """
-    allowed = np.zeros_like(counts)
-    least, most = 0, 0
-    for v in values:
-        core[v] = max(counts[v] - room[v], 0)
-        allowed[v] = min(counts[v], most_of(problem, v, cap, size))
+    allowed = np.empty_like(counts)
+    for v in range(len(counts)):
+        core[v] = max(counts[v] - room[v], 0.0)
+        allowed[v] = min(counts[v], np.floor(cap[v] * size + group.margin[v]))
         if core[v] > allowed[v]:
             return False
-        least += core[v]
-        most += allowed[v]
-    if least > size or most < size:
+    if core.sum() > size or allowed.sum() < size:
         return False
-    low, high = 0.0, 1.0 + 1e-9  # so that rounding cannot keep a value from its cap
+    low, high = 0.0, 1.0 + 1e-6  # so that rounding cannot keep a value from its cap
     for _ in range(HALVINGS):
         level = (low + high) / 2
-        total = 0
-        for v in values:
-            total += max(core[v], min(allowed[v], int(level * cap[v] * size)))
-        if total == size:
-            high = level
-            break
-        if total > size:
+        filled = filled_to(level, core, allowed, cap, size)
+        if filled >= size:
             high = level
         else:
             low = level
-    total = 0
-    for v in values:
-        core[v] = max(core[v], min(allowed[v], int(low * cap[v] * size)))
-        total += core[v]
-    for v in values:  # the rest goes to values that reach the level just above
-        more = min(min(allowed[v], int(high * cap[v] * size)) - core[v], size - total)
-        if more > 0:
-            core[v] += more
-            total += more
-    return total == size
-
-
-@kernel
-def fill_cores(
-    problem: Problem, left: Ints, right: Ints, sizes: tuple[int, int], rest: int, cap: Floats, values: Ints, cores: Ints
-) -> bool:
-    """Fill both cores so that the seam of `rest` tuples between them is allowed too; False if it cannot be done."""
-    room = np.zeros_like(left)
-    for v in values:
-        forced = max(right[v] - most_of(problem, v, cap, sizes[1]), 0)
-        room[v] = most_of(problem, v, cap, rest) - forced
-    if not fill_core(problem, left, sizes[0], room, cap, values, cores[0]):
-        return False
-    for v in values:
-        room[v] = most_of(problem, v, cap, rest) - (left[v] - cores[0, v])
-    return fill_core(problem, right, sizes[1], room, cap, values, cores[1])
-
-
-@kernel
-def fit_cores(
-    problem: Problem, left: Ints, right: Ints, sizes: tuple[int, int], cap: Floats, values: Ints, cores: Ints
-) -> bool:
-    """Find what both cores hold, starting from the formula's sizes and growing the seam while rounding demands it."""
-    k = problem.k
-    n = left.sum() + right.sum()
-    extra = 0  # what the seam gets beyond the formula
-    for attempt in range(ATTEMPTS):
-        tighter = cap if attempt < ATTEMPTS_WITH_RESERVE else problem.cap
-        for quarter in (2, 0, 4, 1, 3) if extra > 0 else (2, 2, 2, 2, 2):  # of it from the left core
-            from_left = extra * quarter // 4
-            size_left, size_right = sizes[0] - from_left, sizes[1] - (extra - from_left)
-            size_left = size_left if size_left >= k else 0
-            size_right = size_right if size_right >= k else 0
-            rest = n - size_left - size_right
-            cores[:] = 0
-            if (
-                size_left + size_right > 0
-                and (rest == 0 or rest >= k)
-                and fill_cores(problem, left, right, (size_left, size_right), rest, tighter, values, cores)
-            ):
-                return True
-            if extra == 0:
-                break
-        extra += 1 + max(extra // 20, attempt * n // 4000, k - (n - sizes[0] - sizes[1]) - extra if attempt == 0 else 0)
-        if extra >= sizes[0] + sizes[1]:
+        if filled == size:
             break
-    return False
+    for v in range(len(counts)):
+        core[v] = max(core[v], min(allowed[v], np.floor(low * cap[v] * size)))
+    filled = core.sum()
+    for v in range(len(counts)):  # the rest goes to values that reach the level just above
+        more = min(min(allowed[v], np.floor(high * cap[v] * size)) - core[v], size - filled)
+        if more > 0.0:
+            core[v] += more
+            filled += more
+    return bool(filled == size)
+
+
+@kernel
+def fill_cores(group: Group, left: Floats, sizes: tuple[float, float], cap: Floats, cores: Floats) -> bool:
+    """Fill both cores so that the seam between them is allowed too; False if it cannot be done evenly."""
+    right = group.total - left
+    seam = np.floor(cap * (group.size - sizes[0] - sizes[1]) + group.margin)
+    right_over = np.maximum(right - np.floor(cap * sizes[1] + group.margin), 0.0)
+    if not fill_core(group, left, sizes[0], seam - right_over, cap, cores[0]):
+        return False
+    return fill_core(group, right, sizes[1], seam - (left - cores[0]), cap, cores[1])

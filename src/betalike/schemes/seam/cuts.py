@@ -1,12 +1,14 @@
-"""Choosing a cut: every boundary of every attribute, scored by what its cores gain."""
+"""The cuts of a group: every boundary of every attribute, scored by what its cores gain."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from betalike.compilation import kernel
-from betalike.schemes.seam.cores import core_sizes
+from betalike.schemes.seam.group import Group
 from betalike.schemes.seam.packing import child_above, lowest_ancestor, range_loss
 from betalike.schemes.seam.problem import Problem
 
@@ -16,37 +18,74 @@ Floats = NDArray[np.float64]
 
 MOST_BINS = 64
 SAMPLES_PER_BIN = 16
+WIDE = 4 * MOST_BINS  # more codes than this are gathered into ranges
+
+
+class Cuts(NamedTuple):
+    """Cuts of a group: how much each may gain at most, what a tuple of its left and of its right core gains, and where.
+
+    `up_to` are the counts of each value in the bins of all axes, added up along each axis; `place` is a cut's row.
+    """
+
+    bound: Floats
+    gains: Floats
+    axis: Ids
+    bin: Ids
+    place: Ids
+    is_single: NDArray[np.bool_]
+    n_left: Floats
+    up_to: Floats
 
 
 @kernel
-def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, high: int) -> tuple[Ints, int]:
-    """Part the codes of a set into bins between which it may be cut, and their number.
+def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, high: int, bins: Ids) -> int:
+    """Part the codes of a set into bins between which it may be cut; fills the bin of each, and returns their number.
 
     Children of the lowest common ancestor for a hierarchy; single codes for an ordered attribute, or about equally
-    filled ranges of them where there are many, so that no table grows with the number of distinct values.
+    filled ranges of them where there are many, so that no table grows with the number of distinct values. No bin is
+    empty.
     """
     axes = problem.axes
     n = len(codes)
-    bins = np.empty(n, dtype=np.int64)
     if axes.is_tree[axis]:
         ancestor = lowest_ancestor(axes, axis, low, high)
         n_bins = 0
         for i in range(n):
             bins[i] = child_above(axes, axis, codes[i], ancestor)
             n_bins = max(n_bins, bins[i] + 1)
-        return (bins, n_bins) if n_bins <= 4 * MOST_BINS else keep_largest(bins, counts, n_bins)
-    if high - low < 4 * MOST_BINS:
+        if n_bins > WIDE:
+            n_bins = keep_largest(bins, counts, n_bins)
+    elif high - low < WIDE:
         for i in range(n):
             bins[i] = codes[i] - low
-        return bins, high - low + 1
-    edges = quantile_edges(codes, axes.missing[axis])
-    for i in range(n):
-        bins[i] = np.searchsorted(edges, codes[i], side="right")
-    return bins, len(edges) + 1
+        n_bins = high - low + 1
+    else:
+        edges = np.unique(codes)[1:] if n <= WIDE else quantile_edges(codes, axes.missing[axis])
+        for i in range(n):
+            bins[i] = np.searchsorted(edges, codes[i], side="right")
+        n_bins = len(edges) + 1
+    return leave_out_empty(bins, n_bins)
 
 
 @kernel
-def keep_largest(bins: Ints, counts: Ints, n_bins: int) -> tuple[Ints, int]:
+def leave_out_empty(bins: Ids, n_bins: int) -> int:
+    """Number the bins anew without the empty ones; returns how many are left."""
+    number = np.full(n_bins, -1, dtype=np.int64)
+    for b in bins:
+        number[b] = 0
+    n_filled = 0
+    for b in range(n_bins):
+        if number[b] == 0:
+            number[b] = n_filled
+            n_filled += 1
+    if n_filled < n_bins:
+        for i in range(len(bins)):
+            bins[i] = number[bins[i]]
+    return n_filled
+
+
+@kernel
+def keep_largest(bins: Ids, counts: Ints, n_bins: int) -> int:
     """Leave only the largest bins to be cut off; all others are one."""
     sizes = np.zeros(n_bins, dtype=np.int64)
     for i in range(len(bins)):
@@ -54,7 +93,9 @@ def keep_largest(bins: Ints, counts: Ints, n_bins: int) -> tuple[Ints, int]:
     number = np.full(n_bins, MOST_BINS - 1, dtype=np.int64)
     for place, b in enumerate(np.sort(np.argsort(-sizes, kind="mergesort")[: MOST_BINS - 1])):
         number[b] = place
-    return number[bins], MOST_BINS
+    for i in range(len(bins)):
+        bins[i] = number[bins[i]]
+    return MOST_BINS
 
 
 @kernel
@@ -75,21 +116,19 @@ def quantile_edges(codes: Ints, missing: int) -> Ints:
 
 
 @kernel
-def count_bins(
-    problem: Problem, cells: Ids, counts: Ints, codes: Ints, bins: Ints, n_bins: int
-) -> tuple[Ints, Ints, Ints, Ints]:
-    """Tuples of each value in each bin, all tuples of each bin, and its least and greatest code."""
-    table = np.zeros((n_bins, len(problem.cap)), dtype=np.int64)
-    sizes = np.zeros(n_bins, dtype=np.int64)
+def count_bins(group: Group, codes: Ints, bins: Ids, table: Floats) -> tuple[Floats, Ints, Ints]:
+    """Add up the tuples of each value in each bin; returns all tuples of each bin, and its least and greatest code."""
+    n_bins = len(table)
+    sizes = np.zeros(n_bins, dtype=np.float64)
     low = np.full(n_bins, 2**31, dtype=np.int64)
     high = np.full(n_bins, -1, dtype=np.int64)
-    for i in range(len(cells)):
+    for i in range(len(codes)):
         b = bins[i]
-        table[b, problem.cell_value[cells[i]]] += counts[i]
-        sizes[b] += counts[i]
+        table[b, group.value[i]] += group.tuples[i]
+        sizes[b] += group.tuples[i]
         low[b] = min(low[b], codes[i])
         high[b] = max(high[b], codes[i])
-    return table, sizes, low, high
+    return sizes, low, high
 
 
 @kernel
@@ -106,64 +145,102 @@ def running_bounds(lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints, Ints]:
 
 
 @kernel
-def best_cut_of_axis(
+def cuts_of_axis(
     problem: Problem,
     axis: int,
-    binned: tuple[Ints, Ints, Ints, Ints],
-    total: Ints,
-    cap: Floats,
-    values: Ints,
-    to_beat: float,
+    binned: tuple[Floats, Ints, Ints],
+    first_place: int,
     looks_ahead: bool,
-) -> tuple[float, int, int, bool, int, int]:
-    """The cut of one attribute that gains most: gain, axis, bin, whether that bin alone is left, both core sizes.
+    cuts: Cuts,
+    n_cuts: int,
+) -> int:
+    """Add the cuts of one attribute to those found before; returns their number.
 
     Prefixes of the bins, and for a hierarchy each child against the rest, which is what pays where a flat attribute
     loses all or nothing. Parting its children into two groups gains nothing yet; who looks ahead counts it as if the
     loss fell in proportion to the children that are left, as it will once they are all parted.
     """
-    table, sizes, lows, highs = binned
+    sizes, lows, highs = binned
     axes = problem.axes
-    best = (to_beat, -1, -1, False, 0, 0)
-    filled = np.flatnonzero(sizes)
-    final = len(filled) - 1
-    size = sizes.sum()
-    low_to, high_to, low_from, high_from = running_bounds(lows[filled], highs[filled])
+    final = len(sizes) - 1
+    low_to, high_to, low_from, high_from = running_bounds(lows, highs)
     whole = range_loss(axes, axis, low_to[final], high_to[final])
-    left, right = np.zeros_like(total), np.zeros_like(total)
+    size = sizes.sum()
     for is_single in (False, True):
         if is_single and (not axes.is_tree[axis] or final < 2):
             break
-        n_left = 0
-        left[:] = 0
-        for place in range(final + 1 if is_single else final):
-            b = filled[place]
-            low, high = low_from[place + 1], high_from[place + 1]  # of what is right of the cut
+        n_left = 0.0
+        for b in range(final + 1 if is_single else final):
+            low, high = low_from[b + 1], high_from[b + 1]  # of what is right of the cut
             if is_single:
                 n_left = sizes[b]
-                left[:] = table[b]
                 loss_left = range_loss(axes, axis, lows[b], highs[b])
-                if place > 0:
-                    low, high = min(low, low_to[place - 1]), max(high, high_to[place - 1])
+                if b > 0:
+                    low, high = min(low, low_to[b - 1]), max(high, high_to[b - 1])
             else:
                 n_left += sizes[b]
-                left += table[b]
-                loss_left = range_loss(axes, axis, low_to[place], high_to[place])
+                loss_left = range_loss(axes, axis, low_to[b], high_to[b])
             loss_right = range_loss(axes, axis, low, high)
             if looks_ahead and axes.is_tree[axis]:
-                n_children = 1 if is_single else place + 1
+                n_children = 1 if is_single else b + 1
                 if n_children > 1:
                     loss_left = min(loss_left, whole * (n_children - 1) / final)
                 if n_children < final:
                     loss_right = min(loss_right, whole * (final - n_children) / final)
             gain_left = axes.weight[axis] * (whole - loss_left)
             gain_right = axes.weight[axis] * (whole - loss_right)
-            if n_left * gain_left + (size - n_left) * gain_right <= best[0]:
-                continue
-            for v in values:
-                right[v] = total[v] - left[v]
-            core_left, core_right = core_sizes(left, n_left, right, size - n_left, cap, values)
-            gain = core_left * gain_left + core_right * gain_right
-            if gain > best[0]:
-                best = (gain, axis, b, is_single, int(core_left), int(core_right))
-    return best
+            cuts.bound[n_cuts] = n_left * gain_left + (size - n_left) * gain_right
+            cuts.gains[n_cuts, 0], cuts.gains[n_cuts, 1] = gain_left, gain_right
+            cuts.axis[n_cuts], cuts.bin[n_cuts], cuts.is_single[n_cuts] = axis, b, is_single
+            cuts.place[n_cuts], cuts.n_left[n_cuts] = first_place + b, n_left
+            n_cuts += 1
+    return n_cuts
+
+
+@kernel
+def find_cuts(problem: Problem, group: Group, low: Ints, high: Ints, looks_ahead: bool, bins: Ids) -> tuple[Cuts, int]:
+    """All cuts of a group, and their number; fills each fragment's bin on each axis."""
+    n, n_axes = len(group.cell), len(low)
+    codes = np.empty((n_axes, n), dtype=np.int64)
+    n_bins = np.zeros(n_axes, dtype=np.int64)
+    for axis in range(n_axes):
+        if low[axis] == high[axis] or problem.axes.weight[axis] == 0.0:
+            continue
+        for i in range(n):
+            codes[axis, i] = problem.points[problem.cell_point[group.cell[i]], axis]
+        n_bins[axis] = bin_codes(problem, axis, codes[axis], group.tuples, low[axis], high[axis], bins[axis])
+    room = 2 * n_bins.sum()
+    cuts = Cuts(
+        np.empty(room, dtype=np.float64),
+        np.empty((room, 2), dtype=np.float64),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.bool_),
+        np.empty(room, dtype=np.float64),
+        np.zeros((n_bins.sum(), len(group.total)), dtype=np.float64),
+    )
+    n_cuts, place = 0, 0
+    for axis in range(n_axes):
+        if n_bins[axis] > 0:
+            table = cuts.up_to[place : place + n_bins[axis]]
+            binned = count_bins(group, codes[axis], bins[axis], table)
+            n_cuts = cuts_of_axis(problem, axis, binned, place, looks_ahead, cuts, n_cuts)
+            for b in range(1, n_bins[axis]):
+                table[b] += table[b - 1]
+            place += n_bins[axis]
+    return cuts, n_cuts
+
+
+@kernel
+def left_of(cuts: Cuts, cut: int, left: Floats) -> None:
+    """Fill in how many tuples of each value are left of a cut."""
+    left[:] = cuts.up_to[cuts.place[cut]]
+    if cuts.is_single[cut] and cuts.bin[cut] > 0:
+        left -= cuts.up_to[cuts.place[cut] - 1]
+
+
+@kernel
+def is_left(cuts: Cuts, cut: int, b: int) -> bool:
+    """Whether a bin is left of a cut."""
+    return bool(b == cuts.bin[cut]) if cuts.is_single[cut] else bool(b <= cuts.bin[cut])

@@ -9,12 +9,16 @@ from numpy.typing import NDArray
 
 from betalike.compilation import kernel
 from betalike.hilbert import hilbert_keys
+from betalike.loss import plan_loss
 from betalike.schemes.seam.problem import Problem
-from betalike.schemes.seam.splitting import box_loss, box_of, split_set
+from betalike.schemes.seam.splitting import box_loss, box_of, split_set, with_room
 from betalike.table import Cells, Plan
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
+
+SHARES = 16  # of the work, handed out to the cores
+WORTHWHILE = 0.5  # of the average loss; windows that lose less are left alone
 
 
 @kernel
@@ -64,8 +68,12 @@ def resplit_windows(
     offset: int,
     reserve: float,
     looks_ahead: bool,
+    least_loss: float,
 ) -> tuple[Ids, Ints, Ids, int]:
-    """Split each window of neighbouring classes anew and keep the better; same form of result as `split_set`."""
+    """Split each window of neighbouring classes anew and keep the better; same form of result as `split_set`.
+
+    Windows whose tuples lose no more than the least loss are left alone.
+    """
     n_classes = len(starts) - 1
     out_cell = np.empty(2 * len(cells) + 16, dtype=np.int32)
     out_count = np.empty(len(out_cell), dtype=np.int64)
@@ -78,17 +86,16 @@ def resplit_windows(
         part_cell, part_count = cells[begin:end], counts[begin:end]
         bounds = starts[first : last + 1] - begin
         before = total_loss(problem, part_cell, part_count, bounds)
-        if before > 0.0 and last - first > 1:
+        if before > least_loss * part_count.sum():
             merged_cell, merged_count = merge_fragments(part_cell, part_count)
-            new_cell, new_count, new_class, n_new = split_set(problem, merged_cell, merged_count, reserve, looks_ahead)
+            new_cell, new_count, new_class, n_new = split_set(
+                problem, merged_cell, merged_count, reserve, looks_ahead, 0
+            )
             new_bounds = starts_of(new_class, n_new)
             if total_loss(problem, new_cell, new_count, new_bounds) < before * (1 - 1e-9):
                 part_cell, part_count, bounds = new_cell, new_count, new_bounds
         n = len(part_cell)
-        if n_out + n > len(out_cell):
-            out_cell = np.concatenate((out_cell, np.empty(len(out_cell) + n, dtype=np.int32)))
-            out_count = np.concatenate((out_count, np.empty(len(out_count) + n, dtype=np.int64)))
-            out_class = np.concatenate((out_class, np.empty(len(out_class) + n, dtype=np.int32)))
+        out_cell, out_count, out_class = with_room((out_cell, out_count, out_class), n_out + n)
         out_cell[n_out : n_out + n] = part_cell
         out_count[n_out : n_out + n] = part_count
         for ec in range(len(bounds) - 1):
@@ -102,22 +109,27 @@ def resplit_windows(
 def improve(
     problem: Problem, plan: Plan, window: int, offset: int, reserve: float, looks_ahead: bool, turn: int = 0
 ) -> Plan:
-    """One pass over all classes in the order of the Hilbert curve, on both cores."""
+    """One pass over all classes in the order of the Hilbert curve, on all cores.
+
+    With a window of 1, each class is split anew by itself.
+    """
     cells = plan.cells
     rank = _places_along_curve(cells, plan, turn)
     order = np.argsort(rank[plan.ec], kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(rank[plan.ec], minlength=plan.n_classes)))
-    middle = plan.n_classes // 2 // window * window
-    halves = [(0, middle), (middle, plan.n_classes)] if middle else [(0, plan.n_classes)]
+    least_loss = WORTHWHILE * plan_loss(plan).average if window > 1 else 0.0
+    share = max(plan.n_classes // SHARES // window, 1) * window
 
-    def work(half: tuple[int, int]) -> tuple[Ids, Ints, Ids, int]:
-        begin, end = starts[half[0]], starts[half[1]]
-        part = order[begin:end]
-        bounds = starts[half[0] : half[1] + 1] - begin
-        return resplit_windows(problem, plan.cell[part], plan.count[part], bounds, window, offset, reserve, looks_ahead)
+    def work(first: int) -> tuple[Ids, Ints, Ids, int]:
+        last = min(first + share, plan.n_classes)
+        part = order[starts[first] : starts[last]]
+        bounds = starts[first : last + 1] - starts[first]
+        return resplit_windows(
+            problem, plan.cell[part], plan.count[part], bounds, window, offset, reserve, looks_ahead, least_loss
+        )
 
-    with ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(work, halves))
+    with ThreadPoolExecutor() as pool:
+        results = list(pool.map(work, range(0, plan.n_classes, share)))
     shifts = np.append(0, np.cumsum([result[3] for result in results]))
     return Plan(
         cells,

@@ -24,7 +24,6 @@ class Problem(NamedTuple):
     cell_value: Ids
     numerator: Ints
     denominator: Ints
-    cap: NDArray[np.float64]
     k: int
 
 
@@ -38,6 +37,5 @@ def pose(cells: Cells, model: Likeness) -> Problem:
         cell_value=cells.value,
         numerator=caps.numerator,
         denominator=caps.denominator,
-        cap=caps.frequencies,
         k=model.k,
     )

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.compilation import kernel
-from betalike.schemes.seam.cores import fit_cores
-from betalike.schemes.seam.cuts import best_cut_of_axis, bin_codes, count_bins
+from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes
+from betalike.schemes.seam.cuts import WIDE, Cuts, find_cuts, is_left, left_of
+from betalike.schemes.seam.group import Group, gather, least_size
 from betalike.schemes.seam.packing import range_loss
 from betalike.schemes.seam.problem import Problem
 
@@ -16,15 +17,6 @@ Ids = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 LEAST_GAIN = 1e-6  # of the set's loss; less is not worth a cut
-
-
-@kernel
-def codes_on(problem: Problem, axis: int, cells: Ids) -> Ints:
-    """The code of each cell on an axis."""
-    codes = np.empty(len(cells), dtype=np.int64)
-    for i in range(len(cells)):
-        codes[i] = problem.points[problem.cell_point[cells[i]], axis]
-    return codes
 
 
 @kernel
@@ -51,99 +43,134 @@ def box_loss(problem: Problem, low: Ints, high: Ints) -> float:
 
 
 @kernel
-def reserved_cap(problem: Problem, total: Ints, size: int, loss: float, reserve: float, values: Ints) -> Floats:
-    """A tighter cap, so that the parts keep slack for cuts to come: the more, the wider the set still is."""
-    cap = problem.cap.copy()
-    for v in values:
-        cap[v] = max(cap[v] * (1.0 - reserve * np.sqrt(loss)), 0.5 * (total[v] / size + cap[v]))
-    return cap
-
-
-@kernel
 def cut_set(
     problem: Problem,
     cells: Ids,
     counts: Ints,
     reserve: float,
     looks_ahead: bool,
+    number: Ids,
     part: NDArray[np.int8],
     kept: Ints,
 ) -> bool:
     """Find the best cut that can be made; fills the side of each fragment (0 left, 1 right) and what its core keeps."""
-    n_axes = problem.points.shape[1]
-    total = np.zeros(len(problem.cap), dtype=np.int64)
-    for i in range(len(cells)):
-        total[problem.cell_value[cells[i]]] += counts[i]
-    size = total.sum()
     low, high = box_of(problem, cells)
     loss = box_loss(problem, low, high)
-    if loss <= 0.0 or size < 2 * problem.k:
+    if loss <= 0.0:
         return False
-    values = np.flatnonzero(total)
-    cap = reserved_cap(problem, total, size, loss, reserve, values)
-    is_tried = np.zeros(n_axes, dtype=np.bool_)
-    for _ in range(n_axes):
-        best = (LEAST_GAIN * size * loss, -1, -1, False, 0, 0)
-        best_bins = np.empty(0, dtype=np.int64)
-        for axis in range(n_axes):
-            if is_tried[axis] or low[axis] == high[axis] or problem.axes.weight[axis] == 0.0:
-                continue
-            codes = codes_on(problem, axis, cells)
-            bins, n_bins = bin_codes(problem, axis, codes, counts, low[axis], high[axis])
-            binned = count_bins(problem, cells, counts, codes, bins, n_bins)
-            found = best_cut_of_axis(problem, axis, binned, total, cap, values, best[0], looks_ahead)
-            if found[1] >= 0:
-                best = found
-                best_bins = bins
-        if best[1] < 0:
-            return False
-        if make_cut(problem, cells, counts, best, best_bins, total, cap, values, part, kept):
-            return True
-        is_tried[best[1]] = True
-    return False
-
-
-@kernel
-def make_cut(
-    problem: Problem,
-    cells: Ids,
-    counts: Ints,
-    cut: tuple[float, int, int, bool, int, int],
-    bins: Ints,
-    total: Ints,
-    cap: Floats,
-    values: Ints,
-    part: NDArray[np.int8],
-    kept: Ints,
-) -> bool:
-    """Carry a cut out: of each value, the tuples farthest from the cut go to the cores, the nearest to the seam."""
-    _, axis, last_left, is_single, size_left, size_right = cut
-    left = np.zeros_like(total)
+    group = gather(problem, cells, counts, loss, reserve, number)
+    if group.size < 2 * least_size(group):
+        return False
+    bins = np.empty((len(low), len(cells)), dtype=np.int32)
+    cuts, n_cuts = find_cuts(problem, group, low, high, looks_ahead, bins)
+    cores = np.empty((2, len(group.total)), dtype=np.float64)
+    cut = best_cut(group, cuts, n_cuts, LEAST_GAIN * group.size * loss, cores)
+    if cut < 0:
+        return False
     for i in range(len(cells)):
-        is_left = bins[i] == last_left if is_single else bins[i] <= last_left
-        part[i] = 0 if is_left else 1
-        if is_left:
-            left[problem.cell_value[cells[i]]] += counts[i]
-    cores = np.zeros((2, len(total)), dtype=np.int64)
-    if not fit_cores(problem, left, total - left, (size_left, size_right), cap, values, cores):
-        return False
-    order = np.argsort(codes_on(problem, axis, cells))
-    for side in range(2):
-        for i in order if side == 0 else order[::-1]:
-            if part[i] == side:
-                v = problem.cell_value[cells[i]]
-                kept[i] = min(counts[i], cores[side, v])
-                cores[side, v] -= kept[i]
+        part[i] = 0 if is_left(cuts, cut, bins[cuts.axis[cut], i]) else 1
+    axis = cuts.axis[cut]
+    keep_farthest(problem, group, axis, low[axis], high[axis], part, cores, kept)
     return True
 
 
 @kernel
+def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Floats) -> int:
+    """The cut that gains most once its cores are fitted, and what they hold; -1 if none gains enough.
+
+    A cut is looked at more closely only while what it may gain is above what the best one is known to: from the bound
+    to the formula, and from there to the sizes that rounding permits.
+    """
+    bound = cuts.bound[:n_cuts].copy()
+    sizes = np.full((n_cuts, 2), -1.0)
+    left, best_left = np.empty_like(group.total), np.empty_like(group.total)
+    best, best_fit = -1, (least_gain, 0.0, 0.0, False)
+    while n_cuts > 0:
+        cut = int(np.argmax(bound))
+        if bound[cut] <= best_fit[0]:
+            if best < 0:
+                break
+            cap = group.tight if best_fit[3] else group.cap
+            if fill_cores(group, best_left, (best_fit[1], best_fit[2]), cap, cores):
+                break
+            cuts.bound[best] = 0.0
+            bound[:] = cuts.bound[:n_cuts]
+            best, best_fit = -1, (least_gain, 0.0, 0.0, False)
+            continue
+        left_of(cuts, cut, left)
+        gains = (cuts.gains[cut, 0], cuts.gains[cut, 1])
+        if sizes[cut, 0] < 0.0:
+            sizes[cut, 0], sizes[cut, 1] = core_sizes(group, left, cuts.n_left[cut])
+            bound[cut] = sizes[cut, 0] * gains[0] + sizes[cut, 1] * gains[1]
+            continue
+        bound[cut] = 0.0
+        fit = fit_sizes(group, left, (sizes[cut, 0], sizes[cut, 1]), gains, best_fit[0])
+        if fit[0] > best_fit[0]:
+            best, best_fit = cut, fit
+            best_left[:] = left
+    return best
+
+
+@kernel
+def keep_farthest(
+    problem: Problem,
+    group: Group,
+    axis: int,
+    low: int,
+    high: int,
+    part: NDArray[np.int8],
+    cores: Floats,
+    kept: Ints,
+) -> None:
+    """Of each value, the tuples farthest from the cut go to the cores, the nearest to the seam."""
+    codes = np.empty(len(group.cell), dtype=np.int64)
+    for i in range(len(codes)):
+        codes[i] = problem.points[problem.cell_point[group.cell[i]], axis] - low
+    order = np.argsort(codes) if high - low >= WIDE else order_of_small(codes, high - low + 1)
+    for side in range(2):
+        for i in order if side == 0 else order[::-1]:
+            if part[i] == side:
+                v = group.value[i]
+                kept[i] = min(group.tuples[i], int(cores[side, v]))
+                cores[side, v] -= kept[i]
+
+
+@kernel
+def order_of_small(codes: Ints, n_codes: int) -> Ints:
+    """What argsort gives, for few distinct codes."""
+    starts = np.zeros(n_codes + 1, dtype=np.int64)
+    for code in codes:
+        starts[code + 1] += 1
+    for code in range(n_codes):
+        starts[code + 1] += starts[code]
+    order = np.empty(len(codes), dtype=np.int64)
+    for i in range(len(codes)):
+        order[starts[codes[i]]] = i
+        starts[codes[i]] += 1
+    return order
+
+
+@kernel
+def with_room(fragments: tuple[Ids, Ints, Ids], needed: int) -> tuple[Ids, Ints, Ids]:
+    """The same arrays, or longer copies where they have less room than needed."""
+    cell, count, ec = fragments
+    if needed <= len(cell):
+        return fragments
+    n = len(cell) + needed
+    return (
+        np.concatenate((cell, np.empty(n, dtype=np.int32))),
+        np.concatenate((count, np.empty(n, dtype=np.int64))),
+        np.concatenate((ec, np.empty(n, dtype=np.int32))),
+    )
+
+
+@kernel
 def split_set(
-    problem: Problem, cells: Ids, counts: Ints, reserve: float, looks_ahead: bool
+    problem: Problem, cells: Ids, counts: Ints, reserve: float, looks_ahead: bool, small: int
 ) -> tuple[Ids, Ints, Ids, int]:
     """Split a set into classes; returns fragments (cell, count, class) and the number of classes.
 
-    Sets that wait lie behind each other in one stack of fragments.
+    Sets of fewer than `small` fragments are left as they are. Sets that wait lie behind each other in one stack.
     """
     stack_cell, stack_count = cells.copy(), counts.copy()
     starts = np.zeros(64, dtype=np.int64)
@@ -152,6 +179,7 @@ def split_set(
     out_count = np.empty(len(out_cell), dtype=np.int64)
     out_class = np.empty(len(out_cell), dtype=np.int32)
     n_out, n_classes = 0, 0
+    number = np.full(len(problem.numerator), -1, dtype=np.int32)
     while n_sets > 0:
         n_sets -= 1
         begin = starts[n_sets]
@@ -159,11 +187,8 @@ def split_set(
         set_cell, set_count = stack_cell[begin:used].copy(), stack_count[begin:used].copy()
         used = begin
         part, kept = np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int64)
-        if not cut_set(problem, set_cell, set_count, reserve, looks_ahead, part, kept):
-            if n_out + n > len(out_cell):
-                out_cell = np.concatenate((out_cell, np.empty(len(out_cell) + n, dtype=np.int32)))
-                out_count = np.concatenate((out_count, np.empty(len(out_count) + n, dtype=np.int64)))
-                out_class = np.concatenate((out_class, np.empty(len(out_class) + n, dtype=np.int32)))
+        if n < small or not cut_set(problem, set_cell, set_count, reserve, looks_ahead, number, part, kept):
+            out_cell, out_count, out_class = with_room((out_cell, out_count, out_class), n_out + n)
             out_cell[n_out : n_out + n] = set_cell
             out_count[n_out : n_out + n] = set_count
             out_class[n_out : n_out + n] = n_classes

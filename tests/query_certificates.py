@@ -1,10 +1,8 @@
-"""Folders of releases with exact quasi-identifiers, perturbed and baseline, made by the plainest means."""
+"""What tests of queries need of releases that are not published: the paper's matrix, and certificates."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -30,17 +28,6 @@ def theorem_3_matrix(prior: np.ndarray, beta: float) -> np.ndarray:
     least = 1 / (odds.max() + m - 1)
     retention = (m * odds * least - 1) / (m - 1)
     return np.diag(retention) + ((1 - retention) / m)[:, None]
-
-
-def perturb(codes: np.ndarray, matrix: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw the published value of each row."""
-    steps = np.cumsum(matrix, axis=1)
-    steps[:, -1] = 1.0
-    published = np.empty_like(codes)
-    for value in range(len(matrix)):
-        rows = np.flatnonzero(codes == value)
-        published[rows] = np.searchsorted(steps[value], rng.random(len(rows)), side="right")
-    return published
 
 
 def counts_of(frame: pl.DataFrame, sensitive: str) -> dict[str, int]:
@@ -96,45 +83,3 @@ def make_certificate(
         files={"published.csv": PublishedFile("0", n)},
         seconds={},
     )
-
-
-def write_perturbed(
-    folder: Path,
-    frame: pl.DataFrame,
-    names: Sequence[str],
-    sensitive: str,
-    matrix: np.ndarray,
-    rng: np.random.Generator,
-    trees: Mapping[str, list[list[str]]] | None = None,
-) -> Path:
-    """Write a perturbed release of a frame, drawn with a matrix over the sorted sensitive values."""
-    folder.mkdir(parents=True, exist_ok=True)
-    values = list(counts_of(frame, sensitive))
-    number = {value: i for i, value in enumerate(values)}
-    codes = np.array([number["" if value is None else str(value)] for value in frame[sensitive]])
-    published = [values[code] for code in perturb(codes, matrix, rng)]
-    frame.select(names).with_columns(pl.Series(sensitive, published)).write_csv(folder / "published.csv")
-    with (folder / "transition.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["original", *values])
-        writer.writerows([value, *row] for value, row in zip(values, matrix.tolist(), strict=True))
-    certificate = make_certificate("perturb", frame, names, sensitive, trees or {})
-    (folder / "certificate.json").write_bytes(certificate.to_json())
-    return folder
-
-
-def write_baseline(
-    folder: Path,
-    frame: pl.DataFrame,
-    names: Sequence[str],
-    sensitive: str,
-    trees: Mapping[str, list[list[str]]] | None = None,
-) -> Path:
-    """Write a baseline release of a frame: exact quasi-identifiers, and the overall distribution."""
-    folder.mkdir(parents=True, exist_ok=True)
-    frame.select(names).write_csv(folder / "published.csv")
-    with (folder / "sensitive.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([("value", "count"), *counts_of(frame, sensitive).items()])
-    certificate = make_certificate("baseline", frame, names, sensitive, trees or {})
-    (folder / "certificate.json").write_bytes(certificate.to_json())
-    return folder

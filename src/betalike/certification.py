@@ -1,0 +1,161 @@
+"""The certificate of a verified release: everything that it tells, brought together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import betalike
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.certificate import (
+    Certificate,
+    Column,
+    Levels,
+    Promise,
+    PublishedFile,
+    ReleaseFacts,
+    Scheme,
+    TableFacts,
+    Tool,
+)
+from betalike.errors import InternalError
+from betalike.models import Likeness
+from betalike.table import Outline
+from betalike.verification import Layout, Verified
+
+SEEDED = "seeded: for experiments, not for release"
+EXACT_ROWS = "quasi-identifiers are published exactly, so there is no identity anonymity: a person's row can be found"
+
+
+@dataclass(frozen=True)
+class Particulars:
+    """What a certificate tells of how a release was made."""
+
+    scheme: str
+    model: Likeness
+    is_seeded: bool
+    layout: Layout = Layout.LABELS
+    kept: tuple[str, ...] = ()
+    details: Mapping[str, object] = field(default_factory=dict)
+    formed_classes: int | None = None
+
+
+def certify(
+    verified: Verified,
+    outline: Outline,
+    sensitive_labels: Sequence[str],
+    particulars: Particulars,
+    files: dict[str, PublishedFile],
+    seconds: dict[str, float],
+) -> Certificate:
+    """The certificate of a release; nothing in it was not verified or said by the user."""
+    audit, verdict, model = verified.audit, verified.verdict, particulars.model
+    present = [i for i, count in enumerate(outline.value_counts) if count]
+    counts = {sensitive_labels[i]: int(outline.value_counts[i]) for i in present}
+    return Certificate(
+        tool=Tool("betalike", betalike.__version__),
+        promise=Promise(model.name, float(model.beta), model.k, verdict.holds, verdict.worst_gain, verdict.worst_ratio),
+        scheme=Scheme(particulars.scheme, dict(particulars.details)),
+        table=TableFacts(
+            rows=outline.n_rows,
+            quasi_identifiers=[axis.name for axis in outline.axes],
+            sensitive=outline.sensitive.name,
+            kept=list(particulars.kept),
+            columns=_describe_columns(verified, outline),
+        ),
+        release=ReleaseFacts(
+            rows=audit.rows,
+            classes=audit.classes,
+            formed_classes=particulars.formed_classes,
+            smallest_class=audit.k,
+            average_loss=verified.loss.average,
+            loss=verified.loss.per_attribute,
+            layout=str(particulars.layout),
+        ),
+        also=Levels(
+            k=audit.k,
+            distinct_l=audit.distinct_l,
+            l=audit.l,
+            average_l=audit.average_l,
+            t=audit.t,
+            average_t=audit.average_t,
+            t_ground=str(audit.ground),
+            basic_beta=audit.basic_beta,
+            enhanced_beta=audit.enhanced_beta,
+            delta=audit.delta,
+        ),
+        prior={label: count / outline.n_rows for label, count in counts.items()},
+        prior_counts=counts,
+        randomness=SEEDED if particulars.is_seeded else "operating system",
+        files=files,
+        seconds=seconds,
+        warnings=_warnings(verified, particulars),
+    )
+
+
+def _warnings(verified: Verified, particulars: Particulars) -> list[str]:
+    warnings = []
+    if verified.recount is None:
+        warnings.append(EXACT_ROWS)
+    if particulars.is_seeded:
+        warnings.append(SEEDED)
+    if particulars.kept:
+        warnings.append(f"columns published as they are, unprotected: {', '.join(particulars.kept)}")
+    return warnings
+
+
+def _describe_columns(verified: Verified, outline: Outline) -> list[Column]:
+    columns = list(zip(outline.axes, outline.weights, strict=True))
+    if verified.recount is None:
+        return [_describe_exact_column(axis, weight) for axis, weight in columns]
+    labels = verified.recount.labels
+    return [_describe_column(*column, shown) for column, shown in zip(columns, labels, strict=True)]
+
+
+def _describe_exact_column(axis: Axis, weight: float) -> Column:
+    """What the certificate tells of a quasi-identifier that is published as it is."""
+    if isinstance(axis, OrderedAxis):
+        return Column(axis.name, str(axis.kind), weight, domain=axis.domain_texts, has_missing=axis.has_missing)
+    return Column(
+        axis.name,
+        str(axis.kind),
+        weight,
+        leaves=axis.size,
+        hierarchy=_told_paths(axis, ()),  # every other leaf is published
+        has_missing=axis.has_missing,
+    )
+
+
+def _describe_column(axis: Axis, weight: float, labels: Sequence[str | None]) -> Column:
+    """What the certificate tells of a quasi-identifier: what its owner declared, and what the published labels show."""
+    shown = {label for label in labels if label is not None}
+    if isinstance(axis, OrderedAxis):
+        low, high = axis.domain_texts
+        is_low_shown = low in shown or any(label.startswith(f"[{low}, ") for label in shown)
+        is_high_shown = high in shown or any(label.endswith(f", {high}]") for label in shown)
+        is_known = axis.is_domain_declared or (is_low_shown and is_high_shown)
+        domain = (low, high) if is_known else None
+        return Column(axis.name, str(axis.kind), weight, domain=domain, has_missing=axis.has_missing)
+    if isinstance(axis, HierarchyAxis):
+        nodes = [i for i in range(axis.hierarchy.n_leaves, axis.hierarchy.root) if axis.hierarchy.labels[i] in shown]
+        under = axis.hierarchy.n_leaves_under(np.array(nodes, dtype=np.int64))
+        leaves_under = {axis.hierarchy.labels[i]: int(n) for i, n in zip(nodes, under, strict=True)}
+        return Column(
+            axis.name,
+            str(axis.kind),
+            weight,
+            leaves=axis.size,
+            leaves_under=leaves_under,
+            hierarchy=_told_paths(axis, shown),
+            has_missing=axis.has_missing,
+        )
+    raise InternalError(f"the axis of '{axis.name}' is of an unknown kind.")
+
+
+def _told_paths(axis: Axis, shown: Collection[str]) -> list[list[str]]:
+    """The hierarchy as far as it is public: a declared one, else the leaves that are shown."""
+    if not isinstance(axis, HierarchyAxis):
+        return []
+    return [list(path) for path in axis.hierarchy.paths if axis.is_declared or path[0] in shown]

@@ -1,0 +1,58 @@
+"""The small files beside a published table: how values were perturbed, and how often each occurs."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from betalike.models import Transition
+
+TRANSITION_FILE, SENSITIVE_FILE = "transition.csv", "sensitive.csv"
+CORNER = "original"
+
+
+def write_transition(path: Path, labels: Sequence[str], transition: Transition) -> None:
+    """Write the matrix: a line for each original value with the chance of each published one, exactly."""
+    lines = ([label, *row] for label, row in zip(labels, transition.texts(), strict=True))
+    _write(path, [CORNER, *labels], lines)
+
+
+def read_transition(path: Path, labels: Sequence[str]) -> Transition:
+    """Read the matrix of these values back; ValueError if the file is not such a matrix, to the last digit."""
+    header, *lines = _read(path)
+    if header != [CORNER, *labels] or [line[0] for line in lines if line] != list(labels):
+        raise ValueError("the values are not those of the table")
+    return Transition.from_texts([line[1:] for line in lines])
+
+
+def write_distribution(path: Path, counts: dict[str, int]) -> None:
+    """Write how many rows have each sensitive value."""
+    _write(path, ["value", "count"], ([label, str(count)] for label, count in counts.items()))
+
+
+def read_distribution(path: Path) -> dict[str, int]:
+    """Read how many rows have each sensitive value; ValueError if the file does not tell it."""
+    header, *lines = _read(path)
+    if header != ["value", "count"] or any(len(line) != 2 for line in lines):
+        raise ValueError("the columns are not 'value' and 'count'")
+    return {label: int(count) for label, count in lines}
+
+
+def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(lines)
+
+
+def _read(path: Path) -> list[list[str]]:
+    """The lines of a file; there is at least one."""
+    with path.open(encoding="utf-8", newline="") as file:
+        try:
+            lines = list(csv.reader(file, strict=True))
+        except csv.Error as error:
+            raise ValueError("the file is not CSV") from error
+    if not lines:
+        raise ValueError("the file is empty")
+    return lines

@@ -1,0 +1,296 @@
+"""Drafts of releases: rows made by a scheme and an engine, with what is needed to verify what was written of them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.companion_files import (
+    SENSITIVE_FILE,
+    TRANSITION_FILE,
+    read_distribution,
+    read_transition,
+    write_distribution,
+    write_transition,
+)
+from betalike.errors import GuaranteeError, ParameterError
+from betalike.models import Likeness
+from betalike.progress import SILENT, Progress, Stopwatch
+from betalike.randomness import Randomness
+from betalike.schemes import Baseline, Perturbation, Perturbing
+from betalike.table import Cells, Margins, Outline, Plan
+from betalike.verification import (
+    ExactRecount,
+    Layout,
+    PlannedLabels,
+    Recount,
+    Verified,
+    verify,
+    verify_perturbed,
+    verify_withheld,
+)
+
+Ids = NDArray[np.int32]
+Draw = Callable[[Ids, int], Ids]  # sensitive codes of rows and the number of the first one; the codes to publish
+
+
+class Format(StrEnum):
+    """The file format of a release."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+class Engine(Protocol):
+    """What carries rows: it counts, hands rows out to classes or draws anew, writes, and counts what was written."""
+
+    @property
+    def sensitive_labels(self) -> list[str]:
+        """The published form of each sensitive code."""
+        ...
+
+    def count_cells(self) -> Cells:
+        """Fold the table into cells."""
+        ...
+
+    def assign(self, plan: Plan, randomness: Randomness) -> Any:
+        """Give every row a class, at random within its cell."""
+        ...
+
+    def generalize(self, assignment: Any, layout: Layout) -> Any:
+        """The release as rows."""
+        ...
+
+    def count_values(self) -> Margins:
+        """Count the sensitive values alone."""
+        ...
+
+    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[Any, Any]:
+        """The rows as they are, in random order, and whatever finds them again in the table.
+
+        Sensitive values are drawn anew, each row with its own number, or left out where there is no draw.
+        """
+        ...
+
+    def write(self, release: Any, path: Path, form: Format) -> None:
+        """Write the release to a file."""
+        ...
+
+    def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
+        """Count a written release again, from the file alone."""
+        ...
+
+    def count_again(self, release: Any, layout: Layout) -> Recount:
+        """Count a release again that was not written to a file."""
+        ...
+
+    def compare_exactly(self, release: Any, trace: Any, path: Path | None, form: Format) -> ExactRecount:
+        """Compare exact rows with the table, as they were written, or as they are where there is no file."""
+        ...
+
+
+class PlanningScheme(Protocol):
+    """What forms classes from cells."""
+
+    @property
+    def name(self) -> str:
+        """The scheme's name in a certificate."""
+        ...
+
+    @property
+    def randomness(self) -> Randomness:
+        """Where its random choices come from."""
+        ...
+
+    def plan(self, cells: Cells, model: Likeness, progress: Progress = SILENT) -> Plan:
+        """Form classes that keep the promise."""
+        ...
+
+
+@dataclass(frozen=True)
+class Job:
+    """How a table is to be published."""
+
+    scheme: PlanningScheme | Perturbation | Baseline
+    model: Likeness
+    layout: Layout = Layout.LABELS
+    form: Format = Format.CSV
+    kept: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scheme, Perturbation | Baseline):
+            return
+        why = f"the scheme '{self.scheme.name}' forms no classes, for it publishes quasi-identifiers exactly"
+        if self.model.k > 1:
+            raise ParameterError(f"{why}, so it cannot promise k {self.model.k}. Leave k out, or take another scheme.")
+        if self.layout is not Layout.LABELS:
+            raise ParameterError(f"{why}, so there are no bounds. Take the layout 'labels', or another scheme.")
+
+
+class Draft(Protocol):
+    """A release that is made but not yet verified."""
+
+    @property
+    def rows(self) -> Any:
+        """The rows of the published table."""
+        ...
+
+    @property
+    def outline(self) -> Outline:
+        """What is known of the table."""
+        ...
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What `Particulars` are told besides the job."""
+        ...
+
+    def write_companions(self, folder: Path) -> dict[str, int]:
+        """Write the files beside the published table; their names and how many rows each has."""
+        ...
+
+    def verify(self, folder: Path | None, path: Path | None) -> Verified:
+        """Check what was written, or the rows in memory where nothing was."""
+        ...
+
+
+@dataclass(frozen=True)
+class GeneralizedDraft:
+    """Rows with the labels of their classes."""
+
+    engine: Engine
+    job: Job
+    rows: Any
+    plan: Plan
+
+    @property
+    def outline(self) -> Cells:
+        """The cells of the table."""
+        return self.plan.cells
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the scheme tells of itself, and the number of its classes."""
+        return {"details": self.plan.details, "formed_classes": self.plan.n_classes}
+
+    def write_companions(self, folder: Path) -> dict[str, int]:
+        """There are none."""
+        return {}
+
+    def verify(self, folder: Path | None, path: Path | None) -> Verified:
+        """Count the classes anew, and compare their labels with the planned ones."""
+        layout = self.job.layout
+        recount = (
+            self.engine.count_again(self.rows, layout)
+            if path is None
+            else self.engine.read_back(path, self.job.form, layout)
+        )
+        return verify(recount, self.plan.cells, self.job.model, PlannedLabels.of(self.plan, layout))
+
+
+@dataclass(frozen=True)
+class PerturbedDraft:
+    """Exact rows with sensitive values that were drawn anew, and the matrix that they were drawn with."""
+
+    engine: Engine
+    job: Job
+    rows: Any
+    trace: Any
+    outline: Margins
+    perturbing: Perturbing
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The rule, and how often values are kept."""
+        return {"details": self.perturbing.details(self.outline.value_counts)}
+
+    def write_companions(self, folder: Path) -> dict[str, int]:
+        """Write the matrix."""
+        labels = self.engine.sensitive_labels
+        write_transition(folder / TRANSITION_FILE, labels, self.perturbing.transition)
+        return {TRANSITION_FILE: len(labels)}
+
+    def verify(self, folder: Path | None, path: Path | None) -> Verified:
+        """Compare the rows with the table, and judge the matrix as it was written."""
+        used = written = self.perturbing.transition
+        if folder is not None:
+            with _readable(TRANSITION_FILE):
+                written = read_transition(folder / TRANSITION_FILE, self.engine.sensitive_labels)
+        recount = self.engine.compare_exactly(self.rows, self.trace, path, self.job.form)
+        return verify_perturbed(recount, written, used, self.outline, self.job.model)
+
+
+@dataclass(frozen=True)
+class WithheldDraft:
+    """Exact rows without their sensitive value, beside the overall distribution."""
+
+    engine: Engine
+    job: Job
+    rows: Any
+    trace: Any
+    outline: Margins
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def _counts(self) -> dict[str, int]:
+        return dict(zip(self.engine.sensitive_labels, self.outline.value_counts.tolist(), strict=True))
+
+    def write_companions(self, folder: Path) -> dict[str, int]:
+        """Write the distribution."""
+        write_distribution(folder / SENSITIVE_FILE, self._counts)
+        return {SENSITIVE_FILE: len(self._counts)}
+
+    def verify(self, folder: Path | None, path: Path | None) -> Verified:
+        """Compare the rows with the table, and the distribution as it was written."""
+        told = self._counts
+        if folder is not None:
+            with _readable(SENSITIVE_FILE):
+                told = read_distribution(folder / SENSITIVE_FILE)
+        counts = np.array([told.get(label, 0) for label in self.engine.sensitive_labels], dtype=np.int64)
+        recount = self.engine.compare_exactly(self.rows, self.trace, path, self.job.form)
+        return verify_withheld(recount, counts, self.outline, self.job.model)
+
+
+@contextlib.contextmanager
+def _readable(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise GuaranteeError(f"{name} cannot be read back as it was written. Nothing was published.") from error
+
+
+def make_draft(engine: Engine, job: Job, watch: Stopwatch) -> Draft:
+    """Everything up to a release that is not yet verified."""
+    scheme = job.scheme
+    if isinstance(scheme, Perturbation | Baseline):
+        return _make_exact(engine, job, scheme, watch)
+    with watch.step("count"):
+        cells = engine.count_cells()
+        job.model.check_feasible(cells.value_counts)
+    with watch.step("plan"):
+        plan = scheme.plan(cells, job.model, watch.progress)
+    with watch.step("assign"):
+        rows = engine.generalize(engine.assign(plan, scheme.randomness), job.layout)
+    return GeneralizedDraft(engine, job, rows, plan)
+
+
+def _make_exact(engine: Engine, job: Job, scheme: Perturbation | Baseline, watch: Stopwatch) -> Draft:
+    """Rows that stay exact, with a sensitive value that is drawn anew or left out."""
+    with watch.step("count"):
+        margins = engine.count_values()
+        job.model.check_feasible(margins.value_counts)
+    if isinstance(scheme, Baseline):
+        with watch.step("assign"):
+            return WithheldDraft(engine, job, *engine.publish_exactly(None, scheme.randomness), margins)
+    with watch.step("plan"):
+        perturbing = scheme.perturbing(margins.value_counts, job.model)
+    with watch.step("assign"):
+        rows, trace = engine.publish_exactly(scheme.draw(perturbing.transition), scheme.randomness)
+    return PerturbedDraft(engine, job, rows, trace, margins, perturbing)

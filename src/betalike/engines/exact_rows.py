@@ -1,0 +1,73 @@
+"""Reading back rows that were published exactly, and comparing them with the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from betalike.engines.coding import codes_of_values
+from betalike.publication import Format
+from betalike.table_kernels import count_pairs
+
+Ids = NDArray[np.int32]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A table as it was written, a column at a time where the format allows it."""
+
+    columns: list[str]
+    height: int
+    column: Callable[[str], pl.Series]
+
+
+def open_written(release: pl.DataFrame, path: Path | None, form: Format, as_text: Collection[str]) -> Written:
+    """What was written, in the types of the release where CSV can tell them; the release itself if no file is."""
+    if path is not None and form is Format.PARQUET:
+        height = pl.scan_parquet(path).select(pl.len()).collect().item()
+        return Written(list(pl.read_parquet_schema(path)), height, lambda name: _read_column(path, name))
+    if path is not None:
+        types: dict[str, Any] = {
+            name: dtype if _is_plain_number(dtype) and name not in as_text else pl.String
+            for name, dtype in release.schema.items()
+        }
+        release = pl.read_csv(path, schema_overrides=types)
+    return Written(release.columns, release.height, release.get_column)
+
+
+def count_changed(written: pl.Series, original: pl.Series) -> int:
+    """In how many rows two columns differ; texts alone are compared where CSV knows no type, and '' is missing."""
+    if written.dtype != original.dtype or not _is_plain_number(original.dtype):
+        written, original = (_as_text(column) for column in (written, original))
+    return int(written.ne_missing(original).sum())
+
+
+def count_moves(values: Ids, published: pl.Series, labels: Sequence[str]) -> tuple[Ints, int]:
+    """How many rows of each value were published as each, and how many as something that is no value."""
+    if published.dtype in (pl.Categorical, pl.Enum):
+        published = published.cast(pl.String)
+    number = {label: i for i, label in enumerate(labels)}
+    distinct = published.unique().drop_nulls()
+    numbers = np.array([number.get(text, -1) for text in distinct.cast(pl.String)], dtype=np.int32)
+    places = codes_of_values(published, distinct, numbers, missing=number.get("", -1))
+    return count_pairs(values, places, len(labels)), int((places < 0).sum())
+
+
+def _read_column(path: Path, name: str) -> pl.Series:
+    return pl.read_parquet(path, columns=[name]).to_series().rechunk()
+
+
+def _is_plain_number(dtype: pl.DataType) -> bool:
+    return (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128)) or dtype.is_float()
+
+
+def _as_text(column: pl.Series) -> pl.Series:
+    text = column.cast(pl.String)
+    return text.set((text == "").fill_null(False), None)

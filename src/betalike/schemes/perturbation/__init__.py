@@ -1,0 +1,109 @@
+"""Perturbation: quasi-identifiers stay exact, each sensitive value is kept or replaced by chance. Paper: Section 5.
+
+Why the promise is kept, and where Theorem 3 does not hold: docs/explanation/perturbation.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.errors import InfeasibleError, InternalError, SchemaError
+from betalike.models import Likeness, Transition, judge_transition
+from betalike.randomness import Randomness, SystemRandomness
+from betalike.schemes.perturbation.drawing import Draw
+from betalike.schemes.perturbation.retention import Floats, best_retention, caps_of, theorem_3
+
+__all__ = ["Draw", "Perturbation", "Perturbing", "Rule", "best_retention", "theorem_3"]
+
+MOST_VALUES = 1_000  # the matrix is published, and has the square of this many entries
+MATERIAL_GAIN = 1.1  # the paper's rule stays where another would keep a value only so much more often
+SHRINKINGS = (0.0, *(2.0**-exponent for exponent in range(50, 0, -3)))
+
+
+class Rule(StrEnum):
+    """Where the retentions come from."""
+
+    THEOREM_3 = "theorem-3"
+    BEST_RETENTION = "best-retention"
+
+
+@dataclass(frozen=True)
+class Perturbing:
+    """How values are to be perturbed: a matrix that keeps the promise, and the rule that it follows."""
+
+    transition: Transition
+    rule: Rule
+
+    def details(self, counts: NDArray[np.int64]) -> Mapping[str, object]:
+        """What a certificate tells of it."""
+        return {"rule": str(self.rule), **retention_figures(self.transition, counts)}
+
+
+def retention_figures(transition: Transition, counts: NDArray[np.int64]) -> dict[str, float]:
+    """Least and greatest retention of a value, and the share of rows that are expected to keep theirs."""
+    retention = transition.retention
+    return {
+        "least_retention": float(retention.min()),
+        "greatest_retention": float(retention.max()),
+        "kept_share": float(retention @ counts / counts.sum()),
+    }
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """Publishes exact quasi-identifiers with a sensitive value that is kept or replaced, row by row."""
+
+    randomness: Randomness = field(default_factory=SystemRandomness)
+
+    @property
+    def name(self) -> str:
+        """The scheme's name in a certificate and on the command line."""
+        return "perturb"
+
+    def perturbing(self, counts: NDArray[np.int64], model: Likeness) -> Perturbing:
+        """The matrix for a table with these counts of sensitive values; it keeps the promise, decided exactly."""
+        if len(counts) > MOST_VALUES:
+            raise SchemaError(
+                f"the sensitive column has {len(counts)} values; perturbation publishes a matrix of all pairs, and "
+                f"takes at most {MOST_VALUES}. Group the values first, or choose another scheme."
+            )
+        rule, retention = choose_retention(*caps_of(model, counts))
+        perturbing = Perturbing(_round(retention, counts, model), rule)
+        n_rows = int(counts.sum())
+        kept = retention_figures(perturbing.transition, counts)["kept_share"] * n_rows
+        if kept < 1:
+            raise InfeasibleError(
+                f"with beta {model.beta:g} less than one of the table's {n_rows} rows is expected to keep its "
+                f"sensitive value ({kept:.2g}), so the published column would be as good as independent of the "
+                "original one. Choose a larger beta, or publish the overall distribution alone: scheme 'baseline'."
+            )
+        return perturbing
+
+    def draw(self, transition: Transition) -> Draw:
+        """Draws with a fresh key, which nobody keeps."""
+        return Draw(transition, self.randomness.words(4))
+
+
+def choose_retention(prior: Floats, cap: Floats) -> tuple[Rule, Floats]:
+    """The paper's retentions where they hold, unless the best ones keep values clearly more often."""
+    paper, best = theorem_3(prior, cap), best_retention(prior, cap)
+    if paper is not None and np.log(best).mean() <= np.log(paper).mean() + np.log(MATERIAL_GAIN):
+        return Rule.THEOREM_3, paper
+    return Rule.BEST_RETENTION, best
+
+
+def _round(retention: Floats, counts: NDArray[np.int64], model: Likeness) -> Transition:
+    """The retentions in whole units, shrunk by as little as makes them keep the promise exactly.
+
+    Shrinking helps: all-zero retentions keep the promise with room to spare, and what is allowed is convex.
+    """
+    for shrinking in SHRINKINGS:
+        transition = Transition.of_retention(retention * (1 - shrinking))
+        if judge_transition(model, transition, counts).holds:
+            return transition
+    raise InternalError("no retention was found that keeps the promise, although there is one.")

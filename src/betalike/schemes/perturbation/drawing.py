@@ -1,0 +1,73 @@
+"""Drawing published values: each row's draw is its own, from a stream cipher, and exact."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.chacha import numbered_words
+from betalike.compilation import kernel
+from betalike.models import UNITS, Transition
+
+Ids = NDArray[np.int32]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+ROWS_PER_STEP = 1 << 20
+LEFT_OVER = 2**64 % UNITS  # words from the last 2**64 - LEFT_OVER on would favour small remainders: drawn again
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What each row's value is published as; it depends on the key, the row's number and its value, nothing else."""
+
+    transition: Transition
+    key: Words = field(repr=False)
+
+    def __call__(self, values: Ids, first_row: int) -> Ids:
+        """Draw for rows that follow each other, given the number of the first."""
+        starts = range(0, len(values), ROWS_PER_STEP)
+        with ThreadPoolExecutor(2) as pool:
+            parts = pool.map(lambda start: self._draw(values[start : start + ROWS_PER_STEP], first_row + start), starts)
+            return np.concatenate([np.empty(0, dtype=np.int32), *parts])
+
+    def _draw(self, values: Ids, first_row: int) -> Ids:
+        words = numbered_words(self.key, 0, first_row, len(values))
+        drawn = draw_values(values, words, self.transition.cumulated)
+        for row in np.flatnonzero(drawn < 0):
+            drawn[row] = self._draw_again(values[row : row + 1], first_row + int(row))
+        return drawn
+
+    def _draw_again(self, value: Ids, row: int) -> int:
+        """Draw for a row whose word fell among the left-over ones, from streams of second and further words."""
+        attempt, drawn = 0, -1
+        while drawn < 0:
+            attempt += 1
+            words = numbered_words(self.key, attempt, row, 1)
+            drawn = int(draw_values(value, words, self.transition.cumulated)[0])
+        return drawn
+
+
+@kernel
+def draw_values(values: Ids, words: Words, cumulated: Ints) -> Ids:
+    """The value that each row's word falls on; -1 where the word is one of those that would make draws uneven."""
+    n_values = cumulated.shape[1]
+    largest = np.uint64(2**64 - 1 - LEFT_OVER)
+    drawn = np.empty(len(values), dtype=np.int32)
+    for row in range(len(values)):
+        if words[row] > largest:
+            drawn[row] = -1
+            continue
+        unit = np.int64(words[row] % np.uint64(UNITS))
+        low, high = 0, n_values - 1
+        while low < high:
+            middle = (low + high) // 2
+            if cumulated[values[row], middle] > unit:
+                high = middle
+            else:
+                low = middle + 1
+        drawn[row] = low
+    return drawn

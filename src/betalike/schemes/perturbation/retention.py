@@ -1,0 +1,115 @@
+"""How often a value may be kept: the paper's rule, and the best that keeps the promise where that rule does not.
+
+Notation: K is the share of all rows that keep their value, sum(p * retention). With retentions between 0 and 1, the
+promise comes down to one inequality for each value, linear in them (docs/explanation/perturbation.md):
+
+    retention * (m * (1 - cap) - 1) + K * cap / p <= cap / p - 1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.models import Likeness, posterior_cap
+
+Floats = NDArray[np.float64]
+
+GOLDEN = (5**0.5 - 1) / 2
+TINY = 1e-14
+STEPS = 60  # of golden section: K to twelve digits
+
+
+def theorem_3(prior: Floats, cap: Floats) -> Floats | None:
+    """The paper's retention; None where it is not above 0 for every value, so that its proof does not hold.
+
+    Paper: Theorem 3, with gamma as `odds_ratio` and C_M^L as `move`.
+    """
+    if (cap >= 1).any():
+        return None
+    n_values = len(prior)
+    odds_ratio = cap / prior * (1 - prior) / (1 - cap)
+    move = 1 / (odds_ratio.max() + n_values - 1)
+    retention = (n_values * odds_ratio * move - 1) / (n_values - 1)
+    return np.asarray(np.minimum(retention, 1.0)) if (retention > 0).all() else None
+
+
+def best_retention(prior: Floats, cap: Floats) -> Floats:
+    """The retentions that keep the promise and have the largest product, so that no value is given up for another.
+
+    For a given K each retention lies in a range, and the best choice fills the rows kept of each value, p * retention,
+    up to a common level. The logarithm of the product is concave in K, so the best K is found by golden section.
+    """
+    problem = _Problem(prior, cap)
+    low, high = 0.0, 1.0  # the lower end stays within what is allowed
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    scores = problem.score(left), problem.score(right)
+    for _ in range(STEPS):
+        if scores[0] >= scores[1] or scores[1] == -np.inf:  # beyond some K nothing is allowed
+            high, right = right, left
+            left = high - GOLDEN * (high - low)
+            scores = problem.score(left), scores[0]
+        else:
+            low, left = left, right
+            right = low + GOLDEN * (high - low)
+            scores = scores[1], problem.score(right)
+    best = problem.fill(low)
+    return shared_retention(prior, cap) if best is None or best.min() <= 0 else best
+
+
+def shared_retention(prior: Floats, cap: Floats) -> Floats:
+    """The largest retention that all values can have alike; always above 0."""
+    gain = cap / prior - 1
+    return np.full(len(prior), np.min(gain / (len(prior) * (1 - cap) + gain)))
+
+
+@dataclass(frozen=True)
+class _Problem:
+    prior: Floats
+    cap: Floats
+
+    def score(self, kept: float) -> float:
+        """Logarithm of the largest product of retentions with K up to `kept`; minus infinity if there is none."""
+        retention = self.fill(kept)
+        if retention is None or (retention <= 0).any():
+            return -np.inf
+        return float(np.log(retention).sum())
+
+    def fill(self, kept: float) -> Floats | None:
+        """The retentions with the largest product and K up to `kept`; None if there are none."""
+        low, high = self._ranges(kept)
+        if (low > high + TINY).any() or self.prior @ low > kept + TINY:  # what rounding adds is shrunk away later
+            return None
+        level = _common_level(self.prior * low, self.prior * high, kept)
+        return np.clip(level / self.prior, low, high)
+
+    def _ranges(self, kept: float) -> tuple[Floats, Floats]:
+        """Least and greatest retention of each value, given K."""
+        slope = len(self.prior) * (1 - self.cap) - 1
+        room = self.cap / self.prior * (1 - kept) - 1
+        with np.errstate(divide="ignore", invalid="ignore"):
+            edge = room / slope
+        low = np.where(slope < 0, np.maximum(edge, 0.0), 0.0)
+        high = np.where(slope > 0, np.minimum(edge, 1.0), 1.0)
+        return low, np.where((slope == 0) & (room < 0), -1.0, high)
+
+
+def _common_level(low: Floats, high: Floats, total: float) -> float:
+    """The highest level such that amounts between `low` and `high`, each filled up to it, add up to at most `total`."""
+    low, high = np.sort(low), np.sort(high)
+    levels = np.sort(np.concatenate([low, high]))
+    n_left, n_full = np.searchsorted(low, levels, "right"), np.searchsorted(high, levels, "right")
+    n_rising = n_left - n_full
+    below, above = np.append(0.0, np.cumsum(high))[n_full], np.append(0.0, np.cumsum(low))
+    sums = below + levels * n_rising + above[-1] - above[n_left]
+    last = max(int(np.searchsorted(sums, total, "right")) - 1, 0)
+    rising = int(n_rising[last])
+    return float(levels[last] + (max(total - sums[last], 0.0) / rising if rising else 0.0))
+
+
+def caps_of(model: Likeness, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Prior and cap of each value as floating-point numbers; what follows from them is judged exactly afterwards."""
+    prior = counts / counts.sum()
+    return prior, np.minimum(posterior_cap(prior, float(model.beta), model.form), 1.0)

@@ -1,0 +1,114 @@
+"""A set of tuples that is to be cut: its fragments, and what it may hold of each sensitive value."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.compilation import kernel, summing_kernel
+from betalike.schemes.seam.problem import Problem
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+LARGEST_LISTED = 256  # for parts of up to so many tuples it is listed whether any of their size is allowed
+EXACT_BELOW = 2.0**50  # products below this are told from the next whole number
+
+
+class Group(NamedTuple):
+    """A set of tuples; only the sensitive values that it holds are there, numbered from 0.
+
+    Numbers of tuples are whole, and held as floats, which kernels add up faster. `cap` is the promise, `tight` what the
+    group's parts should keep, so that they have slack for cuts to come; a set of some size may hold
+    floor(cap * size + margin) tuples of a value. `can_have` tells for small sizes whether a part may have them.
+    """
+
+    cell: Ids
+    tuples: Ints
+    value: Ids
+    total: Floats
+    size: float
+    cap: Floats
+    tight: Floats
+    margin: Floats
+    can_have: NDArray[np.bool_]
+    k: int
+
+
+@kernel
+def gather(problem: Problem, cell: Ids, count: Ints, loss: float, reserve: float, number: Ids) -> Group:
+    """Make a group of some fragments; `number` is scratch space, one place per sensitive value, -1 before and after.
+
+    The wider the set still is, the tighter the caps of its parts.
+    """
+    value = np.empty(len(cell), dtype=np.int32)
+    held = np.empty(min(len(cell), len(number)), dtype=np.int32)
+    n_values = 0
+    for i in range(len(cell)):
+        v = problem.cell_value[cell[i]]
+        if number[v] < 0:
+            number[v] = n_values
+            held[n_values] = v
+            n_values += 1
+        value[i] = number[v]
+    total = np.zeros(n_values, dtype=np.float64)
+    for i in range(len(cell)):
+        total[value[i]] += count[i]
+    size = total.sum()
+    cap, tight, margin = np.empty_like(total), np.empty_like(total), np.empty_like(total)
+    for v in range(n_values):
+        number[held[v]] = -1
+        cap[v], margin[v] = rounding_down(problem.numerator[held[v]], problem.denominator[held[v]], size)
+        tight[v] = max(cap[v] * (1.0 - reserve * np.sqrt(loss)), 0.5 * (total[v] / size + cap[v]))
+    can_have = list_sizes(total, cap, margin, int(min(size, LARGEST_LISTED)), problem.k)
+    return Group(cell, count, value, total, size, cap, tight, margin, can_have, problem.k)
+
+
+@kernel
+def rounding_down(numerator: int, denominator: int, size: float) -> tuple[float, float]:
+    """A cap and a margin for which floor(cap * size + margin) never breaks the exact cap, for sets of up to this size.
+
+    A product of cap and size that is no whole number is at least 1 / denominator away from one. Where numbers are too
+    large to see that, the cap is lowered instead, at the cost of at most one tuple.
+    """
+    cap = numerator / denominator
+    if numerator * size < EXACT_BELOW:
+        return cap, 0.5 / denominator
+    return cap * (1.0 - 1.0 / EXACT_BELOW), 0.0
+
+
+@kernel
+def list_sizes(total: Floats, cap: Floats, margin: Floats, largest: int, k: int) -> NDArray[np.bool_]:
+    """Which sizes a part may have: it is empty, or has the least size k and tuples enough that may share it."""
+    can_have = np.zeros(largest + 1, dtype=np.bool_)
+    can_have[0] = True
+    for size in range(max(k, 1), largest + 1):
+        can_have[size] = most_kept(total, cap, margin, size) >= size
+    return can_have
+
+
+@summing_kernel
+def most_kept(total: Floats, cap: Floats, margin: Floats, size: float) -> float:
+    """How many of these tuples a part of this size may take."""
+    kept = 0.0
+    for v in range(len(total)):
+        kept += min(total[v], np.floor(cap[v] * size + margin[v]))
+    return kept
+
+
+@kernel
+def is_size(group: Group, size: float) -> bool:
+    """Whether a part of this size may be asked for at all."""
+    return bool(group.can_have[int(size)]) if size < len(group.can_have) else size >= group.k
+
+
+@kernel
+def least_size(group: Group) -> int:
+    """No part of the group is smaller than this, unless it is empty."""
+    for size in range(1, len(group.can_have)):
+        if group.can_have[size]:
+            return size
+    return len(group.can_have)

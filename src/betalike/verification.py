@@ -1,0 +1,227 @@
+"""What a release must be to be published: it was counted anew, and keeps its promise.
+
+Only the functions here can make a `Verified`, and a release is published with nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.axis import Axis, OrderedAxis
+from betalike.errors import GuaranteeError, InternalError
+from betalike.loss import Loss, average_loss
+from betalike.measures import Audit, measure, measure_perturbed, measure_withheld
+from betalike.models import Likeness, Transition, Verdict, judge_transition
+from betalike.table import Cells, ClassCounts, Margins, Outline, Plan, fold
+
+Ints = NDArray[np.int64]
+FALSE_ALARM = 1e-12  # the chance that honest draws are taken for wrong ones
+
+
+class Layout(StrEnum):
+    """How a range is written: one label `[30, 45]`, or two columns `age_low` and `age_high`."""
+
+    LABELS = "labels"
+    BOUNDS = "bounds"
+
+
+@dataclass(frozen=True)
+class Recount:
+    """What a published table holds, counted anew: classes by their labels, and the labels per quasi-identifier."""
+
+    classes: ClassCounts
+    labels: list[list[str | None]]
+    n_unknown: int
+
+
+@dataclass(frozen=True)
+class ExactRecount:
+    """What a release with exact quasi-identifiers holds, counted anew and compared with the table row by row.
+
+    `moves` tells how many rows of each sensitive value (rows) were published as each value (columns); None where the
+    sensitive column was left out.
+    """
+
+    n_rows: int
+    n_changed: int
+    n_unknown: int = 0
+    moves: Ints | None = None
+
+
+@dataclass(frozen=True)
+class PlannedLabels:
+    """The labels that a plan gives its classes, and how many rows each class has."""
+
+    labels: list[list[str | None]]
+    sizes: NDArray[np.int64]
+
+    @staticmethod
+    def of(plan: Plan, layout: Layout) -> PlannedLabels:
+        """The labels of each class of a plan, from its box."""
+        low, high = (side.astype(np.int64) for side in plan.boxes)
+        axes = enumerate(plan.cells.axes)
+        return PlannedLabels(
+            [planned_labels(axis, low[:, i], high[:, i], layout) for i, axis in axes], plan.class_counts.sizes
+        )
+
+    def are_in(self, recount: Recount, axes: Sequence[Axis]) -> bool:
+        """Whether just as many rows carry each combination of labels."""
+        codes = [_number_labels(axis, [*p, *r]) for axis, p, r in zip(axes, self.labels, recount.labels, strict=True)]
+        _, combination = fold(codes, [int(column.max()) + 1 for column in codes])
+        n_planned, n_combinations = len(self.sizes), int(combination.max()) + 1
+        planned = np.bincount(combination[:n_planned], self.sizes, n_combinations)
+        found = np.bincount(combination[n_planned:], recount.classes.sizes, n_combinations)
+        return np.array_equal(planned, found)
+
+
+def planned_labels(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], layout: Layout) -> list[str | None]:
+    """Labels of ranges of codes; two bounds are joined to a range."""
+    if layout is Layout.LABELS or not isinstance(axis, OrderedAxis):
+        return axis.labels(low, high)
+    ends = zip(*axis.bounds(low, high), strict=True)
+    return [None if a is None else str(a) if a == b else f"[{a}, {b}]" for a, b in ends]
+
+
+def _number_labels(axis: Axis, labels: Sequence[str | None]) -> NDArray[np.int64]:
+    """Number labels by what they stand for; the form of a number does not matter."""
+    distinct = list(dict.fromkeys(labels))
+    numbers: dict[object, int] = {}
+    number_of = {
+        label: numbers.setdefault(meaning, len(numbers))
+        for label, meaning in zip(distinct, axis.meanings(distinct), strict=True)
+    }
+    return np.array([number_of[label] for label in labels], dtype=np.int64)
+
+
+_SEAL = object()
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A release that was counted anew and found to keep its promise; without a recount of classes if it has none."""
+
+    verdict: Verdict
+    audit: Audit
+    loss: Loss
+    recount: Recount | None
+    seal: object
+
+    def __post_init__(self) -> None:
+        if self.seal is not _SEAL:
+            raise InternalError("only a verifier makes a Verified release.")
+
+
+def verify(recount: Recount, cells: Cells, model: Likeness, planned: PlannedLabels | None = None) -> Verified:
+    """Check a recounted release: its sensitive values are the table's, its labels the planned ones, its promise kept.
+
+    Raises GuaranteeError, so that nothing is published, if any of this fails.
+    """
+    classes = recount.classes
+    if recount.n_unknown or not np.array_equal(classes.value_counts, cells.value_counts):
+        raise GuaranteeError(
+            "the sensitive values that were written are not those of the table. Nothing was published. This is a fault "
+            "of betalike, or of the disk."
+        )
+    verdict = model.judge(classes, cells.value_counts)
+    if not verdict.holds:
+        raise GuaranteeError(
+            f"a class of {int(classes.sizes[verdict.worst_class])} rows would break the promise (beta {model.beta}, "
+            f"k {model.k}). Nothing was published. This is a fault of betalike; another scheme may work meanwhile."
+        )
+    names = [axis.name for axis in cells.axes]
+    losses = np.column_stack(
+        [_label_losses(axis, labels) for axis, labels in zip(cells.axes, recount.labels, strict=True)]
+    )
+    loss = average_loss(names, losses, classes.sizes, cells.weights)
+    if planned is not None and not planned.are_in(recount, cells.axes):
+        raise GuaranteeError("the labels that were written are not those planned. Nothing was published.")
+    return Verified(verdict, measure(classes, cells.value_counts, cells.sensitive), loss, recount, _SEAL)
+
+
+def _label_losses(axis: Axis, labels: Sequence[str | None]) -> Any:
+    distinct = list(dict.fromkeys(labels))
+    try:
+        losses = dict(zip(distinct, axis.label_losses(distinct), strict=True))
+    except (KeyError, ValueError) as error:
+        raise GuaranteeError(
+            f"a label written for '{axis.name}' cannot be read back. Nothing was published."
+        ) from error
+    return np.array([losses[label] for label in labels])
+
+
+def verify_perturbed(
+    recount: ExactRecount, written: Transition, used: Transition, margins: Margins, model: Likeness
+) -> Verified:
+    """Check a perturbed release: exact rows, the matrix that was drawn with, draws that fit it, its promise kept.
+
+    Raises GuaranteeError, so that nothing is published, if any of this fails. Paper: Definition 6.
+    """
+    _check_exact(recount, margins)
+    if not np.array_equal(written.units, used.units):
+        raise GuaranteeError("the matrix that was written is not the one that was used. Nothing was published.")
+    if recount.n_unknown or recount.moves is None:
+        raise GuaranteeError("the sensitive values that were written are not those drawn. Nothing was published.")
+    expected = margins.value_counts[:, None] * used.probabilities
+    if not are_plausible(recount.moves, expected, margins.value_counts[:, None]):
+        raise GuaranteeError(
+            "the sensitive values that were written do not look as if they were drawn with the matrix. Nothing was "
+            "published. This is a fault of betalike."
+        )
+    verdict = judge_transition(model, written, margins.value_counts)
+    if not verdict.holds:
+        raise GuaranteeError(
+            f"a published value would break the promise (beta {model.beta}). Nothing was published. This is a fault of "
+            "betalike; another scheme may work meanwhile."
+        )
+    audit = measure_perturbed(written, margins.value_counts, margins.sensitive)
+    return Verified(verdict, audit, _no_loss(margins), None, _SEAL)
+
+
+def verify_withheld(recount: ExactRecount, told: Ints, margins: Margins, model: Likeness) -> Verified:
+    """Check rows that come without their sensitive value: exact rows, no sensitive column, a true distribution.
+
+    Raises GuaranteeError, so that nothing is published, if any of this fails. Paper: 6.3, Baseline.
+    """
+    _check_exact(recount, margins)
+    if recount.moves is not None:
+        raise GuaranteeError("the sensitive column was written. Nothing was published. This is a fault of betalike.")
+    if not np.array_equal(told, margins.value_counts):
+        raise GuaranteeError("the distribution that was written is not that of the table. Nothing was published.")
+    verdict = judge_withheld(margins.value_counts, model)
+    audit = measure_withheld(margins.value_counts, margins.sensitive)
+    return Verified(verdict, audit, _no_loss(margins), None, _SEAL)
+
+
+def judge_withheld(counts: Ints, model: Likeness) -> Verdict:
+    """The verdict where everybody's posterior is the prior: as if all rows were one class."""
+    present = np.flatnonzero(counts)
+    return model.judge(ClassCounts.of(np.zeros_like(present), present, counts[present], len(counts)), counts)
+
+
+def are_plausible(counted: Ints, expected: NDArray[np.float64], n_draws: Ints) -> bool:
+    """Whether counts could come from draws with these expectations; honest ones fail once in 1e12 releases.
+
+    Bernstein's inequality for each count, and a share of the false alarms for each.
+    """
+    chance = np.log(2 * counted.size / FALSE_ALARM)
+    variance = expected * (1 - expected / n_draws)
+    most = chance / 3 + np.sqrt(chance**2 / 9 + 2 * variance * chance)
+    return bool((np.abs(counted - expected) <= most + 1e-6).all())
+
+
+def _check_exact(recount: ExactRecount, margins: Margins) -> None:
+    if recount.n_rows != margins.n_rows or recount.n_changed:
+        raise GuaranteeError(
+            "the quasi-identifiers that were written are not those of the table. Nothing was published. This is a "
+            "fault of betalike, or of the disk."
+        )
+
+
+def _no_loss(outline: Outline) -> Loss:
+    return Loss({axis.name: 0.0 for axis in outline.axes}, 0.0)
