@@ -149,6 +149,8 @@ def observe_boxes(
     share = np.empty(len(ids))
     for box in range(first, last):
         n_touched = weigh_classes(weights, rows[box], ids, members, label_start, first_label, touched, share)
+        row = observed[box]
         for i in range(n_touched):
-            for entry in range(starts[touched[i]], starts[touched[i] + 1]):
-                observed[box, value[entry]] += share[i] * (before[entry + 1] - before[entry])
+            ec, w = touched[i], share[i]
+            for entry in range(starts[ec], starts[ec + 1]):
+                row[value[entry]] += w * (before[entry + 1] - before[entry])
