@@ -31,6 +31,7 @@ LAYERS: list[set[str]] = [
     {"engines", "io", "datasets"},
     {"release_checks"},
     {"inspection"},
+    {"queries"},
     {"api"},
     {"report"},
     {"cli"},
