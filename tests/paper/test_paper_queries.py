@@ -22,9 +22,13 @@ class Releases:
 
     def __init__(self, census: pl.DataFrame, hierarchies: Path, folder: Path) -> None:
         self.census, self.hierarchies, self.folder = census, hierarchies, folder
-        self.publish = cache(self._publish)
+        self._published = cache(self._publish)
 
-    def _publish(self, scheme: str, beta: float = 4.0) -> Path:
+    def publish(self, scheme: str, beta: float = 4.0) -> Path:
+        """The folder of a release."""
+        return self._published(scheme, beta)
+
+    def _publish(self, scheme: str, beta: float) -> Path:
         folder = self.folder / f"{scheme}-{beta:g}"
         betalike.publish(
             self.census,
