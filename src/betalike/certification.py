@@ -133,8 +133,9 @@ def _describe_column(axis: Axis, weight: float, labels: Sequence[str | None]) ->
     shown = {label for label in labels if label is not None}
     if isinstance(axis, OrderedAxis):
         low, high = axis.domain_texts
-        is_low_shown = low in shown or any(label.startswith(f"[{low}, ") for label in shown)
-        is_high_shown = high in shown or any(label.endswith(f", {high}]") for label in shown)
+        ends = [meaning for meaning in axis.meanings([*shown]) if isinstance(meaning, tuple)]  # 1e-05 is also 0.00001
+        is_low_shown = any(start == axis.domain[0] for start, _ in ends)
+        is_high_shown = any(end == axis.domain[1] for _, end in ends)
         is_known = axis.is_domain_declared or (is_low_shown and is_high_shown)
         domain = (low, high) if is_known else None
         return Column(axis.name, str(axis.kind), weight, domain=domain, has_missing=axis.has_missing)
