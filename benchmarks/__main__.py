@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import continuous, dimensions, growth, lower_bound, perturbation, publish_census, startup
+from benchmarks import continuous, dimensions, growth, lower_bound, perturbation, publish_census, queries, startup
 
 BENCHMARKS = {
     "census": publish_census.run,
@@ -20,6 +20,7 @@ BENCHMARKS = {
     "dimensions": dimensions.run,
     "perturbation": perturbation.run,
     "startup": startup.run,
+    "queries": queries.run,
     "bound": lower_bound.run,
 }
 

@@ -20,9 +20,10 @@ BETA = 4
 
 def run(folder: Path, quick: bool = False) -> list[str]:
     rows = QUICK_ROWS if quick else ROWS
+    repeats = 3 if quick else 1
     path = folder / "table.parquet"
     continuous_table(rows).write_parquet(path)
-    yardstick = measure(lambda: yardstick_parquet(path, folder / "sorted.parquet"))
+    yardstick = measure(lambda: yardstick_parquet(path, folder / "sorted.parquet"), repeats)
     lines = [
         f"## {rows:,} rows, 4 real-valued QI, {N_VALUES} sensitive values, beta {BETA}, Parquet to verified Parquet",
         "",
@@ -30,7 +31,7 @@ def run(folder: Path, quick: bool = False) -> list[str]:
         comparison_row("yardstick: Polars reads, sorts by all columns, writes", yardstick, yardstick),
     ]
     cells = counted_cells(path, COLUMNS, "condition")
-    forming = measure_forming(cells, BETA)
+    forming = measure_forming(cells, BETA, repeats)
     lines.append(comparison_row(f"`seam`, class forming alone, {len(cells.count):,} cells", forming, yardstick))
     del cells  # it is not part of what publishing takes
     for scheme in ("seam", "burel+split"):
@@ -48,7 +49,7 @@ def run(folder: Path, quick: bool = False) -> list[str]:
             )
             return release.verified.loss.average
 
-        lines.append(comparison_row(f"`{scheme}`", measure(publish), yardstick))
+        lines.append(comparison_row(f"`{scheme}`", measure(publish, repeats), yardstick))
     return lines
 
 

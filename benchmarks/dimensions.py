@@ -25,7 +25,7 @@ HEADER = (
 
 def run(folder: Path, quick: bool = False) -> list[str]:
     people = wide_table(QUICK_ROWS if quick else ROWS)
-    repeats = 1 if quick else 3
+    repeats = 1
     lines = [f"## Growth of `seam` with QI, {people.height:,} rows, beta {BETA}", "", *HEADER]
     lines += [_row(people, EIGHT[:n], folder, repeats) for n in range(3, len(EIGHT) + 1)]
     lines += ["", f"## Growth of `seam` with sensitive values, {people.height:,} rows, beta {BETA}", "", *HEADER]

@@ -12,14 +12,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from betalike.api import Release, audit, describe, publish, verify
+    from betalike.api import Release, audit, describe, open_release, publish, query, verify, workload
 
 __version__ = "0.1.0"
-__all__ = ["Release", "__version__", "audit", "describe", "publish", "verify"]
+_FUNCTIONS = ("audit", "describe", "open_release", "publish", "query", "verify", "workload")
+__all__ = ["Release", "__version__", "audit", "describe", "open_release", "publish", "query", "verify", "workload"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("Release", "audit", "describe", "publish", "verify"):
+    if name == "Release" or name in _FUNCTIONS:
         return getattr(importlib.import_module("betalike.api"), name)
     if name in ("datasets", "errors"):
         return importlib.import_module(f"betalike.{name}")

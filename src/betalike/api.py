@@ -1,12 +1,14 @@
-"""The functions that users call: publish, audit, verify, describe. The command line is a thin layer over them."""
+"""The functions that users call: publish, audit, verify, query and more. The command line is a thin layer over them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import polars as pl
 
 from betalike.certificate import FILE_NAME, Certificate, certificate_from_dict, read_certificate
@@ -29,6 +31,9 @@ from betalike.io.tables import load
 from betalike.models import Form, Likeness, Transition, make_model
 from betalike.progress import SILENT, Progress
 from betalike.publication import Format, Job, Layout, Stopwatch, Verified, publish_in_memory, publish_to_folder
+from betalike.queries.answer import Answer
+from betalike.queries.opening import OpenRelease, open_folder, open_frame
+from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
 from betalike.randomness import randomness
 from betalike.release_checks import is_exact
 from betalike.schema import Attribute, Kind, Role, Schema
@@ -51,6 +56,17 @@ class Release:
     verified: Verified
     worst_value: str
     transition: dict[str, dict[str, float]] | None = None
+
+    def count(self, predicate: str, *, method: str | None = None, confidence: float = 0.95) -> Answer:
+        """Estimate, from what is published alone, how many rows of the table satisfy a predicate."""
+        return self._opened.count(predicate, method=method, confidence=confidence)
+
+    @cached_property
+    def _opened(self) -> OpenRelease:
+        if self.folder is not None:
+            return open_release(self.folder)
+        matrix = None if self.transition is None else np.array([list(row.values()) for row in self.transition.values()])
+        return open_frame(to_polars(self.frame), certificate_from_dict(self.certificate), {}, matrix)
 
 
 def publish(
@@ -194,6 +210,54 @@ def verify(
         names = [*(certificate.table.quasi_identifiers if is_exact(certificate) else []), certificate.table.sensitive]
         frame = _read_text(original, names, missing, delimiter)
     return check_release(folder, certificate, frame)
+
+
+def open_release(folder: str | Path, *, hierarchies: str | Path | Mapping[str, Any] | None = None) -> OpenRelease:
+    """Open a release folder to ask it for counts; only its published files are read."""
+    folder = Path(folder)
+    certificate = read_certificate(folder)
+    trees = _hierarchies(hierarchies, certificate.table.quasi_identifiers)
+    return open_folder(folder, certificate, trees)
+
+
+def query(
+    folder: str | Path,
+    predicate: str,
+    *,
+    method: str | None = None,
+    confidence: float = 0.95,
+    hierarchies: str | Path | Mapping[str, Any] | None = None,
+) -> Answer:
+    """Estimate, from a release alone, how many rows of its original table satisfy a predicate."""
+    return open_release(folder, hierarchies=hierarchies).count(predicate, method=method, confidence=confidence)
+
+
+def workload(
+    folder: str | Path,
+    *,
+    original: Frame,
+    queries: int = 10_000,
+    predicates: int = 3,
+    selectivity: float = 0.1,
+    method: str | None = None,
+    hierarchies: str | Path | Mapping[str, Any] | None = None,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    seed: int | None = None,
+) -> WorkloadResult:
+    """Measure how far a release's answers to random queries are from the exact ones. Paper: 6.2."""
+    release = open_release(folder, hierarchies=hierarchies)
+    chosen = release.choose_method(method)
+    drawn = draw_queries(
+        release.quasi_identifiers, release.sensitive, queries, predicates, selectivity, randomness(seed)
+    )
+    table = release.certificate.table
+    kinds = {column.name: Kind(column.kind) for column in table.columns}
+    attributes = tuple(Attribute(name, Role.QUASI_IDENTIFIER, kinds[name]) for name in table.quasi_identifiers)
+    schema = Schema(attributes, Attribute(table.sensitive, Role.SENSITIVE), sensitive_missing_is_value=True)
+    engine = MemoryEngine(_read(original, schema, missing, delimiter), schema)
+    index = exact_index(release, engine.count_cells(), engine.sensitive_labels)
+    return run_workload(release, index, drawn, chosen, predicates, selectivity)
 
 
 def describe(table: Frame, *, hierarchies: str | Path | None = None, delimiter: str | None = None) -> Description:

@@ -190,6 +190,7 @@ class HierarchyAxis:
     hierarchy: Hierarchy
     has_missing: bool = False
     kind: Kind = Kind.CATEGORICAL
+    is_declared: bool = False  # a hierarchy that was given, not made from the table's own values
 
     @property
     def size(self) -> int:

@@ -41,7 +41,7 @@ class Scheme(msgspec.Struct, frozen=True):
 
 
 class Column(msgspec.Struct, frozen=True):
-    """How a quasi-identifier was generalized; with it, anybody can compute the loss from the published labels."""
+    """How a quasi-identifier was generalized; with it, anybody can compute the loss and answer queries from labels."""
 
     name: str
     kind: str
@@ -49,6 +49,8 @@ class Column(msgspec.Struct, frozen=True):
     domain: tuple[str, str] | None = None
     leaves: int | None = None
     leaves_under: dict[str, int] = {}
+    hierarchy: list[list[str]] = []
+    has_missing: bool = False
 
 
 class TableFacts(msgspec.Struct, frozen=True):

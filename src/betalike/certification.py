@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -139,22 +139,46 @@ def _describe_columns(verified: Verified, outline: Outline) -> list[Column]:
 def _describe_exact_column(axis: Axis, weight: float) -> Column:
     """What the certificate tells of a quasi-identifier that is published as it is."""
     if isinstance(axis, OrderedAxis):
-        return Column(axis.name, str(axis.kind), weight, domain=axis.domain_texts)
-    return Column(axis.name, str(axis.kind), weight, leaves=axis.size)
+        return Column(axis.name, str(axis.kind), weight, domain=axis.domain_texts, has_missing=axis.has_missing)
+    return Column(
+        axis.name,
+        str(axis.kind),
+        weight,
+        leaves=axis.size,
+        hierarchy=_told_paths(axis, ()),  # every other leaf is published
+        has_missing=axis.has_missing,
+    )
 
 
 def _describe_column(axis: Axis, weight: float, labels: Sequence[str | None]) -> Column:
-    """What the certificate tells of a quasi-identifier: nothing that the published labels do not show as well."""
+    """What the certificate tells of a quasi-identifier: what its owner declared, and what the published labels show."""
     shown = {label for label in labels if label is not None}
     if isinstance(axis, OrderedAxis):
         low, high = axis.domain_texts
-        is_low_shown = low in shown or any(label.startswith(f"[{low}, ") for label in shown)
-        is_high_shown = high in shown or any(label.endswith(f", {high}]") for label in shown)
+        ends = [meaning for meaning in axis.meanings([*shown]) if isinstance(meaning, tuple)]  # 1e-05 is also 0.00001
+        is_low_shown = any(start == axis.domain[0] for start, _ in ends)
+        is_high_shown = any(end == axis.domain[1] for _, end in ends)
         is_known = axis.is_domain_declared or (is_low_shown and is_high_shown)
-        return Column(axis.name, str(axis.kind), weight, domain=(low, high) if is_known else None)
+        domain = (low, high) if is_known else None
+        return Column(axis.name, str(axis.kind), weight, domain=domain, has_missing=axis.has_missing)
     if isinstance(axis, HierarchyAxis):
         nodes = [i for i in range(axis.hierarchy.n_leaves, axis.hierarchy.root) if axis.hierarchy.labels[i] in shown]
         under = axis.hierarchy.n_leaves_under(np.array(nodes, dtype=np.int64))
         leaves_under = {axis.hierarchy.labels[i]: int(n) for i, n in zip(nodes, under, strict=True)}
-        return Column(axis.name, str(axis.kind), weight, leaves=axis.size, leaves_under=leaves_under)
+        return Column(
+            axis.name,
+            str(axis.kind),
+            weight,
+            leaves=axis.size,
+            leaves_under=leaves_under,
+            hierarchy=_told_paths(axis, shown),
+            has_missing=axis.has_missing,
+        )
     raise InternalError(f"the axis of '{axis.name}' is of an unknown kind.")
+
+
+def _told_paths(axis: Axis, shown: Collection[str]) -> list[list[str]]:
+    """The hierarchy as far as it is public: a declared one, else the leaves that are shown."""
+    if not isinstance(axis, HierarchyAxis):
+        return []
+    return [list(path) for path in axis.hierarchy.paths if axis.is_declared or path[0] in shown]

@@ -6,6 +6,7 @@
     │   ├── HierarchyError      a hierarchy and its file
     │   ├── ParameterError      beta, k, weights, options
     │   ├── FileError           a table that cannot be read, a folder that cannot be written
+    │   ├── QueryError          a predicate that cannot be read or answered
     │   └── CertificateError    a certificate that is missing or not one of ours
     ├── InfeasibleError         no release can keep this promise                  exit status 1
     ├── GuaranteeError          the verifier refused; nothing was written         exit status 1
@@ -47,6 +48,10 @@ class ParameterError(InputError):
 
 class FileError(InputError):
     """A file cannot be read or written."""
+
+
+class QueryError(InputError):
+    """A predicate cannot be read, or a release cannot answer it."""
 
 
 class CertificateError(InputError):

@@ -142,7 +142,7 @@ def audit_frame(
     doubled = [name for name in quasi_identifiers if quasi_identifiers.count(name) > 1]
     if doubled:
         raise SchemaError(f"the quasi-identifier '{doubled[0]}' is named twice. Name each column once.")
-    names = [_published_columns(name, frame.columns) for name in quasi_identifiers]
+    names = [published_columns(name, frame.columns) for name in quasi_identifiers]
     check_columns([*(name for group in names for name in group), sensitive.name], frame.columns)
     warnings: list[str] = []
     if prior is None:
@@ -160,7 +160,8 @@ def audit_frame(
     return Audited(audit, source, labels[audit.worst.value], verdict, tuple(warnings))
 
 
-def _published_columns(name: str, columns: Sequence[str]) -> list[str]:
+def published_columns(name: str, columns: Sequence[str]) -> list[str]:
+    """The published column of a quasi-identifier, or the two of its bounds."""
     bounds = [f"{name}_low", f"{name}_high"]
     if name not in columns and all(bound in columns for bound in bounds):
         return bounds
@@ -233,7 +234,7 @@ def _count_published(path: Path, certificate: Certificate) -> Recount | None:
     form = Format.PARQUET if path.suffix == ".parquet" else Format.CSV
     try:
         columns = list(pl.read_parquet_schema(path) if form is Format.PARQUET else pl.read_csv(path, n_rows=0).columns)
-        names = [_published_columns(name, columns) for name in table.quasi_identifiers]
+        names = [published_columns(name, columns) for name in table.quasi_identifiers]
         flat = [name for group in names for name in group]
         if not names or sorted([*flat, table.sensitive, *table.kept]) != sorted(columns):
             return None

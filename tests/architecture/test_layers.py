@@ -32,6 +32,7 @@ LAYERS: list[set[str]] = [
     {"engines", "io", "datasets"},
     {"release_checks"},
     {"inspection"},
+    {"queries"},
     {"api"},
     {"report"},
     {"cli"},

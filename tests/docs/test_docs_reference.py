@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import msgspec
+import numpy as np
 import polars as pl
 import pytest
 import typer
@@ -22,6 +23,8 @@ from betalike.cli.app import app
 from betalike.inspection import Checked
 from betalike.io.description import Description
 from betalike.io.specification import Specification
+from betalike.queries.answer import Answer, Estimates
+from betalike.queries.workload import WorkloadResult
 from betalike.schemes import DEFAULT_SCHEME
 
 REFERENCE = DOCS / "reference"
@@ -85,7 +88,10 @@ def test_every_option_named_anywhere_exists(page: Path) -> None:
     assert named <= existing | {"--help"}
 
 
-@pytest.mark.parametrize("function", [betalike.publish, betalike.audit, betalike.verify, betalike.describe])
+FUNCTIONS = ["publish", "audit", "verify", "query", "open_release", "workload", "describe"]
+
+
+@pytest.mark.parametrize("function", [getattr(betalike, name) for name in FUNCTIONS])
 def test_every_argument_is_told_with_its_default(function: Callable[..., Any]) -> None:
     told = documented(section(PYTHON, function.__name__))
     parameters = inspect.signature(function).parameters
@@ -103,7 +109,12 @@ def test_what_the_functions_return_is_told() -> None:
     checked = Checked(None, {}, ())  # type: ignore[arg-type]  # only the keys matter
     assert list(documented(section(PYTHON, "Checked"))) == list(checked.to_dict())
     release = [field.name for field in dataclasses.fields(betalike.Release)]
-    assert list(documented(section(PYTHON, "Release"))) == release
+    assert list(documented(section(PYTHON, "Release"))) == [*release, "count()"]
+    answer = [field.name for field in dataclasses.fields(Answer)]
+    assert list(documented(section(PYTHON, "Answer"))) == answer
+    no_floats = np.zeros(0)
+    nothing = WorkloadResult(no_floats, Estimates(*[no_floats] * 4), 0, "density", 3, 0.1)
+    assert list(documented(section(PYTHON, "WorkloadResult"))) == list(nothing.to_dict())
     description = [field.name for field in dataclasses.fields(Description)]
     assert list(documented(section(PYTHON, "Description"))) == [*description, "to_toml()"]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,6 +38,10 @@ Scheme = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")]
+Method = Annotated[
+    str | None,
+    typer.Option("--method", help="density or uniform; of a perturbed release shrinkage, inversion or prior."),
+]
 Seed = Annotated[int | None, typer.Option("--seed", help="Repeatable choices, for experiments only.")]
 
 
@@ -311,6 +317,89 @@ def verify(
         return 0 if checked.holds else NOT_KEPT
 
     run(command, json)
+
+
+@app.command()
+def query(
+    folder: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    predicate: Annotated[str, typer.Argument(help="Such as: age BETWEEN 30 AND 40 AND salary_class IN (3, 4).")],
+    method: Method = None,
+    confidence: Annotated[float, typer.Option("--confidence", help="Of the interval around the estimate.")] = 0.95,
+    hierarchies: Hierarchies = None,
+    json: Json = False,
+) -> None:
+    """Estimate COUNT(*) of a predicate from a release alone, with its standard error and an interval."""
+
+    def command() -> int:
+        with _announced():
+            answer = betalike.query(folder, predicate, method=method, confidence=confidence, hierarchies=hierarchies)
+        if json:
+            print_json(answer.to_dict())
+        else:
+            from rich.console import Console
+
+            from betalike.report.counts import print_answer
+
+            print_answer(Console(), answer)
+        return 0
+
+    run(command, json)
+
+
+@app.command()
+def workload(
+    folder: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    original: Annotated[Path | None, typer.Option("--original", help="The original table, for exact counts.")] = None,
+    queries: Annotated[int, typer.Option("--queries", help="How many random queries.")] = 10_000,
+    predicates: Annotated[int, typer.Option("--predicates", help="Quasi-identifiers that each query names.")] = 3,
+    selectivity: Annotated[float, typer.Option("--selectivity", help="Expected share of the rows.")] = 0.1,
+    method: Method = None,
+    hierarchies: Hierarchies = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Measure how far a release's answers to random queries are from the exact ones."""
+
+    def command() -> int:
+        from betalike.errors import ParameterError
+
+        if original is None:
+            raise ParameterError("name the original table, for the exact counts: --original TABLE.")
+        with _announced():
+            result = betalike.workload(
+                folder,
+                original=original,
+                queries=queries,
+                predicates=predicates,
+                selectivity=selectivity,
+                method=method,
+                hierarchies=hierarchies,
+                missing=_split(missing),
+                delimiter=delimiter,
+                seed=seed,
+            )
+        if json:
+            print_json(result.to_dict())
+        else:
+            from rich.console import Console
+
+            from betalike.report.counts import print_workload
+
+            print_workload(Console(), result)
+        return 0
+
+    run(command, json)
+
+
+@contextlib.contextmanager
+def _announced() -> Iterator[None]:
+    """Tell the user if kernels have to be compiled meanwhile."""
+    from betalike.compilation import announced_compilation
+
+    with announced_compilation(lambda: print(COMPILING, file=sys.stderr)):
+        yield
 
 
 def _split(given: list[str] | None) -> list[str]:

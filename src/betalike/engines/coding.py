@@ -198,7 +198,9 @@ def _code_categories(column: pl.Series, attribute: Attribute) -> tuple[Axis, Cod
         raise SchemaError(f"the column '{attribute.name}' holds '*', which is the label of everything generalized.")
     hierarchy = attribute.hierarchy or Hierarchy.flat(_in_natural_order(texts) or ["(none)"])
     leaves = np.array(_leaves_of(texts, hierarchy, column, distinct, attribute.name), dtype=np.int32)
-    axis = HierarchyAxis(attribute.name, hierarchy, has_missing=column.null_count() > 0)
+    axis = HierarchyAxis(
+        attribute.name, hierarchy, column.null_count() > 0, is_declared=attribute.hierarchy is not None
+    )
     return axis, codes_of_values(column, distinct, leaves, missing=hierarchy.n_leaves)
 
 

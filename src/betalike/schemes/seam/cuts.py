@@ -59,12 +59,26 @@ def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, 
         for i in range(n):
             bins[i] = codes[i] - low
         n_bins = high - low + 1
+    elif n <= WIDE:
+        return rank_codes(codes, bins)
     else:
-        edges = np.unique(codes)[1:] if n <= WIDE else quantile_edges(codes, axes.missing[axis])
+        edges = quantile_edges(codes, axes.missing[axis])
         for i in range(n):
             bins[i] = np.searchsorted(edges, codes[i], side="right")
         n_bins = len(edges) + 1
     return leave_out_empty(bins, n_bins)
+
+
+@kernel
+def rank_codes(codes: Ints, bins: Ids) -> int:
+    """Number the distinct codes in ascending order; returns how many there are."""
+    n_distinct, last = 0, -1
+    for i in np.argsort(codes):
+        if codes[i] != last:
+            last = codes[i]
+            n_distinct += 1
+        bins[i] = n_distinct - 1
+    return n_distinct
 
 
 @kernel

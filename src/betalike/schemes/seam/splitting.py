@@ -17,6 +17,7 @@ Ids = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 LEAST_GAIN = 1e-6  # of the set's loss; less is not worth a cut
+MOST_FITS = 16  # cuts that are fitted before the best of them is taken
 
 
 @kernel
@@ -85,9 +86,10 @@ def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Fl
     sizes = np.full((n_cuts, 2), -1.0)
     left, best_left = np.empty_like(group.total), np.empty_like(group.total)
     best, best_fit = -1, (least_gain, 0.0, 0.0, False)
+    least, n_fits = least_size(group), 0
     while n_cuts > 0:
         cut = int(np.argmax(bound))
-        if bound[cut] <= best_fit[0]:
+        if bound[cut] <= best_fit[0] or n_fits == MOST_FITS:
             if best < 0:
                 break
             cap = group.tight if best_fit[3] else group.cap
@@ -95,15 +97,17 @@ def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Fl
                 break
             cuts.bound[best] = 0.0
             bound[:] = cuts.bound[:n_cuts]
-            best, best_fit = -1, (least_gain, 0.0, 0.0, False)
+            best, best_fit, n_fits = -1, (least_gain, 0.0, 0.0, False), 0
             continue
         left_of(cuts, cut, left)
         gains = (cuts.gains[cut, 0], cuts.gains[cut, 1])
         if sizes[cut, 0] < 0.0:
-            sizes[cut, 0], sizes[cut, 1] = core_sizes(group, left, cuts.n_left[cut])
+            for side, size in enumerate(core_sizes(group, left, cuts.n_left[cut])):
+                sizes[cut, side] = size if size >= least else 0.0
             bound[cut] = sizes[cut, 0] * gains[0] + sizes[cut, 1] * gains[1]
             continue
         bound[cut] = 0.0
+        n_fits += 1
         fit = fit_sizes(group, left, (sizes[cut, 0], sizes[cut, 1]), gains, best_fit[0])
         if fit[0] > best_fit[0]:
             best, best_fit = cut, fit

@@ -19,7 +19,7 @@ from betalike.schemes.seam.cores import (
     most_sizes,
 )
 from betalike.schemes.seam.group import rounding_down
-from seam_tables import Cut, best_gain, can_part_into, group_of, is_allowed, most, random_cut
+from seam_tables import Cut, best_gain, can_part_into, group_of, is_allowed, most, problem_of, random_cut
 
 SEEDS = st.integers(0, 10**6)
 COUNTS = st.lists(st.integers(0, 25), min_size=1, max_size=12)
@@ -161,6 +161,28 @@ def test_a_set_can_be_parted_just_if_contents_are_found_by_trying_them_all(seed:
         sizes = (float(in_left), float(in_right), float(cut.size - in_left - in_right))
         assert can_part(left, group.total, sizes, group.cap, group.margin) == expected
         assert flow[in_left, in_right] == expected
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "numerator", "denominator", "sizes"),
+    [
+        ([1, 0, 3, 1], [1, 1, 2, 0], [3, 3, 6, 3], 7, (4, 3)),
+        ([1, 3, 2, 1], [0, 2, 1, 1], [1, 2, 1, 1], 3, (6, 3)),
+        ([1, 0, 1, 2], [0, 2, 2, 3], [1, 1, 1, 2], 3, (3, 6)),
+    ],
+)
+def test_both_cores_can_be_made_and_yet_leave_a_seam_that_cannot(
+    left: list[int], right: list[int], numerator: list[int], denominator: int, sizes: tuple[int, int]
+) -> None:
+    """Rare: the values that the seam may hold do not suffice to fill it, and nothing else is amiss."""
+    caps = np.array(numerator), np.full(len(left), denominator)
+    cut = Cut(problem_of([1] * len(left), 1)._replace(numerator=caps[0], denominator=caps[1]), left, right)
+    group, (in_left, in_right) = group_of(cut.problem, cut.total), sizes
+    assert is_allowed(cut.problem, cut.total)
+    assert not can_be_made(cut, in_left, in_right)
+    assert not can_part_into(cut.problem, left, right)[sizes]
+    of_all = (float(in_left), float(in_right), float(cut.size - in_left - in_right))
+    assert not can_part(cut.numbered(left), group.total, of_all, group.cap, group.margin)
 
 
 @given(seed=SEEDS, reserve=st.sampled_from([0.1, 0.5, 1.0]))

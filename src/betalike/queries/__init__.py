@@ -1,0 +1,1 @@
+"""COUNT queries over a release, from its published files alone: predicates, estimators, workloads."""

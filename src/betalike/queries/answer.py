@@ -1,0 +1,80 @@
+"""Answers: an estimated count with its standard error, an interval, and bounds that hold without any assumption."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.errors import ParameterError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Estimates of many counts: each with a standard error, and with bounds that surely hold."""
+
+    count: Floats
+    standard_error: Floats
+    at_least: Floats
+    at_most: Floats
+
+    def clipped(self) -> Estimates:
+        """The same with no estimate outside its bounds."""
+        return Estimates(
+            np.clip(self.count, self.at_least, self.at_most), self.standard_error, self.at_least, self.at_most
+        )
+
+    def added(self, owner: Sequence[int], n_owners: int) -> Estimates:
+        """Estimates of parts added up to those of their owners; errors are added as if they went the same way."""
+        parts = (self.count, self.standard_error, self.at_least, self.at_most)
+        owners = np.asarray(owner, dtype=np.int64)
+        return Estimates(*(np.asarray(np.bincount(owners, part, n_owners), dtype=np.float64) for part in parts))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An estimated count; the interval holds the exact count with about the confidence told."""
+
+    count: float
+    standard_error: float
+    low: float
+    high: float
+    confidence: float
+    at_least: int
+    at_most: int
+    method: str
+
+    def __float__(self) -> float:
+        return self.count
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `query --json`."""
+        return {
+            "count": self.count,
+            "standard_error": self.standard_error,
+            "interval": [self.low, self.high],
+            "confidence": self.confidence,
+            "at_least": self.at_least,
+            "at_most": self.at_most,
+            "method": self.method,
+        }
+
+
+def to_answers(estimates: Estimates, confidence: float, method: str) -> list[Answer]:
+    """Estimates as answers with intervals, cut at the bounds."""
+    if not 0 < confidence < 1:
+        raise ParameterError(f"confidence is {confidence}; it must be between 0 and 1, such as 0.95.")
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * estimates.standard_error
+    low = np.maximum(estimates.count - reach, estimates.at_least)
+    high = np.minimum(estimates.count + reach, estimates.at_most)
+    figures = (estimates.count, estimates.standard_error, low, high, estimates.at_least, estimates.at_most)
+    return [
+        Answer(count, error, start, end, confidence, round(least), round(most), method)
+        for count, error, start, end, least, most in zip(*(figure.tolist() for figure in figures), strict=True)
+    ]

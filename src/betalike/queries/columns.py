@@ -1,0 +1,290 @@
+"""Columns as queries see them: what comparisons with a literal mean, and what published labels cover."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.axis import OrderedAxis, parse_values
+from betalike.errors import CertificateError, QueryError, suggestion
+from betalike.hierarchy import ROOT, Hierarchy
+from betalike.queries.values import Span, ValueSet
+from betalike.schema import Kind
+
+Floats = NDArray[np.float64]
+
+
+class Comparison(StrEnum):
+    """How a value is compared with a literal."""
+
+    EQUAL = "="
+    LESS = "<"
+    AT_MOST = "<="
+    GREATER = ">"
+    AT_LEAST = ">="
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A number or a text in a predicate, and the piece of the predicate that it stands in, for messages."""
+
+    text: str
+    is_number: bool
+    piece: str
+
+
+@dataclass(frozen=True)
+class LabelSpans:
+    """What each published label covers: an interval, and whether missing values as well.
+
+    A label of missing values alone has an interval that ends before it starts.
+    """
+
+    low: Floats
+    high: Floats
+    missing: NDArray[np.bool_]
+
+    @property
+    def is_present(self) -> NDArray[np.bool_]:
+        """Which labels cover any value that is not missing."""
+        return np.asarray(self.low <= self.high)
+
+    @property
+    def is_exact(self) -> NDArray[np.bool_]:
+        """Which labels cover a single value."""
+        return np.asarray((self.low == self.high) & ~self.missing)
+
+    def touching(self, values: ValueSet) -> NDArray[np.bool_]:
+        """Which labels have a value in common with a set."""
+        met = self.missing & values.missing
+        for low, high in values.spans:
+            met |= np.maximum(self.low, low) <= np.minimum(self.high, high)
+        return met
+
+    def within(self, values: ValueSet) -> NDArray[np.bool_]:
+        """Which labels cover nothing outside a set."""
+        inside = ~self.is_present
+        for low, high in values.spans:
+            inside |= (self.low >= low) & (self.high <= high)
+        return np.asarray(inside & (values.missing | ~self.missing))
+
+
+class Column(Protocol):
+    """A column that predicates may name."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether its values are whole numbers or codes."""
+        ...
+
+    def compare(self, comparison: Comparison, literal: Literal) -> ValueSet:
+        """The values for which a comparison holds; missing values never do."""
+        ...
+
+    def spans(self, labels: Sequence[str | None]) -> LabelSpans:
+        """What published labels cover."""
+        ...
+
+
+@dataclass(frozen=True)
+class OrderedColumn:
+    """Numbers or dates. Dates count days (moments: microseconds) since 1970.
+
+    Where a range is two columns of bounds, the whole domain also stands for present and missing values that met. A
+    domain that is not told is that of the published values, but `*` may cover more.
+    """
+
+    name: str
+    kind: Kind
+    domain: Span
+    is_missing_in_domain: bool = False
+    is_domain_told: bool = True
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether its values are whole numbers, days or microseconds."""
+        return self.kind is not Kind.REAL
+
+    def compare(self, comparison: Comparison, literal: Literal) -> ValueSet:
+        """The values for which a comparison holds."""
+        return ValueSet.of([_half_line(comparison, self._number(literal), self.is_discrete)], self.is_discrete)
+
+    def _number(self, literal: Literal) -> float:
+        is_numeric = self.kind in (Kind.INTEGER, Kind.REAL)
+        wanted = "a number" if is_numeric else "a date such as '2024-01-31'"
+        try:
+            if is_numeric is literal.is_number:
+                return float(literal.text if is_numeric else parse_values([literal.text], self.kind)[0])
+        except (ValueError, TypeError, OverflowError):
+            pass
+        raise QueryError(f"in '{literal.piece}': the column '{self.name}' is of type {self.kind}; give {wanted}.")
+
+    def spans(self, labels: Sequence[str | None]) -> LabelSpans:
+        """What published labels cover; `*` covers the whole domain and missing values."""
+        missing = np.array([label is None or label == ROOT for label in labels], dtype=bool)
+        axis = OrderedAxis(self.name, self.kind, np.zeros(0), self.domain)
+        low, high = np.full(len(labels), np.inf), np.full(len(labels), -np.inf)
+        try:
+            meanings = axis.meanings(labels)
+        except ValueError:  # whole numbers of a frame may be written as 37.0
+            meanings = self._whole_meanings(labels)
+        for i, meaning in enumerate(meanings):
+            if isinstance(meaning, tuple):
+                low[i], high[i] = meaning
+                missing[i] = self.is_missing_in_domain and meaning == self.domain and low[i] < high[i]
+            elif meaning == ROOT:
+                low[i], high[i] = self.domain if self.is_domain_told else (-np.inf, np.inf)
+        return LabelSpans(low, high, missing)
+
+    def _whole_meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
+        try:
+            meanings = OrderedAxis(self.name, Kind.REAL, np.zeros(0), self.domain).meanings(labels)
+        except ValueError as error:
+            raise unreadable(self.name) from error
+        if self.kind is not Kind.INTEGER or any(
+            end % 1 for pair in meanings if isinstance(pair, tuple) for end in pair
+        ):
+            raise unreadable(self.name)
+        return meanings
+
+
+@dataclass(frozen=True)
+class NamedColumn:
+    """Names: the leaves of a hierarchy, or the sensitive values. A leaf's number is its place in the list.
+
+    Leaves that the release does not name come after the others; they are only known to be there.
+    """
+
+    name: str
+    leaves: tuple[str, ...]
+    nodes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    n_unnamed: int = 0
+    has_missing: bool = False
+    tree: Hierarchy | None = None
+
+    is_discrete = True
+
+    @property
+    def n_leaves(self) -> int:
+        """Leaves with and without a name."""
+        return len(self.leaves) + self.n_unnamed
+
+    @cached_property
+    def codes(self) -> dict[str, int]:
+        """The number of each leaf."""
+        return {leaf: code for code, leaf in enumerate(self.leaves)}
+
+    @cached_property
+    def are_numbers(self) -> bool:
+        """Whether every leaf is a number."""
+        return _all_of(self.leaves, Kind.REAL) is not None
+
+    @cached_property
+    def numbers(self) -> Floats | None:
+        """The leaves as numbers or moments, where all of them are such: they can be compared then."""
+        return _all_of(self.leaves, Kind.REAL if self.are_numbers else Kind.DATETIME)
+
+    def compare(self, comparison: Comparison, literal: Literal) -> ValueSet:
+        """The leaves for which a comparison holds; the name of an inner node stands for all leaves under it."""
+        if comparison is Comparison.EQUAL:
+            if literal.text in self.codes:
+                return self._set([(self.codes[literal.text],) * 2])
+            if literal.text in self.nodes:
+                return self._set([self.nodes[literal.text]])
+            if not (literal.is_number and self.are_numbers):
+                raise self._unknown(literal)
+        elif self.numbers is None or literal.is_number is not self.are_numbers:
+            raise QueryError(
+                f"in '{literal.piece}': the column '{self.name}' holds names that have no order; use =, <> or IN."
+                if self.numbers is None
+                else f"in '{literal.piece}': compare '{self.name}' with a {'number' if self.are_numbers else 'date'}."
+            )
+        low, high = _half_line(comparison, self._number(literal), is_discrete=False)
+        assert self.numbers is not None
+        held = np.flatnonzero((self.numbers >= low) & (self.numbers <= high))
+        return self._set([(int(code), int(code)) for code in held])
+
+    def _set(self, spans: Sequence[tuple[int, int]]) -> ValueSet:
+        return ValueSet.of(spans, is_discrete=True)
+
+    def _number(self, literal: Literal) -> float:
+        try:
+            return float(literal.text if literal.is_number else parse_values([literal.text], Kind.DATETIME)[0])
+        except (ValueError, TypeError, OverflowError) as error:
+            raise QueryError(f"in '{literal.piece}': '{literal.text}' is not a date.") from error
+
+    def _unknown(self, literal: Literal) -> QueryError:
+        close = suggestion(literal.text, [*self.leaves, *self.nodes])
+        unnamed = (
+            f" {self.n_unnamed} of its values are not named in the release; a hierarchy (--hierarchies) tells them."
+            if self.n_unnamed
+            else ""
+        )
+        return QueryError(
+            f"in '{literal.piece}': the column '{self.name}' has no value '{literal.text}'.{close}{unnamed}"
+        )
+
+    def spans(self, labels: Sequence[str | None]) -> LabelSpans:
+        """What published labels cover; `*` covers all leaves, and missing values if the column has any."""
+        low, high = np.full(len(labels), np.inf), np.full(len(labels), -np.inf)
+        for i, label in enumerate(labels):
+            if label == ROOT:
+                low[i], high[i] = 0, self.n_leaves - 1
+            elif label is None:
+                continue
+            elif label in self.codes:
+                low[i] = high[i] = self.codes[label]
+            elif label in self.nodes:
+                low[i], high[i] = self.nodes[label]
+            elif label.removesuffix(".0") in self.codes:  # codes of a frame may be written as 5.0
+                low[i] = high[i] = self.codes[label.removesuffix(".0")]
+            else:
+                raise unreadable(self.name)
+        missing = [label is None or (label == ROOT and self.has_missing) for label in labels]
+        return LabelSpans(low, high, np.array(missing, dtype=bool))
+
+
+def _all_of(texts: Sequence[str], kind: Kind) -> Floats | None:
+    """The numbers behind texts that are all of a kind; None if they are not."""
+    try:
+        numbers = parse_values(texts, kind)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _half_line(comparison: Comparison, number: float, is_discrete: bool) -> Span:
+    """The closed interval of numbers for which a comparison holds."""
+    if is_discrete and math.isfinite(number):
+        floor, ceiling = float(math.floor(number)), float(math.ceil(number))
+        below, above = ceiling - 1, floor + 1
+    else:
+        floor = ceiling = number
+        below, above = math.nextafter(number, -math.inf), math.nextafter(number, math.inf)
+    return {
+        Comparison.EQUAL: (ceiling, floor),  # empty for 30.5 among whole numbers
+        Comparison.LESS: (-math.inf, below),
+        Comparison.AT_MOST: (-math.inf, floor),
+        Comparison.GREATER: (above, math.inf),
+        Comparison.AT_LEAST: (ceiling, math.inf),
+    }[comparison]
+
+
+def unreadable(name: str) -> CertificateError:
+    """What to say of a published label that the certificate does not explain."""
+    return CertificateError(
+        f"the column '{name}' of the release has a label that its certificate does not explain. If it comes from a "
+        "hierarchy, name its folder (--hierarchies); else the release was changed after it was published."
+    )

@@ -1,0 +1,156 @@
+"""Kernels that add up classes over boxes: plain functions on arrays.
+
+A box has, for each axis, the place in `weights` where its row of label weights starts, or -1 where the axis is free.
+The classes of each label of each axis are listed in `members`, so that a box looks only at those of its rarest axis.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.compilation import kernel
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+Floats = NDArray[np.float64]
+ESTIMATE, CLUMPED, DOUBT, SURE, POSSIBLE = range(5)
+N_SUMS = 5
+
+
+@kernel
+def entry_from(value: Ids, start: int, end: int, wanted: int) -> int:
+    """The first entry of a sorted stretch whose value is not below the wanted one."""
+    while start < end:
+        middle = (start + end) // 2
+        if value[middle] < wanted:
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@kernel
+def rarest_axis(weights: Floats, rows: Ints, label_start: Ints, first_label: Ints) -> int:
+    """The axis whose touched labels have the fewest classes; -1 if every axis is free."""
+    best, fewest = -1, 0
+    for axis in range(len(rows)):
+        if rows[axis] < 0:
+            continue
+        n_touched = 0
+        for label in range(first_label[axis], first_label[axis + 1]):
+            if weights[rows[axis] + label - first_label[axis]] > 0:
+                n_touched += label_start[label + 1] - label_start[label]
+        if best < 0 or n_touched < fewest:
+            best, fewest = axis, n_touched
+    return best
+
+
+@kernel
+def weigh_classes(
+    weights: Floats,
+    rows: Ints,
+    ids: Ids,
+    members: Ids,
+    label_start: Ints,
+    first_label: Ints,
+    touched: Ids,
+    share: Floats,
+) -> int:
+    """List the classes that a box touches, with the share of each that it is thought to hold."""
+    axis = rarest_axis(weights, rows, label_start, first_label)
+    n_touched = 0
+    n_labels = 1 if axis < 0 else first_label[axis + 1] - first_label[axis]
+    for number in range(n_labels):
+        if axis < 0:
+            start, end = 0, len(ids)
+        else:
+            if weights[rows[axis] + number] == 0:
+                continue
+            label = first_label[axis] + number
+            start, end = label_start[label], label_start[label + 1]
+        for place in range(start, end):
+            ec = place if axis < 0 else members[place]
+            product = 1.0
+            for other in range(len(rows)):
+                if rows[other] >= 0:
+                    product *= weights[rows[other] + ids[ec, other]]
+                    if product == 0.0:
+                        break
+            if product > 0.0:
+                touched[n_touched] = ec
+                share[n_touched] = product
+                n_touched += 1
+    return n_touched
+
+
+@kernel
+def sum_boxes(
+    weights: Floats,
+    rows: Ints,
+    ids: Ids,
+    members: Ids,
+    label_start: Ints,
+    first_label: Ints,
+    starts: Ints,
+    value: Ids,
+    before: Ints,
+    ahead: Ids,
+    run_start: Ints,
+    run_end: Ints,
+    first_run: Ints,
+    sums: Floats,
+    first: int,
+    last: int,
+) -> None:
+    """Of each box: the estimate, two sums for its error, and the tuples that are surely and possibly inside.
+
+    A box's sensitive values are runs of value codes. `before` counts the tuples before each entry of the classes, and
+    `ahead`, if it is not empty, those of each class before each value.
+    """
+    touched = np.empty(len(ids), dtype=np.int32)
+    share = np.empty(len(ids))
+    for box in range(first, last):
+        n_touched = weigh_classes(weights, rows[box], ids, members, label_start, first_label, touched, share)
+        for i in range(n_touched):
+            ec, w = touched[i], share[i]
+            count = 0
+            for run in range(first_run[box], first_run[box + 1]):
+                if len(ahead):
+                    count += ahead[ec, run_end[run]] - ahead[ec, run_start[run]]
+                else:
+                    low = entry_from(value, starts[ec], starts[ec + 1], run_start[run])
+                    count += before[entry_from(value, low, starts[ec + 1], run_end[run])] - before[low]
+            doubt = w * (1.0 - w)
+            sums[box, ESTIMATE] += w * count
+            sums[box, CLUMPED] += doubt * count * count
+            sums[box, DOUBT] += doubt * count
+            sums[box, SURE] += count if w == 1.0 else 0
+            sums[box, POSSIBLE] += count
+
+
+@kernel
+def observe_boxes(
+    weights: Floats,
+    rows: Ints,
+    ids: Ids,
+    members: Ids,
+    label_start: Ints,
+    first_label: Ints,
+    starts: Ints,
+    value: Ids,
+    before: Ints,
+    observed: Floats,
+    first: int,
+    last: int,
+) -> None:
+    """Of each box: how many tuples of each sensitive value are inside. Paper: Section 5, E'."""
+    touched = np.empty(len(ids), dtype=np.int32)
+    share = np.empty(len(ids))
+    for box in range(first, last):
+        n_touched = weigh_classes(weights, rows[box], ids, members, label_start, first_label, touched, share)
+        row = observed[box]
+        for i in range(n_touched):
+            ec, w = touched[i], share[i]
+            for entry in range(starts[ec], starts[ec + 1]):
+                row[value[entry]] += w * (before[entry + 1] - before[entry])

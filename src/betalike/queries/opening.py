@@ -1,0 +1,268 @@
+"""Opening a release for queries: from its published files, or from the frame and certificate of one in memory."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from betalike.axis import parse_values
+from betalike.certificate import Certificate
+from betalike.certificate import Column as ColumnFacts
+from betalike.companion_files import TRANSITION_FILE, read_transition
+from betalike.engines.memory import read_release, recount
+from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
+from betalike.hierarchy import ROOT, Hierarchy
+from betalike.inspection import published_columns
+from betalike.publication import Format, Layout, Recount
+from betalike.queries import generalized, perturbed
+from betalike.queries.answer import Answer, Estimates, to_answers
+from betalike.queries.boxes import Box
+from betalike.queries.columns import Column, NamedColumn, OrderedColumn
+from betalike.queries.index import ClassIndex, sensitive_masks, without
+from betalike.queries.perturbed import Perturbation, Shrinkage, learn_shrinkage
+from betalike.queries.predicate import parse
+from betalike.queries.shares import Shares, Spread
+from betalike.schema import Kind
+
+Floats = NDArray[np.float64]
+PERTURBED, BASELINE = "perturb", "baseline"
+METHODS = {PERTURBED: ["shrinkage", "inversion", "prior"], BASELINE: ["prior"]}
+GENERALIZED_METHODS = [str(Spread.DENSITY), str(Spread.UNIFORM)]
+GROUP_BINS = 64
+PRIOR_MISFIT = 0.5  # log-odds; measured on CENSUS
+
+
+@dataclass(frozen=True)
+class OpenRelease:
+    """A release that answers COUNT queries, from what is published alone."""
+
+    certificate: Certificate
+    quasi_identifiers: tuple[Column, ...]
+    sensitive: NamedColumn
+    index: ClassIndex
+    transition: Floats | None = None
+
+    @property
+    def methods(self) -> list[str]:
+        """How this release can be asked; the first is the default."""
+        return METHODS.get(self.certificate.scheme.name, GENERALIZED_METHODS)
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """The columns that predicates may name."""
+        return {column.name: column for column in (*self.quasi_identifiers, self.sensitive)}
+
+    @cached_property
+    def values(self) -> list[str]:
+        """The sensitive values; the empty text is a missing one."""
+        return list(self.certificate.prior_counts)
+
+    @cached_property
+    def counts(self) -> Floats:
+        """How many tuples of the original table have each sensitive value."""
+        return np.array(list(self.certificate.prior_counts.values()), dtype=np.float64)
+
+    def count(self, predicate: str, *, method: str | None = None, confidence: float = 0.95) -> Answer:
+        """Estimate how many rows of the original table satisfy a predicate."""
+        return self.count_all([predicate], method=method, confidence=confidence)[0]
+
+    def count_all(
+        self, predicates: Sequence[str], *, method: str | None = None, confidence: float = 0.95
+    ) -> list[Answer]:
+        """Estimate many counts at once, which is much faster than one by one."""
+        if isinstance(predicates, str):
+            raise ParameterError("predicates must be a list of texts, not one text; count() takes one.")
+        method = self.choose_method(method)
+        queries = [parse(predicate, self.columns) for predicate in predicates]
+        return to_answers(self.estimate(queries, method), confidence, method)
+
+    def choose_method(self, method: str | None) -> str:
+        """The method of this name, or the default."""
+        if method is None:
+            return self.methods[0]
+        if method not in self.methods:
+            raise ParameterError(
+                f"the method is '{method}'; for a release of scheme '{self.certificate.scheme.name}' it must be one "
+                f"of: {', '.join(self.methods)}.{suggestion(method, self.methods)}"
+            )
+        return method
+
+    def estimate(self, queries: Sequence[Sequence[Box]], method: str) -> Estimates:
+        """Estimates of queries that are given as boxes."""
+        boxes = [box for query in queries for box in query]
+        owner = [number for number, query in enumerate(queries) for _ in query]
+        masks = sensitive_masks(boxes, self.sensitive, self.values)
+        selections = [without(box, self.sensitive.name) for box in boxes]
+        if self.certificate.scheme.name in METHODS:
+            wanted = np.array(masks, dtype=np.float64).reshape(len(boxes), len(self.values))
+            parts = self._estimate_selections(selections, wanted, method)
+        else:
+            spread = Spread(method)
+            parts = generalized.estimate(
+                self.index, self._shares[spread], selections, masks, generalized.MISFIT[spread]
+            )
+        return parts.added(owner, len(queries))
+
+    @cached_property
+    def _shares(self) -> dict[Spread, list[Shares]]:
+        return {spread: self.index.shares(spread) for spread in Spread}
+
+    def _estimate_selections(self, selections: Sequence[Box], wanted: Floats, method: str) -> Estimates:
+        """Estimates where quasi-identifiers are exact: from the counts of published values in each selection."""
+        observed = self.index.observe_boxes(selections, self._shares[Spread.UNIFORM])
+        size = observed.sum(axis=1)
+        bounds = perturbed.certain_bounds(self.counts, size, wanted)
+        if method == "prior":
+            return Estimates(*perturbed.from_prior(self.counts, size, wanted, PRIOR_MISFIT), *bounds).clipped()
+        if method == "inversion":
+            return Estimates(*perturbed.inverted(self.perturbation, observed, wanted), *bounds)
+        count = perturbed.shrunk(self.perturbation, self.shrinkage, observed, wanted)
+        return Estimates(count, perturbed.unbiased_error(self.perturbation, size, wanted), *bounds).clipped()
+
+    @cached_property
+    def perturbation(self) -> Perturbation:
+        """What is known of how a perturbed release was made."""
+        assert self.transition is not None
+        return Perturbation(self.transition, self.counts, self.index.counts.value_counts.astype(np.float64))
+
+    @cached_property
+    def shrinkage(self) -> Shrinkage:
+        """What the groups of a perturbed release show of how selections differ from the table."""
+        return learn_shrinkage(self.perturbation, self._groups())
+
+    def _groups(self) -> Iterator[Floats]:
+        """Counts of the published values in groups: the values of each quasi-identifier, and of each two of them."""
+        bins = [_bins(spans.low)[self.index.ids[:, axis]] for axis, spans in enumerate(self.index.spans)]
+        counts = self.index.counts
+        for n_axes in (1, 2):
+            for axes in itertools.combinations(range(len(bins)), n_axes):
+                key = sum(bins[axis].astype(np.int64) * (GROUP_BINS + 1) ** i for i, axis in enumerate(axes))
+                unique, group = np.unique(key, return_inverse=True)
+                place = group[counts.ec] * counts.n_values + counts.value
+                flat = np.bincount(place, counts.count, len(unique) * counts.n_values)
+                yield flat.astype(np.float64).reshape(len(unique), counts.n_values)
+
+
+def _bins(low: Floats) -> NDArray[np.int64]:
+    """A few groups of neighbouring labels; labels of missing values are a group of their own."""
+    unique, rank = np.unique(low, return_inverse=True)
+    return np.asarray(np.where(np.isinf(low), GROUP_BINS, rank * min(GROUP_BINS, len(unique)) // len(unique)))
+
+
+def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str, Hierarchy]) -> OpenRelease:
+    """Open the release in a folder."""
+    name = next((name for name in certificate.files if name.startswith("published.")), None)
+    path = folder / Path(name or "published.csv").name
+    form = Format.PARQUET if path.suffix == ".parquet" else Format.CSV
+    try:
+        columns = list(pl.read_parquet_schema(path) if form is Format.PARQUET else pl.read_csv(path, n_rows=0).columns)
+        frame = read_release(path, form, _needed(certificate, columns))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise CertificateError(
+            f"'{path}' cannot be read as the table that the certificate tells of. Check it with: betalike verify."
+        ) from error
+    transition = None
+    if certificate.scheme.name == PERTURBED:
+        transition = _read_transition(folder / TRANSITION_FILE, list(certificate.prior_counts))
+    return open_frame(frame, certificate, hierarchies, transition)
+
+
+def open_frame(
+    frame: pl.DataFrame,
+    certificate: Certificate,
+    hierarchies: Mapping[str, Hierarchy],
+    transition: Floats | None = None,
+) -> OpenRelease:
+    """Open a release whose rows are in memory."""
+    table, values = certificate.table, list(certificate.prior_counts)
+    names = [published_columns(name, frame.columns) for name in table.quasi_identifiers]
+    if table.sensitive not in frame.columns:  # a baseline release: every tuple may have any value
+        frame = frame.with_columns(pl.lit(values[0] if values else "").alias(table.sensitive))
+    try:
+        counted = recount(frame.select(_needed(certificate, frame.columns)), names, table.sensitive, values)
+    except (pl.exceptions.PolarsError, GuaranteeError) as error:
+        raise InputError(
+            "the published table does not have the rows and columns that its certificate tells."
+        ) from error
+    if counted.n_unknown:
+        raise InputError("the published table has sensitive values that its certificate does not tell.")
+    counted = replace(counted, labels=[[label or None for label in labels] for labels in counted.labels])
+    facts = {column.name: column for column in table.columns}
+    columns = tuple(
+        _column(facts[name], labels, hierarchies.get(name), certificate.release.layout)
+        for name, labels in zip(table.quasi_identifiers, counted.labels, strict=True)
+    )
+    return OpenRelease(
+        certificate, columns, sensitive_column(table.sensitive, values), _index(columns, counted), transition
+    )
+
+
+def _needed(certificate: Certificate, columns: Sequence[str]) -> list[str]:
+    table = certificate.table
+    names = [name for column in table.quasi_identifiers for name in published_columns(column, columns)]
+    return [*names, table.sensitive] if table.sensitive in columns else names
+
+
+def _index(columns: Sequence[Column], counted: Recount) -> ClassIndex:
+    return ClassIndex.of(columns, counted.labels, counted.classes)
+
+
+def sensitive_column(name: str, values: Sequence[str]) -> NamedColumn:
+    """The sensitive values as a column; a missing value is the empty text."""
+    return NamedColumn(name, tuple(value for value in values if value), has_missing="" in values)
+
+
+def _column(facts: ColumnFacts, labels: Sequence[str | None], hierarchy: Hierarchy | None, layout: str) -> Column:
+    """A quasi-identifier, from what the certificate tells of it and the labels that are published."""
+    kind = Kind(facts.kind)
+    if kind.is_ordered:
+        is_hidden = layout == Layout.BOUNDS and facts.has_missing and facts.domain is not None
+        return OrderedColumn(facts.name, kind, _domain(facts, kind, labels), is_hidden, facts.domain is not None)
+    if hierarchy is None and facts.hierarchy:
+        hierarchy = Hierarchy.from_rows(facts.hierarchy, source=f"the hierarchy of '{facts.name}' in the certificate")
+    has_missing = facts.has_missing or None in labels
+    shown = {label for label in labels if label is not None and label != ROOT}
+    if hierarchy is None and shown:
+        hierarchy = Hierarchy.flat(_in_order(shown))
+    if hierarchy is None:  # every value is published as `*`, or missing
+        return NamedColumn(facts.name, (), {}, max((facts.leaves or 1) - has_missing, 0), has_missing)
+    inner = range(hierarchy.n_leaves, len(hierarchy.labels) - 1)
+    nodes = {hierarchy.labels[i]: (int(hierarchy.first[i]), int(hierarchy.last[i])) for i in inner}
+    n_unnamed = max((facts.leaves or 0) - has_missing - hierarchy.n_leaves, 0)
+    return NamedColumn(facts.name, hierarchy.leaves, nodes, n_unnamed, has_missing, hierarchy)
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Names in the order of the numbers that they are, or of the alphabet."""
+    try:
+        return sorted(names, key=lambda name: (float(name), name))
+    except ValueError:
+        return sorted(names)
+
+
+def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> tuple[float, float]:
+    """The declared domain, else from the least to the greatest published value."""
+    if facts.domain is not None:
+        low, high = parse_values(facts.domain, kind)
+        return float(low), float(high)
+    shown = [label for label in dict.fromkeys(labels) if label is not None and label != ROOT]
+    spans = OrderedColumn(facts.name, kind, (0.0, 0.0)).spans(shown)
+    return (float(spans.low.min()), float(spans.high.max())) if shown else (0.0, 0.0)
+
+
+def _read_transition(path: Path, values: Sequence[str]) -> Floats:
+    """The matrix of a perturbed release, in the order of the sensitive values that the certificate tells."""
+    try:
+        return read_transition(path, values).probabilities
+    except (OSError, ValueError, IndexError) as error:
+        raise CertificateError(
+            f"'{path}' is not the matrix of this release, without which it answers nothing. Check it with: betalike "
+            "verify."
+        ) from error

@@ -1,0 +1,177 @@
+"""The paper's random workload: how far a release's answers are from the exact ones. Paper: 6.2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.errors import InputError, ParameterError
+from betalike.queries.answer import Answer, Estimates, to_answers
+from betalike.queries.boxes import Box
+from betalike.queries.columns import Column, NamedColumn, OrderedColumn
+from betalike.queries.index import ClassIndex, sensitive_masks, without
+from betalike.queries.kernels import SURE
+from betalike.queries.opening import OpenRelease
+from betalike.queries.shares import Spread
+from betalike.queries.values import ValueSet
+from betalike.randomness import Randomness
+from betalike.table import Cells, ClassCounts
+
+Floats = NDArray[np.float64]
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+EDGES = (0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class WorkloadResult:
+    """Estimates beside exact counts, of the queries whose exact count is not 0."""
+
+    exact: Floats
+    estimates: Estimates
+    n_dropped: int
+    method: str
+    n_predicates: int
+    selectivity: float
+
+    @cached_property
+    def relative_errors(self) -> Floats:
+        """How far each estimate is from the exact count, as a share of it."""
+        return np.abs(self.estimates.count - self.exact) / self.exact
+
+    @property
+    def median_relative_error(self) -> float | None:
+        """The paper's measure; None if every query was dropped."""
+        return float(np.median(self.relative_errors)) if len(self.exact) else None
+
+    @cached_property
+    def answers(self) -> list[Answer]:
+        """The estimates with their intervals."""
+        return to_answers(self.estimates, CONFIDENCE, self.method)
+
+    @property
+    def covered(self) -> float | None:
+        """The share of queries whose interval holds the exact count; None if every query was dropped."""
+        held = [a.low - 0.5 <= exact <= a.high + 0.5 for a, exact in zip(self.answers, self.exact, strict=True)]
+        return float(np.mean(held)) if held else None
+
+    @property
+    def histogram(self) -> list[tuple[float, float | None, int]]:
+        """How many queries have a relative error from one edge up to the next; None is no edge."""
+        counts, _ = np.histogram(self.relative_errors, [*EDGES, np.inf])
+        return list(zip(EDGES, [*EDGES[1:], None], counts.tolist(), strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `workload --json`."""
+        has_any = len(self.exact) > 0
+        quantiles = np.quantile(self.relative_errors, QUANTILES).tolist() if has_any else [None] * len(QUANTILES)
+        return {
+            "queries": len(self.exact) + self.n_dropped,
+            "dropped": self.n_dropped,
+            "predicates": self.n_predicates,
+            "selectivity": self.selectivity,
+            "method": self.method,
+            "median_relative_error": self.median_relative_error,
+            "mean_relative_error": float(self.relative_errors.mean()) if has_any else None,
+            "quantiles": {f"{q:g}": error for q, error in zip(QUANTILES, quantiles, strict=True)},
+            "histogram": [{"from": low, "to": high, "queries": count} for low, high, count in self.histogram],
+            "confidence": CONFIDENCE,
+            "covered": self.covered,
+        }
+
+
+def draw_queries(
+    columns: Sequence[Column],
+    sensitive: NamedColumn,
+    n_queries: int,
+    n_predicates: int,
+    selectivity: float,
+    randomness: Randomness,
+) -> list[Box]:
+    """Random queries: an interval for some quasi-identifiers drawn at random, and one for the sensitive attribute.
+
+    Each interval has the same share of its attribute's domain, so that the product of the shares is the selectivity.
+    Paper: 6.2, theta and lambda.
+    """
+    _check(n_queries, n_predicates, selectivity, len(columns))
+    part = selectivity ** (1.0 / (n_predicates + 1))
+    words = randomness.words(n_queries * (2 * len(columns) + 1)).reshape(n_queries, -1)
+    chosen = np.argsort(words[:, : len(columns)], axis=1, kind="stable")[:, :n_predicates]
+    chance = (words[:, len(columns) :] >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    queries: list[Box] = []
+    for axes, chances in zip(np.sort(chosen, axis=1).tolist(), chance.tolist(), strict=True):
+        box = {columns[axis].name: _interval(columns[axis], part, chances[axis]) for axis in axes}
+        box[sensitive.name] = _interval(sensitive, part, chances[-1])
+        queries.append(box)
+    return queries
+
+
+def _check(n_queries: int, n_predicates: int, selectivity: float, n_columns: int) -> None:
+    if not 1 <= n_queries <= 10_000_000:
+        raise ParameterError(f"queries is {n_queries}; it must be from 1 to 10000000.")
+    if not 0 <= n_predicates <= n_columns:
+        raise ParameterError(
+            f"predicates is {n_predicates}; it must be from 0 to the number of quasi-identifiers, {n_columns}."
+        )
+    if not 0 < selectivity <= 1:
+        raise ParameterError(f"selectivity is {selectivity}; it must be above 0 and at most 1, such as 0.1.")
+
+
+def _interval(column: Column, part: float, chance: float) -> ValueSet:
+    """A part of a column's domain that starts at random and does not leave it."""
+    low, high = column.domain if isinstance(column, OrderedColumn) else (0.0, len(_named(column).leaves) - 1.0)
+    if column.is_discrete and high < low:  # no value has a name
+        return ValueSet.of([], is_discrete=True).complement()
+    if column.is_discrete:
+        size = high - low + 1
+        length = min(max(round(size * part), 1), size)
+        start = low + min(int(chance * (size - length + 1)), size - length)
+        return ValueSet.of([(start, start + length - 1)], is_discrete=True)
+    start = low + chance * (high - low) * (1 - part)
+    return ValueSet.of([(start, min(start + (high - low) * part, high))], is_discrete=False)
+
+
+def _named(column: Column) -> NamedColumn:
+    assert isinstance(column, NamedColumn)
+    return column
+
+
+def exact_index(release: OpenRelease, cells: Cells, sensitive_labels: Sequence[str]) -> ClassIndex:
+    """The original table's points in the columns of its release, to count exactly."""
+    number = {value: i for i, value in enumerate(release.values)}
+    code = np.array([number.get(label, -1) for label in sensitive_labels], dtype=np.int64)[cells.value]
+    is_same = (code >= 0).all() and np.array_equal(np.bincount(code, cells.count, len(number)), release.counts)
+    if not is_same:
+        raise InputError("the sensitive values of this table are not those of the release's original table.")
+    columns, labels = [], []
+    for i, (column, axis) in enumerate(zip(release.quasi_identifiers, cells.axes, strict=True)):
+        codes = np.arange(axis.size)
+        of_code = axis.labels(codes, codes)
+        if isinstance(column, NamedColumn):
+            further = dict.fromkeys(label for label in of_code if label is not None and label not in column.codes)
+            column = replace(column, leaves=(*column.leaves, *further), n_unnamed=0)
+        columns.append(column)
+        labels.append([of_code[c] for c in cells.points[:, i].tolist()])
+    return ClassIndex.of(columns, labels, ClassCounts.of(cells.point, code, cells.count, len(number)))
+
+
+def count_exactly(index: ClassIndex, release: OpenRelease, queries: Sequence[Box]) -> Floats:
+    """The exact counts of queries, from the original table's points."""
+    masks = sensitive_masks(queries, release.sensitive, release.values)
+    selections = [without(box, release.sensitive.name) for box in queries]
+    return index.sum_boxes(selections, masks, index.shares(Spread.UNIFORM))[:, SURE]
+
+
+def run_workload(
+    release: OpenRelease, index: ClassIndex, queries: Sequence[Box], method: str, n_predicates: int, selectivity: float
+) -> WorkloadResult:
+    """Answer queries from a release and compare with the exact counts; queries that select nothing are dropped."""
+    exact = count_exactly(index, release, queries)
+    kept = [[query] for query, count in zip(queries, exact, strict=True) if count > 0]
+    estimates = release.estimate(kept, method)
+    return WorkloadResult(exact[exact > 0], estimates, len(queries) - len(kept), method, n_predicates, selectivity)
