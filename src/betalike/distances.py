@@ -25,7 +25,7 @@ class Ground(StrEnum):
 
 
 def divergences(classes: ClassCounts, prior: Floats) -> tuple[Floats, Floats]:
-    """Kullback-Leibler divergence of the prior from each class, and Jensen-Shannon divergence, in bits. Paper: Section 2.
+    """Kullback-Leibler divergence of the prior from each class, and Jensen-Shannon divergence, in bits.
 
     The first is infinite where a class lacks a value of the prior.
     """
