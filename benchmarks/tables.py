@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from betalike.api import make_schema
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines.memory import MemoryEngine
+from betalike.inputs import make_schema
 from betalike.io.tables import load
 from betalike.table import Cells
 

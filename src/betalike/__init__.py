@@ -12,11 +12,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from betalike.api import Release, audit, describe, open_release, publish, query, verify, workload
+    from betalike.api import Release, audit, compare, describe, open_release, publish, query, verify, workload
 
 __version__ = "0.1.0"
-_FUNCTIONS = ("audit", "describe", "open_release", "publish", "query", "verify", "workload")
-__all__ = ["Release", "__version__", "audit", "describe", "open_release", "publish", "query", "verify", "workload"]
+_FUNCTIONS = ("audit", "compare", "describe", "open_release", "publish", "query", "verify", "workload")
+__all__ = [
+    "Release",
+    "__version__",
+    "audit",
+    "compare",
+    "describe",
+    "open_release",
+    "publish",
+    "query",
+    "verify",
+    "workload",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,15 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-import polars as pl
 
-from betalike.certificate import FILE_NAME, Certificate, certificate_from_dict, read_certificate
+from betalike.certificate import FILE_NAME, certificate_from_dict, read_certificate
+from betalike.comparison import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
 from betalike.engines.memory import MemoryEngine
-from betalike.errors import ParameterError, SchemaError, suggestion
-from betalike.hierarchy import Hierarchy
+from betalike.errors import ParameterError
+from betalike.inputs import (
+    Frame,
+    choose,
+    choose_certificate,
+    choose_hierarchies,
+    is_path,
+    make_schema,
+    missing_is_value,
+    read,
+    read_text,
+)
 from betalike.inspection import (
     Audited,
     Checked,
@@ -26,7 +36,6 @@ from betalike.inspection import (
 )
 from betalike.io.description import Description, describe_frame
 from betalike.io.frames import like, to_polars
-from betalike.io.hierarchies import read_hierarchies
 from betalike.io.tables import load
 from betalike.models import Form, Likeness, Transition, make_model
 from betalike.progress import SILENT, Progress
@@ -38,9 +47,6 @@ from betalike.randomness import randomness
 from betalike.release_checks import is_exact
 from betalike.schema import Attribute, Kind, Role, Schema
 from betalike.schemes import DEFAULT_SCHEME, choose_promise, make_scheme
-
-Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
-Choice = TypeVar("Choice", Form, Format, Kind, Layout)
 
 
 @dataclass(frozen=True)
@@ -141,24 +147,24 @@ def publish(
     if out is not None and str(out) == "":
         raise ParameterError("out is empty; name a folder for the release.")
     schema = make_schema(
-        quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, keep, _missing_is_value(missing_sensitive)
+        quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, keep, missing_is_value(missing_sensitive)
     )
     job = Job(
         chosen,
         promise,
-        _choose(Layout, layout, "layout"),
-        _choose(Format, format, "format"),
+        choose(Layout, layout, "layout"),
+        choose(Format, format, "format"),
         tuple(keep),
     )
     watch = Stopwatch(progress)
     with watch.step("load"):
-        frame = _read(table, schema, missing, delimiter)
+        frame = read(table, schema, missing, delimiter)
     engine = MemoryEngine(frame, schema)
     if out is None:
         published = publish_in_memory(engine, job, watch)
     else:
         published = publish_to_folder(engine, job, Path(out), force, watch)
-    native = published.rows if _is_path(table) else like(published.rows, table)
+    native = published.rows if is_path(table) else like(published.rows, table)
     folder = Path(out) if out is not None else None
     worst_value = engine.sensitive_labels[published.verified.verdict.worst_value]
     transition = None if published.transition is None else _by_label(published.transition, engine.sensitive_labels)
@@ -183,17 +189,17 @@ def audit(
 
     The prior comes from the original table, else from a certificate, else (with a warning) from the table itself.
     """
-    if _is_path(table) and (Path(table) / FILE_NAME).is_file():
+    if is_path(table) and (Path(table) / FILE_NAME).is_file():
         refuse_exact(Path(table))
-    frame = _read_text(table, None, (), delimiter)
-    tree = _hierarchies(hierarchies, [sensitive]).get(sensitive)
+    frame = read_text(table, None, (), delimiter)
+    tree = choose_hierarchies(hierarchies, [sensitive]).get(sensitive)
     if original is not None:
-        prior = prior_from_column(_read_text(original, [sensitive], missing, delimiter)[sensitive])
+        prior = prior_from_column(read_text(original, [sensitive], missing, delimiter)[sensitive])
     elif certificate is not None:
-        prior = prior_from_certificate(_certificate(certificate), sensitive)
+        prior = prior_from_certificate(choose_certificate(certificate), sensitive)
     else:
         prior = None
-    likeness = None if beta is None else Likeness(beta, _choose(Form, model, "model"), k)
+    likeness = None if beta is None else Likeness(beta, choose(Form, model, "model"), k)
     return audit_frame(
         frame, list(quasi_identifiers), Attribute(sensitive, Role.SENSITIVE, hierarchy=tree), prior, likeness
     )
@@ -208,7 +214,7 @@ def verify(
     frame = None
     if original is not None:
         names = [*(certificate.table.quasi_identifiers if is_exact(certificate) else []), certificate.table.sensitive]
-        frame = _read_text(original, names, missing, delimiter)
+        frame = read_text(original, names, missing, delimiter)
     return check_release(folder, certificate, frame)
 
 
@@ -216,7 +222,7 @@ def open_release(folder: str | Path, *, hierarchies: str | Path | Mapping[str, A
     """Open a release folder to ask it for counts; only its published files are read."""
     folder = Path(folder)
     certificate = read_certificate(folder)
-    trees = _hierarchies(hierarchies, certificate.table.quasi_identifiers)
+    trees = choose_hierarchies(hierarchies, certificate.table.quasi_identifiers)
     return open_folder(folder, certificate, trees)
 
 
@@ -255,129 +261,86 @@ def workload(
     kinds = {column.name: Kind(column.kind) for column in table.columns}
     attributes = tuple(Attribute(name, Role.QUASI_IDENTIFIER, kinds[name]) for name in table.quasi_identifiers)
     schema = Schema(attributes, Attribute(table.sensitive, Role.SENSITIVE), sensitive_missing_is_value=True)
-    engine = MemoryEngine(_read(original, schema, missing, delimiter), schema)
+    engine = MemoryEngine(read(original, schema, missing, delimiter), schema)
     index = exact_index(release, engine.count_cells(), engine.sensitive_labels)
     return run_workload(release, index, drawn, chosen, predicates, selectivity)
 
 
+def compare(
+    table: Frame,
+    *,
+    quasi_identifiers: Sequence[str],
+    sensitive: str,
+    beta: float | Sequence[float] = 4.0,
+    schemes: Sequence[str] | None = None,
+    match: str | None = None,
+    model: str = "enhanced",
+    k: int = 1,
+    t: float | None = None,
+    hierarchies: str | Path | Mapping[str, Any] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    domains: Mapping[str, tuple[Any, Any]] | None = None,
+    weights: Mapping[str, float] | None = None,
+    missing: Sequence[str] = (),
+    missing_sensitive: str = "error",
+    queries: int = 1000,
+    predicates: int | None = None,
+    selectivity: float = 0.1,
+    delimiter: str | None = None,
+    seed: int | None = None,
+    progress: Progress = SILENT,
+) -> Comparison:
+    """Publish a table with several schemes, in memory, and measure each: loss, classes, what is reached, errors, time.
+
+    Args:
+        table: as for `publish`, and so are the other arguments that `publish` has.
+        quasi_identifiers: columns that others may know.
+        sensitive: the column to protect.
+        beta: one, or several to try in turn.
+        schemes: their names; all but "mondrian" by default. The first is the reference.
+        match: "t" or "loss": the other schemes get the parameter with which they come to the reference's t, or loss.
+        model: "enhanced" or "basic", for the schemes that keep likeness.
+        k: least number of rows in a class.
+        t: for "tmondrian" and "sabre"; by default what the reference reaches.
+        hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.
+        kinds: types of columns where the guess is wrong.
+        domains: least and greatest value of a numeric column, where the table does not show them.
+        weights: how much the loss on each quasi-identifier counts; 1 by default.
+        missing: texts that stand for a missing value in a CSV file, besides the empty one.
+        missing_sensitive: "error", or "value".
+        queries: how many random COUNT queries each release is asked; 0 for none.
+        predicates: quasi-identifiers that each query names; by default 3, or all if there are fewer.
+        selectivity: expected share of the rows that a query selects.
+        delimiter: of a CSV file, where it is not recognized.
+        seed: repeatable choices, for experiments only.
+        progress: something that shows how far the work is.
+    """
+    equal = None if match is None else choose(Equal, match, "match")
+    chosen = tuple(schemes) if schemes is not None else DEFAULT_SCHEMES if equal is None else MATCHED_SCHEMES
+    contest = Contest(
+        schemes=chosen,
+        betas=tuple(beta) if isinstance(beta, Sequence) else (beta,),
+        t=t,
+        form=choose(Form, model, "model"),
+        k=k,
+        equal=equal,
+        n_queries=queries,
+        n_predicates=min(3, len(quasi_identifiers)) if predicates is None else predicates,
+        selectivity=selectivity,
+        seed=seed,
+    )
+    is_value = missing_is_value(missing_sensitive)
+    schema = make_schema(quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, (), is_value)
+    return compare_schemes(MemoryEngine(read(table, schema, missing, delimiter), schema), contest, progress)
+
+
 def describe(table: Frame, *, hierarchies: str | Path | None = None, delimiter: str | None = None) -> Description:
     """Guess types and roles of a table's columns; its `to_toml()` is a specification to edit."""
-    frame = load(table, delimiter=delimiter) if _is_path(table) else to_polars(table)
+    frame = load(table, delimiter=delimiter) if is_path(table) else to_polars(table)
     folder = Path(hierarchies) if hierarchies is not None else None
-    return describe_frame(frame, Path(table) if _is_path(table) else None, folder)
+    return describe_frame(frame, Path(table) if is_path(table) else None, folder)
 
 
 def _by_label(transition: Transition, labels: Sequence[str]) -> dict[str, dict[str, float]]:
     rows = transition.probabilities.tolist()
     return {label: dict(zip(labels, row, strict=True)) for label, row in zip(labels, rows, strict=True)}
-
-
-def make_schema(
-    quasi_identifiers: Sequence[str],
-    sensitive: str,
-    hierarchies: str | Path | Mapping[str, Any] | None,
-    kinds: Mapping[str, str] | None,
-    domains: Mapping[str, tuple[Any, Any]] | None,
-    weights: Mapping[str, float] | None,
-    keep: Sequence[str],
-    missing_is_value: bool,
-) -> Schema:
-    """Bring together what the user said about each column."""
-    if isinstance(quasi_identifiers, str):
-        raise ParameterError("quasi_identifiers must be a list of column names, not one text.")
-    named = [*quasi_identifiers, sensitive]
-    typed = {column: _choose(Kind, kind, f"type of '{column}'") for column, kind in (kinds or {}).items()}
-    is_folder = isinstance(hierarchies, str | Path)  # it may hold hierarchies of columns that are numbers here
-    ordered = {column for column, kind in typed.items() if kind.is_ordered and is_folder}
-    trees = _hierarchies(hierarchies, [column for column in named if column not in ordered])
-    for option, given in (("types", typed), ("domains", domains or {})):
-        _check_named(option, given, named)
-    _check_named("weights", weights or {}, quasi_identifiers)
-
-    def attribute(column: str, role: Role) -> Attribute:
-        domain = (domains or {}).get(column)
-        return Attribute(
-            column,
-            role,
-            typed.get(column),
-            (domain[0], domain[1]) if domain is not None else None,
-            trees.get(column),
-            float((weights or {}).get(column, 1.0)),
-        )
-
-    return Schema(
-        tuple(attribute(column, Role.QUASI_IDENTIFIER) for column in quasi_identifiers),
-        attribute(sensitive, Role.SENSITIVE),
-        tuple(Attribute(column, Role.KEPT) for column in keep),
-        missing_is_value,
-    )
-
-
-def _check_named(option: str, given: Mapping[str, Any], named: Sequence[str]) -> None:
-    for column in given:
-        if column not in named:
-            raise SchemaError(
-                f"{option} has '{column}', which is not one of the columns named: {', '.join(named)}."
-                f"{suggestion(column, named)}"
-            )
-
-
-def _hierarchies(given: str | Path | Mapping[str, Any] | None, columns: Sequence[str]) -> dict[str, Hierarchy]:
-    if given is None:
-        return {}
-    if isinstance(given, str | Path):
-        return read_hierarchies(given, columns)
-    return {
-        column: tree
-        if isinstance(tree, Hierarchy)
-        else Hierarchy.from_rows(tree, source=f"the hierarchy of '{column}'")
-        for column, tree in given.items()
-        if column in columns
-    }
-
-
-def _missing_is_value(choice: str) -> bool:
-    if choice not in ("error", "value"):
-        raise ParameterError(f"missing_sensitive is '{choice}'; it must be 'error' or 'value'.")
-    return choice == "value"
-
-
-def _choose(choices: type[Choice], given: str, what: str) -> Choice:
-    try:
-        return choices(given)
-    except ValueError as error:
-        known = [str(choice) for choice in choices]
-        raise ParameterError(
-            f"the {what} is '{given}'; it must be one of: {', '.join(known)}.{suggestion(str(given), known)}"
-        ) from error
-
-
-def _is_path(table: Frame) -> bool:
-    return isinstance(table, str | Path)
-
-
-def _read(table: Frame, schema: Schema, missing: Sequence[str], delimiter: str | None) -> pl.DataFrame:
-    """The columns of the schema; what is published as it is, or coded by its text, is read as text."""
-    if not _is_path(table):
-        return to_polars(table, schema.names)
-    is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind is Kind.CATEGORICAL}
-    as_text = {*is_text, schema.sensitive.name, *(attribute.name for attribute in schema.kept)}
-    return load(table, schema.names, as_text, missing, delimiter)
-
-
-def _read_text(
-    table: Frame, columns: Sequence[str] | None, missing: Sequence[str], delimiter: str | None
-) -> pl.DataFrame:
-    """A published table, or one column of the original, with all its cells as text."""
-    if not _is_path(table):
-        return to_polars(table, columns)
-    path = Path(table)
-    if path.is_dir():
-        path = next((path / name for name in ("published.csv", "published.parquet") if (path / name).is_file()), path)
-    return load(path, columns, None, missing, delimiter)
-
-
-def _certificate(given: str | Path | Mapping[str, Any]) -> Certificate:
-    if isinstance(given, str | Path):
-        return read_certificate(Path(given))
-    return certificate_from_dict(given)

@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "betalike"
 # From the bottom. A module imports lower layers and its own file or folder, nothing beside it and nothing above.
 LAYERS: list[set[str]] = [
     {"errors"},
-    {"compilation", "progress"},
+    {"compilation", "progress", "matching"},
     {"randomness"},
     {"hierarchy"},
     {"schema"},
@@ -33,6 +33,7 @@ LAYERS: list[set[str]] = [
     {"release_checks"},
     {"inspection"},
     {"queries"},
+    {"comparison", "inputs"},
     {"api"},
     {"report"},
     {"cli"},

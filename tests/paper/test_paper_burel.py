@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import twins
-from betalike.api import make_schema
 from betalike.engines.memory import MemoryEngine
+from betalike.inputs import make_schema
 from betalike.models import Form, Likeness
 from betalike.randomness import SeededRandomness
 from betalike.schemes import Burel, Retrieval

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 import twins
-from betalike.api import make_schema
 from betalike.engines.memory import MemoryEngine
+from betalike.inputs import make_schema
 from betalike.loss import plan_loss
 from betalike.measures import Audit, measure
 from betalike.models import Likeness

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from betalike.api import make_schema
 from betalike.engines.memory import MemoryEngine
+from betalike.inputs import make_schema
 from betalike.loss import plan_loss
 from betalike.models import Likeness
 from betalike.schemes import Seam

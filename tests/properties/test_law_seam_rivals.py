@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from betalike.api import make_schema
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines.memory import MemoryEngine
+from betalike.inputs import make_schema
 from betalike.loss import plan_loss
 from betalike.models import Likeness
 from betalike.randomness import SeededRandomness

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import betalike
-from betalike.cli.outcome import NOT_KEPT, Interruption, print_json, run
+from betalike.cli.comparing import compare
+from betalike.cli.counting import query, workload
+from betalike.cli.options import (
+    Categorical,
+    Closeness,
+    Delimiter,
+    Force,
+    Hierarchies,
+    Json,
+    LeastSize,
+    Missing,
+    MissingSensitive,
+    Model,
+    Numeric,
+    Qi,
+    Scheme,
+    Seed,
+    Sensitive,
+    Spec,
+    Weights,
+)
+from betalike.cli.outcome import COMPILING, NOT_KEPT, Interruption, print_json, run
 
 app = typer.Typer(
     help="Publish microdata so that nobody's secret becomes more than beta times likelier, and prove it.",
@@ -20,29 +39,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a pretty traceback shows local variables, and so cells of the table
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
-Qi = Annotated[list[str] | None, typer.Option("--qi", help="Quasi-identifiers: columns others may know, a,b,c.")]
-Sensitive = Annotated[str | None, typer.Option("--sensitive", help="The column to protect.")]
-Hierarchies = Annotated[
-    Path | None, typer.Option("--hierarchies", help="Folder with a <column>.csv for each hierarchy (leaf;...;*).")
-]
-Missing = Annotated[list[str] | None, typer.Option("--missing", help="Texts that stand for a missing value, NA,?.")]
-Delimiter = Annotated[str | None, typer.Option("--delimiter", help="Of a CSV file, where it is not recognized.")]
-Model = Annotated[str, typer.Option("--model", help="The promise: enhanced or basic.")]
-Scheme = Annotated[
-    str | None,
-    typer.Option(
-        "--scheme",
-        help="seam (default), burel, burel+split, lmondrian, dmondrian, tmondrian, mondrian, sabre, perturb, baseline.",
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")]
-Method = Annotated[
-    str | None,
-    typer.Option("--method", help="density or uniform; of a perturbed release shrinkage, inversion or prior."),
-]
-Seed = Annotated[int | None, typer.Option("--seed", help="Repeatable choices, for experiments only.")]
 
 
 def main() -> None:
@@ -142,7 +138,7 @@ def publish(
         float | None, typer.Option("--beta", help="No value becomes more than beta times likelier; such as 4.")
     ] = None,
     out: Annotated[str | None, typer.Option("--out", help="Folder for the release.")] = None,
-    spec: Annotated[Path | None, typer.Option("--spec", help="A release.toml; options given besides it win.")] = None,
+    spec: Spec = None,
     scheme: Scheme = None,
     model: Annotated[
         str | None,
@@ -152,8 +148,8 @@ def publish(
             "entropy-l-diversity, recursive-l-diversity or k-anonymity.",
         ),
     ] = None,
-    k: Annotated[int | None, typer.Option("--k", help="Least number of rows in a class (default: 1).")] = None,
-    t: Annotated[float | None, typer.Option("--t", help="Of t-closeness: the greatest distance, such as 0.2.")] = None,
+    k: LeastSize = None,
+    t: Closeness = None,
     delta: Annotated[float | None, typer.Option("--delta", help="Of delta-disclosure, such as 1.5.")] = None,
     l: Annotated[float | None, typer.Option("--l", help="Of l-diversity: the least number of values.")] = None,  # noqa: E741
     c: Annotated[float | None, typer.Option("--c", help="Of recursive l-diversity, such as 2.")] = None,
@@ -161,22 +157,14 @@ def publish(
         str | None, typer.Option("--ground", help="Distances for t-closeness: equal, ordered or hierarchical.")
     ] = None,
     hierarchies: Hierarchies = None,
-    numeric: Annotated[
-        list[str] | None, typer.Option("--numeric", help="Quasi-identifiers to treat as numbers, a,b.")
-    ] = None,
-    categorical: Annotated[
-        list[str] | None, typer.Option("--categorical", help="Quasi-identifiers to treat as categories, a,b.")
-    ] = None,
+    numeric: Numeric = None,
+    categorical: Categorical = None,
     keep: Annotated[
         list[str] | None, typer.Option("--keep", help="Columns to publish as they are, unprotected, a,b.")
     ] = None,
-    weights: Annotated[
-        list[str] | None, typer.Option("--weights", help="How much the loss on a column counts, age=2,gender=1.")
-    ] = None,
+    weights: Weights = None,
     missing: Missing = None,
-    missing_sensitive: Annotated[
-        str | None, typer.Option("--missing-sensitive", help="error (default), or value: publish it as a value.")
-    ] = None,
+    missing_sensitive: MissingSensitive = None,
     format: Annotated[str | None, typer.Option("--format", help="csv (default) or parquet.")] = None,
     layout: Annotated[
         str | None, typer.Option("--layout", help="labels (default), or bounds: age_low and age_high.")
@@ -305,7 +293,9 @@ def verify(
     """Check a release against its certificate: the files' digests, and the promise counted anew."""
 
     def command() -> int:
-        checked = betalike.verify(folder, original=original, missing=_split(missing), delimiter=delimiter)
+        from betalike.cli.arguments import split_list
+
+        checked = betalike.verify(folder, original=original, missing=split_list(missing), delimiter=delimiter)
         if json:
             print_json(checked.to_dict())
         else:
@@ -319,93 +309,9 @@ def verify(
     run(command, json)
 
 
-@app.command()
-def query(
-    folder: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    predicate: Annotated[str, typer.Argument(help="Such as: age BETWEEN 30 AND 40 AND salary_class IN (3, 4).")],
-    method: Method = None,
-    confidence: Annotated[float, typer.Option("--confidence", help="Of the interval around the estimate.")] = 0.95,
-    hierarchies: Hierarchies = None,
-    json: Json = False,
-) -> None:
-    """Estimate COUNT(*) of a predicate from a release alone, with its standard error and an interval."""
-
-    def command() -> int:
-        with _announced():
-            answer = betalike.query(folder, predicate, method=method, confidence=confidence, hierarchies=hierarchies)
-        if json:
-            print_json(answer.to_dict())
-        else:
-            from rich.console import Console
-
-            from betalike.report.counts import print_answer
-
-            print_answer(Console(), answer)
-        return 0
-
-    run(command, json)
-
-
-@app.command()
-def workload(
-    folder: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    original: Annotated[Path | None, typer.Option("--original", help="The original table, for exact counts.")] = None,
-    queries: Annotated[int, typer.Option("--queries", help="How many random queries.")] = 10_000,
-    predicates: Annotated[int, typer.Option("--predicates", help="Quasi-identifiers that each query names.")] = 3,
-    selectivity: Annotated[float, typer.Option("--selectivity", help="Expected share of the rows.")] = 0.1,
-    method: Method = None,
-    hierarchies: Hierarchies = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    seed: Seed = None,
-    json: Json = False,
-) -> None:
-    """Measure how far a release's answers to random queries are from the exact ones."""
-
-    def command() -> int:
-        from betalike.errors import ParameterError
-
-        if original is None:
-            raise ParameterError("name the original table, for the exact counts: --original TABLE.")
-        with _announced():
-            result = betalike.workload(
-                folder,
-                original=original,
-                queries=queries,
-                predicates=predicates,
-                selectivity=selectivity,
-                method=method,
-                hierarchies=hierarchies,
-                missing=_split(missing),
-                delimiter=delimiter,
-                seed=seed,
-            )
-        if json:
-            print_json(result.to_dict())
-        else:
-            from rich.console import Console
-
-            from betalike.report.counts import print_workload
-
-            print_workload(Console(), result)
-        return 0
-
-    run(command, json)
-
-
-@contextlib.contextmanager
-def _announced() -> Iterator[None]:
-    """Tell the user if kernels have to be compiled meanwhile."""
-    from betalike.compilation import announced_compilation
-
-    with announced_compilation(lambda: print(COMPILING, file=sys.stderr)):
-        yield
-
-
-def _split(given: list[str] | None) -> list[str]:
-    from betalike.cli.arguments import split_list
-
-    return split_list(given)
+app.command()(query)
+app.command()(workload)
+app.command()(compare)
 
 
 def _publish(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False) -> int:
@@ -435,6 +341,3 @@ def _publish(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False)
         print_rows(console, "The release: rows in random order", release.frame.head(5).to_dict(as_series=False))
     print_release(console, release)
     return 0
-
-
-COMPILING = "Compiling for this machine, once after an installation; this takes some seconds ..."

@@ -21,16 +21,35 @@ def split_list(given: list[str] | None) -> list[str]:
 
 def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:
     """What to call `betalike.publish` with; options on the command line win over the specification."""
+    if given["engine"] != "memory":
+        raise ParameterError(f"the engine is '{given['engine']}'; there is: memory.")
+    return _arguments(given, spec, tuple(WORDS))
+
+
+def compare_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:
+    """What to call `betalike.compare` with."""
+    arguments = _arguments(given, spec, ("table", "quasi_identifiers", "sensitive"))
+    taken = ("table", "quasi_identifiers", "sensitive", "beta", "model", "k", "t", "hierarchies", "kinds", "domains")
+    further = ("weights", "missing", "missing_sensitive", "delimiter", "seed")
+    compared = {name: value for name, value in arguments.items() if name in (*taken, *further)}
+    if given["beta"]:
+        compared["beta"] = [_parse_number("--beta", text) for text in split_list(given["beta"])]
+    if given["schemes"]:
+        compared["schemes"] = split_list(given["schemes"])
+    return compared
+
+
+def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, ...]) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     if spec is not None:
         from betalike.io.specification import read_specification
 
         arguments = read_specification(spec).arguments(spec.parent)
-    lists = {name: split_list(given[name]) for name in ("quasi_identifiers", "keep", "missing") if given[name]}
+    lists = {name: split_list(given[name]) for name in ("quasi_identifiers", "keep", "missing") if given.get(name)}
     arguments |= lists
     plain = ("table", "sensitive", "out", "scheme", "hierarchies", "missing_sensitive", "format", "layout", "delimiter")
     for name in (*plain, *PROMISE, "force", "seed"):
-        if given[name] is not None:
+        if given.get(name) is not None:
             arguments[name] = given[name]
     kinds = dict.fromkeys(split_list(given["categorical"]), "categorical")
     for column in split_list(given["numeric"]):
@@ -44,15 +63,20 @@ def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, 
         arguments["kinds"] = {**arguments.get("kinds", {}), **kinds}
     if given["weights"]:
         arguments["weights"] = {**arguments.get("weights", {}), **_parse_weights(split_list(given["weights"]))}
-    options = {name: given[name] for name in OPTIONS if given[name] is not None}
+    options = {name: given[name] for name in OPTIONS if given.get(name) is not None}
     if options:
         arguments["options"] = {**arguments.get("options", {}), **options}
-    if given["engine"] != "memory":
-        raise ParameterError(f"the engine is '{given['engine']}'; there is: memory.")
-    for name, word in WORDS.items():
+    for name in needed:
         if arguments.get(name) in (None, []):
-            raise ParameterError(f"{word} is missing. Give it, or name a specification with --spec.")
+            raise ParameterError(f"{WORDS[name]} is missing. Give it, or name a specification with --spec.")
     return arguments
+
+
+def _parse_number(option: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ParameterError(f"{option} has '{text}', which is no number.") from error
 
 
 def _parse_weights(given: list[str]) -> dict[str, float]:

@@ -16,6 +16,7 @@ from betalike.errors import BetalikeError
 
 NOT_KEPT, BAD_INPUT, OUR_BUG, INTERRUPTED = 1, 2, 3, 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+COMPILING = "Compiling for this machine, once after an installation; this takes some seconds ..."
 
 
 class Interruption:
@@ -97,3 +98,12 @@ def _describe_bug(error: BaseException) -> str:
         f"a bug in betalike ({type(error).__name__} at {where}). Please report it. "
         "With BETALIKE_DEBUG=1 the whole traceback is shown, which may hold cells of the table."
     )
+
+
+@contextlib.contextmanager
+def announced() -> Iterator[None]:
+    """Tell the user if kernels have to be compiled meanwhile."""
+    from betalike.compilation import announced_compilation
+
+    with announced_compilation(lambda: print(COMPILING, file=sys.stderr)):
+        yield

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from betalike import schemes
-from betalike.api import make_schema
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import ParameterError
+from betalike.inputs import make_schema
 from betalike.loss import plan_loss
 from betalike.models import Form, Likeness
 from betalike.randomness import SeededRandomness

@@ -1,0 +1,119 @@
+"""The command that compares schemes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import betalike
+from betalike.cli.options import (
+    Categorical,
+    Closeness,
+    Delimiter,
+    Hierarchies,
+    Json,
+    LeastSize,
+    Missing,
+    MissingSensitive,
+    Numeric,
+    Qi,
+    Seed,
+    Sensitive,
+    Spec,
+    Weights,
+)
+from betalike.cli.outcome import COMPILING, print_json, run
+
+
+def compare(
+    table: Annotated[Path | None, typer.Argument(help="CSV, Parquet or Arrow IPC file; or in --spec.")] = None,
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    beta: Annotated[
+        list[str] | None, typer.Option("--beta", help="One or several, in turn: 1,2,4 (default: 4).")
+    ] = None,
+    schemes: Annotated[
+        list[str] | None, typer.Option("--schemes", help="Names, a,b (default: all); the first is the reference.")
+    ] = None,
+    match: Annotated[
+        str | None, typer.Option("--match", help="t or loss: find what makes the others equal to the reference in it.")
+    ] = None,
+    spec: Spec = None,
+    model: Annotated[str | None, typer.Option("--model", help="enhanced (default) or basic.")] = None,
+    k: LeastSize = None,
+    t: Closeness = None,
+    hierarchies: Hierarchies = None,
+    numeric: Numeric = None,
+    categorical: Categorical = None,
+    weights: Weights = None,
+    missing: Missing = None,
+    missing_sensitive: MissingSensitive = None,
+    queries: Annotated[
+        int, typer.Option("--queries", help="COUNT queries that each release is asked; 0: none.")
+    ] = 1000,
+    predicates: Annotated[
+        int | None, typer.Option("--predicates", help="Quasi-identifiers that each query names (default: up to 3).")
+    ] = None,
+    selectivity: Annotated[float, typer.Option("--selectivity", help="Expected share of the rows.")] = 0.1,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Draw loss against reached beta: a file .svg or .png.")
+    ] = None,
+    delimiter: Delimiter = None,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Try several schemes on a table, publish nothing, and show loss, protection, errors and time side by side."""
+
+    def command() -> int:
+        from rich.console import Console
+
+        from betalike.cli.arguments import compare_arguments
+        from betalike.compilation import announced_compilation
+        from betalike.report.comparison import WIDEST, check_picture, print_comparison, save_picture
+        from betalike.report.progress import TerminalProgress
+
+        given = {
+            "table": table,
+            "quasi_identifiers": qi,
+            "sensitive": sensitive,
+            "beta": beta,
+            "model": model,
+            "k": k,
+            "t": t,
+            "hierarchies": hierarchies,
+            "numeric": numeric,
+            "categorical": categorical,
+            "weights": weights,
+            "missing": missing,
+            "missing_sensitive": missing_sensitive,
+            "delimiter": delimiter,
+            "seed": seed,
+            "schemes": schemes,
+        }
+        arguments = compare_arguments(given, spec)
+        if picture is not None:
+            check_picture(picture)
+        with (
+            TerminalProgress(Console(stderr=True), lambda: None) as progress,
+            announced_compilation(lambda: progress.say(COMPILING)),
+        ):
+            comparison = betalike.compare(
+                **arguments,
+                match=match,
+                queries=queries,
+                predicates=predicates,
+                selectivity=selectivity,
+                progress=progress,
+            )
+        if json:
+            print_json(comparison.to_dict())
+        else:
+            print_comparison(Console(width=None if sys.stdout.isatty() else WIDEST), comparison)
+        if picture is not None:
+            save_picture(comparison, picture)
+        return 0
+
+    run(command, json)

@@ -1,0 +1,44 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
+Qi = Annotated[list[str] | None, typer.Option("--qi", help="Quasi-identifiers: columns others may know, a,b,c.")]
+Sensitive = Annotated[str | None, typer.Option("--sensitive", help="The column to protect.")]
+Hierarchies = Annotated[
+    Path | None, typer.Option("--hierarchies", help="Folder with a <column>.csv for each hierarchy (leaf;...;*).")
+]
+Missing = Annotated[list[str] | None, typer.Option("--missing", help="Texts that stand for a missing value, NA,?.")]
+Delimiter = Annotated[str | None, typer.Option("--delimiter", help="Of a CSV file, where it is not recognized.")]
+Model = Annotated[str, typer.Option("--model", help="The promise: enhanced or basic.")]
+Scheme = Annotated[
+    str | None,
+    typer.Option(
+        "--scheme",
+        help="seam (default), burel, burel+split, lmondrian, dmondrian, tmondrian, mondrian, sabre, perturb, baseline.",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")]
+Method = Annotated[
+    str | None,
+    typer.Option("--method", help="density or uniform; of a perturbed release shrinkage, inversion or prior."),
+]
+Seed = Annotated[int | None, typer.Option("--seed", help="Repeatable choices, for experiments only.")]
+LeastSize = Annotated[int | None, typer.Option("--k", help="Least number of rows in a class (default: 1).")]
+Numeric = Annotated[list[str] | None, typer.Option("--numeric", help="Quasi-identifiers to treat as numbers, a,b.")]
+Categorical = Annotated[
+    list[str] | None, typer.Option("--categorical", help="Quasi-identifiers to treat as categories, a,b.")
+]
+Weights = Annotated[
+    list[str] | None, typer.Option("--weights", help="How much the loss on a column counts, age=2,gender=1.")
+]
+MissingSensitive = Annotated[
+    str | None, typer.Option("--missing-sensitive", help="error (default), or value: publish it as a value.")
+]
+Spec = Annotated[Path | None, typer.Option("--spec", help="A release.toml; options given besides it win.")]
+Closeness = Annotated[float | None, typer.Option("--t", help="Of t-closeness: the greatest distance, such as 0.2.")]

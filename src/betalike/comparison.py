@@ -1,0 +1,259 @@
+"""Several schemes on one table, side by side, before anything is published. Paper: Section 6."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from betalike.axis import HierarchyAxis
+from betalike.compilation import announced_compilation
+from betalike.distances import earth_movers_distances, natural_ground
+from betalike.engines.memory import MemoryEngine
+from betalike.errors import InputError, ParameterError, suggestion
+from betalike.loss import plan_loss
+from betalike.matching import match
+from betalike.models import Closeness, Disclosure, DisclosureForLikeness, Form, Likeness, Model, fit
+from betalike.progress import SILENT, Progress, Stopwatch
+from betalike.publication import Job, Published, publish_in_memory
+from betalike.queries.boxes import Box
+from betalike.queries.index import ClassIndex
+from betalike.queries.opening import open_frame
+from betalike.queries.workload import draw_queries, exact_index, run_workload
+from betalike.randomness import randomness
+from betalike.schemes import GENERALIZING, PROMISES, SCHEMES, make_scheme
+
+DEFAULT_SCHEMES = tuple(scheme for scheme in SCHEMES if scheme != "mondrian")  # with likeness, that is lmondrian
+MATCHED_SCHEMES = tuple(scheme for scheme in DEFAULT_SCHEMES if scheme in GENERALIZING)
+PARAMETERS = {"t-closeness": "t", "delta-disclosure": "delta"}  # of the others: beta
+# Where a parameter is looked for that makes two schemes equal.
+RANGES = {"beta": (1e-3, 1e3), "delta": (1e-3, 50.0), "t": (1e-4, 1.0)}
+
+
+class Equal(StrEnum):
+    """What schemes can be made equal in, to compare the rest. Paper: 6.1."""
+
+    T = "t"
+    LOSS = "loss"
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Which schemes are compared, and how."""
+
+    schemes: tuple[str, ...] = DEFAULT_SCHEMES
+    betas: tuple[float, ...] = (4.0,)
+    t: float | None = None
+    form: Form = Form.ENHANCED
+    k: int = 1
+    equal: Equal | None = None
+    n_queries: int = 1000
+    n_predicates: int = 3
+    selectivity: float = 0.1
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for scheme in self.schemes:
+            if scheme not in SCHEMES:
+                raise ParameterError(
+                    f"there is no scheme '{scheme}'. There are: {', '.join(SCHEMES)}.{suggestion(scheme, SCHEMES)}"
+                )
+        if not self.schemes or not self.betas:
+            raise ParameterError("name at least one scheme and one beta.")
+        for beta in self.betas:
+            Likeness(beta, self.form, self.k)  # refuses what no promise can be
+        if self.t is not None:
+            Closeness(self.t)
+        if parameter_of(self.schemes[0]) == "t" and self.t is None:
+            raise ParameterError(
+                f"the first scheme is '{self.schemes[0]}', which keeps t-closeness: give its t, such as 0.2, or name a "
+                "scheme first that keeps beta-likeness."
+            )
+        exact = [scheme for scheme in self.schemes if scheme not in GENERALIZING]
+        if self.equal is not None and exact:
+            raise ParameterError(
+                f"'{exact[0]}' publishes quasi-identifiers exactly, so it cannot be made equal in {self.equal} to the "
+                "others. Leave it out."
+            )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What one scheme gives: `beta` and `t` are those reached, `asked` is what it was asked for.
+
+    Of a scheme that cannot publish this table as asked, only `refusal` says why.
+    """
+
+    scheme: str
+    parameter: str
+    asked: float | None
+    loss: float | None = None
+    classes: int | None = None
+    smallest_class: int | None = None
+    beta: float | None = None
+    enhanced_beta: float | None = None
+    t: float | None = None
+    l: float | None = None  # noqa: E741 - the name that everybody uses
+    delta: float | None = None
+    count_error: float | None = None
+    seconds: float | None = None
+    refusal: str | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The results, a group for each beta that the first scheme was asked for."""
+
+    contest: Contest
+    n_rows: int
+    groups: list[list[Compared]]
+
+    @property
+    def results(self) -> list[Compared]:
+        """All results in one list."""
+        return [compared for group in self.groups for compared in group]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `compare --json`."""
+        contest = self.contest
+        return {
+            "rows": self.n_rows,
+            "match": contest.equal,
+            "reference": contest.schemes[0],
+            "queries": contest.n_queries,
+            "predicates": contest.n_predicates,
+            "selectivity": contest.selectivity,
+            "schemes": [asdict(compared) for compared in self.results],
+        }
+
+
+def parameter_of(scheme: str) -> str:
+    """What a scheme is asked with: beta, or t, or delta."""
+    return PARAMETERS.get(PROMISES.get(scheme, ("",))[0], "beta")
+
+
+def compare_schemes(engine: MemoryEngine, contest: Contest, progress: Progress = SILENT) -> Comparison:
+    """Compare schemes on a table; the first one is what the others are made equal to."""
+    comparing = Comparing(engine, contest, Questions(engine, contest))
+    turns = [(beta, scheme) for beta in contest.betas for scheme in contest.schemes]
+    groups: list[list[Compared]] = []
+    for beta, scheme in progress.track(turns, "comparing"):
+        if scheme == contest.schemes[0]:
+            groups.append([comparing.publish(scheme, comparing.promise(scheme, beta))])
+        elif len(groups) == 1 or comparing.depends_on_beta(scheme):
+            groups[-1].append(comparing.try_to_publish(scheme, beta, reference=groups[-1][0]))
+    return Comparison(contest, engine.count_cells().n_rows, groups)
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """A table, and the contest that schemes have on it."""
+
+    engine: MemoryEngine
+    contest: Contest
+    questions: Questions
+
+    def depends_on_beta(self, scheme: str) -> bool:
+        """Whether another beta makes another release."""
+        has_own_t = parameter_of(scheme) == "t" and self.contest.t is not None
+        return self.contest.equal is not None or not (scheme == "baseline" or has_own_t)
+
+    def try_to_publish(self, scheme: str, beta: float, reference: Compared) -> Compared:
+        """What a scheme gives, or why it refuses."""
+        try:
+            wanted = self.contest.equal
+            promise = self.promise(scheme, beta, reference) if wanted is None else self._equal(scheme, reference)
+            return self.publish(scheme, promise)
+        except InputError as error:
+            return Compared(scheme, parameter_of(scheme), None, refusal=str(error))
+
+    def promise(self, scheme: str, beta: float, reference: Compared | None = None) -> Model | DisclosureForLikeness:
+        """What a scheme is asked for; without a t of its own, t-closeness as near as the reference came."""
+        contest, parameter = self.contest, parameter_of(scheme)
+        if parameter == "t":
+            reached = reference.t if reference is not None else None
+            return Closeness(contest.t or min(max(reached or 0.0, RANGES["t"][0]), 1.0), k=contest.k)
+        if parameter == "delta":
+            return DisclosureForLikeness(beta, contest.k)
+        return Likeness(beta, contest.form, contest.k)
+
+    def publish(self, scheme: str, promise: Model | DisclosureForLikeness) -> Compared:
+        """Publish in memory, verified, and measure; once more if kernels were compiled, to time the work alone."""
+        job = Job(make_scheme(scheme, randomness(self.contest.seed)), promise)
+        compiled: list[bool] = []
+        with announced_compilation(lambda: compiled.append(True)):
+            published, seconds = self._timed(job)
+        if compiled:
+            published, seconds = self._timed(job)
+        told, release, audit = published.certificate.promise, published.certificate.release, published.verified.audit
+        parameter = parameter_of(scheme)
+        return Compared(
+            scheme=scheme,
+            parameter=parameter,
+            asked=told.beta if parameter == "beta" else float(told.parameters[parameter]),
+            loss=release.average_loss,
+            classes=audit.classes,
+            smallest_class=audit.k,
+            beta=audit.basic_beta,
+            enhanced_beta=audit.enhanced_beta,
+            t=audit.t,
+            l=audit.l,
+            delta=audit.delta,
+            count_error=self.questions.median_error(published),
+            seconds=seconds,
+        )
+
+    def _timed(self, job: Job) -> tuple[Published, float]:
+        watch = Stopwatch()
+        published = publish_in_memory(self.engine, job, watch)
+        return published, sum(watch.seconds.values())
+
+    def _equal(self, scheme: str, reference: Compared) -> Model:
+        """The promise with which a scheme comes to the same t, or the same loss, as the reference. Paper: 6.1."""
+        contest, cells = self.contest, self.engine.count_cells()
+        makers: dict[str, Callable[[float], Model]] = {
+            "beta": lambda beta: Likeness(beta, contest.form, contest.k),
+            "delta": lambda delta: Disclosure(delta, contest.k),
+            "t": lambda t: Closeness(t, k=contest.k),
+        }
+        make = makers[parameter_of(scheme)]
+
+        def evaluate(parameter: float) -> tuple[float, Model]:
+            model = fit(make(parameter), cells.value_counts, cells.sensitive)
+            plan = GENERALIZING[scheme](randomness=randomness(contest.seed)).plan(cells, model)
+            if contest.equal is Equal.LOSS:
+                return plan_loss(plan).average, model
+            prior, ground = cells.value_counts / cells.n_rows, natural_ground(cells.sensitive)
+            return float(earth_movers_distances(plan.class_counts, prior, ground, cells.sensitive).max()), model
+
+        target = reference.loss if contest.equal is Equal.LOSS else reference.t
+        return match(target or 0.0, evaluate, *RANGES[parameter_of(scheme)]).result
+
+
+class Questions:
+    """Random COUNT queries, the same for every release of a table. Paper: 6.2."""
+
+    def __init__(self, engine: MemoryEngine, contest: Contest) -> None:
+        self._engine, self._contest = engine, contest
+        cells = engine.count_cells()
+        # With the hierarchies, every release has the same columns, and so the same queries.
+        self._trees = {axis.name: axis.hierarchy for axis in cells.axes if isinstance(axis, HierarchyAxis)}
+        self._queries: list[Box] = []
+        self._index: ClassIndex | None = None
+
+    def median_error(self, published: Published) -> float | None:
+        """Median relative error of a release's answers; None without queries, or if none of them selects anything."""
+        if not self._contest.n_queries:
+            return None
+        matrix = None if published.transition is None else published.transition.probabilities
+        release = open_frame(published.rows, published.certificate, self._trees, matrix)
+        n_predicates, selectivity = self._contest.n_predicates, self._contest.selectivity
+        if self._index is None:
+            chance = randomness(self._contest.seed)
+            columns, n_queries = release.quasi_identifiers, self._contest.n_queries
+            self._queries = draw_queries(columns, release.sensitive, n_queries, n_predicates, selectivity, chance)
+            self._index = exact_index(release, self._engine.count_cells(), self._engine.sensitive_labels)
+        method = release.choose_method(None)
+        result = run_workload(release, self._index, self._queries, method, n_predicates, selectivity)
+        return result.median_relative_error

@@ -1,0 +1,137 @@
+"""What users say of a table, in whichever form, brought to one: its schema, its rows, choices by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from betalike.certificate import Certificate, certificate_from_dict, read_certificate
+from betalike.errors import ParameterError, SchemaError, suggestion
+from betalike.hierarchy import Hierarchy
+from betalike.io.frames import to_polars
+from betalike.io.hierarchies import read_hierarchies
+from betalike.io.tables import load
+from betalike.schema import Attribute, Kind, Role, Schema
+
+Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def make_schema(
+    quasi_identifiers: Sequence[str],
+    sensitive: str,
+    hierarchies: str | Path | Mapping[str, Any] | None,
+    kinds: Mapping[str, str] | None,
+    domains: Mapping[str, tuple[Any, Any]] | None,
+    weights: Mapping[str, float] | None,
+    keep: Sequence[str],
+    is_missing_value: bool,
+) -> Schema:
+    """Bring together what the user said about each column."""
+    if isinstance(quasi_identifiers, str):
+        raise ParameterError("quasi_identifiers must be a list of column names, not one text.")
+    named = [*quasi_identifiers, sensitive]
+    typed = {column: choose(Kind, kind, f"type of '{column}'") for column, kind in (kinds or {}).items()}
+    is_folder = isinstance(hierarchies, str | Path)  # it may hold hierarchies of columns that are numbers here
+    ordered = {column for column, kind in typed.items() if kind.is_ordered and is_folder}
+    trees = choose_hierarchies(hierarchies, [column for column in named if column not in ordered])
+    for option, given in (("types", typed), ("domains", domains or {})):
+        _check_named(option, given, named)
+    _check_named("weights", weights or {}, quasi_identifiers)
+
+    def attribute(column: str, role: Role) -> Attribute:
+        domain = (domains or {}).get(column)
+        return Attribute(
+            column,
+            role,
+            typed.get(column),
+            (domain[0], domain[1]) if domain is not None else None,
+            trees.get(column),
+            float((weights or {}).get(column, 1.0)),
+        )
+
+    return Schema(
+        tuple(attribute(column, Role.QUASI_IDENTIFIER) for column in quasi_identifiers),
+        attribute(sensitive, Role.SENSITIVE),
+        tuple(Attribute(column, Role.KEPT) for column in keep),
+        is_missing_value,
+    )
+
+
+def _check_named(option: str, given: Mapping[str, Any], named: Sequence[str]) -> None:
+    for column in given:
+        if column not in named:
+            raise SchemaError(
+                f"{option} has '{column}', which is not one of the columns named: {', '.join(named)}."
+                f"{suggestion(column, named)}"
+            )
+
+
+def choose_hierarchies(given: str | Path | Mapping[str, Any] | None, columns: Sequence[str]) -> dict[str, Hierarchy]:
+    """The hierarchies of some columns, from a folder or a mapping."""
+    if given is None:
+        return {}
+    if isinstance(given, str | Path):
+        return read_hierarchies(given, columns)
+    return {
+        column: tree
+        if isinstance(tree, Hierarchy)
+        else Hierarchy.from_rows(tree, source=f"the hierarchy of '{column}'")
+        for column, tree in given.items()
+        if column in columns
+    }
+
+
+def missing_is_value(choice: str) -> bool:
+    """Whether a missing sensitive value is published as a value of its own."""
+    if choice not in ("error", "value"):
+        raise ParameterError(f"missing_sensitive is '{choice}'; it must be 'error' or 'value'.")
+    return choice == "value"
+
+
+def choose(choices: type[Choice], given: str, what: str) -> Choice:
+    """One of some choices by its name."""
+    try:
+        return choices(given)
+    except ValueError as error:
+        known = [str(choice) for choice in choices]
+        raise ParameterError(
+            f"the {what} is '{given}'; it must be one of: {', '.join(known)}.{suggestion(str(given), known)}"
+        ) from error
+
+
+def is_path(table: Frame) -> bool:
+    """Whether a table is given by the path of its file."""
+    return isinstance(table, str | Path)
+
+
+def read(table: Frame, schema: Schema, missing: Sequence[str], delimiter: str | None) -> pl.DataFrame:
+    """The columns of the schema; what is published as it is, or coded by its text, is read as text."""
+    if not is_path(table):
+        return to_polars(table, schema.names)
+    is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind is Kind.CATEGORICAL}
+    as_text = {*is_text, schema.sensitive.name, *(attribute.name for attribute in schema.kept)}
+    return load(table, schema.names, as_text, missing, delimiter)
+
+
+def read_text(
+    table: Frame, columns: Sequence[str] | None, missing: Sequence[str], delimiter: str | None
+) -> pl.DataFrame:
+    """A published table, or one column of the original, with all its cells as text."""
+    if not is_path(table):
+        return to_polars(table, columns)
+    path = Path(table)
+    if path.is_dir():
+        path = next((path / name for name in ("published.csv", "published.parquet") if (path / name).is_file()), path)
+    return load(path, columns, None, missing, delimiter)
+
+
+def choose_certificate(given: str | Path | Mapping[str, Any]) -> Certificate:
+    """A certificate from its file or its content."""
+    if isinstance(given, str | Path):
+        return read_certificate(Path(given))
+    return certificate_from_dict(given)

@@ -1,0 +1,106 @@
+"""What a comparison looks like: a table of at most 100 columns, and a picture of loss against reached beta."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from betalike.errors import ParameterError
+from betalike.report.charts import Quantity, save, scatter_chart
+
+if TYPE_CHECKING:
+    from betalike.comparison import Compared, Comparison, Contest
+
+WIDEST = 100
+FORMS = (".svg", ".png")
+NONE = "-"
+
+
+def print_comparison(console: Console, comparison: Comparison) -> None:
+    """Show schemes side by side, those asked for the same beta together."""
+    contest = comparison.contest
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
+    for name in ("scheme", "asked"):
+        table.add_column(name, no_wrap=True)
+    for name in ("loss\n%", "classes", "smallest\nclass", "beta", "t", "l", "delta", "COUNT\nerror %", "time\ns"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for group in comparison.groups:
+        for compared in group:
+            table.add_row(*_cells(compared))
+        table.add_section()
+    width = min(console.width, WIDEST)
+    console.print(Text(f"{comparison.n_rows:,} rows; beta, t, l and delta are what each release reaches", style="bold"))
+    console.print(table, width=width)
+    for note in _notes(contest, comparison.results):
+        console.print(note, style="bright_black", highlight=False, markup=False, width=width)
+
+
+def _cells(compared: Compared) -> list[str]:
+    if compared.refusal is not None:
+        return [compared.scheme, "refused"]
+    return [
+        compared.scheme,
+        NONE if compared.asked is None else f"{compared.parameter} {compared.asked:.3g}",
+        _percent(compared.loss),
+        _number(compared.classes, ",d"),
+        _number(compared.smallest_class, ",d"),
+        _number(compared.beta, ".3g" if (compared.beta or 0) < 1000 else ",.0f"),
+        _number(compared.t, ".3f"),
+        _number(compared.l, ".3g"),
+        _number(compared.delta, ".3g"),
+        _percent(compared.count_error),
+        _number(compared.seconds, ".2f"),
+    ]
+
+
+def _number(value: float | None, form: str) -> str:
+    return NONE if value is None else format(value, form)
+
+
+def _percent(value: float | None) -> str:
+    return NONE if value is None else f"{100 * value:.2f}"
+
+
+def _notes(contest: Contest, results: Sequence[Compared]) -> list[str]:
+    """What the figures mean, and why schemes refused."""
+    notes = ["A dash: there are no classes, or nothing holds (no beta, no delta)."]
+    if contest.equal is not None:
+        notes.append(f"Parameters were searched so that {contest.equal} comes near that of {contest.schemes[0]}.")
+    elif contest.t is None and any(compared.parameter == "t" for compared in results):
+        notes.append(f"t was not given: it is what {contest.schemes[0]} reached.")
+    if contest.n_queries:
+        notes.append(
+            f"COUNT error: median of {contest.n_queries:,} random queries on {contest.n_predicates} quasi-identifiers "
+            f"and the sensitive column, selectivity {contest.selectivity:g}."
+        )
+    refused = [f"{compared.scheme} refused: {compared.refusal}" for compared in results if compared.refusal]
+    return [*notes, *dict.fromkeys(refused)]
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a picture that could not be drawn, before any work."""
+    if path.suffix not in FORMS:
+        raise ParameterError(f"the picture '{path.name}' must end in {' or '.join(FORMS)}.")
+
+
+def save_picture(comparison: Comparison, path: str | Path) -> None:
+    """Draw loss against reached beta, a point for each release; schemes without classes have no loss to show."""
+    path = Path(path)
+    check_picture(path)
+    shown = [c for c in comparison.results if c.classes is not None and c.beta is not None]
+    rows = [
+        {"scheme": c.scheme, "beta": c.beta, "loss": c.loss, "asked": f"{c.parameter} {c.asked:.3g}"} for c in shown
+    ]
+    picture = scatter_chart(
+        rows,
+        Quantity("beta", "beta reached: largest relative gain on a value"),
+        Quantity("loss", "average information loss (0 to 1)", starts_at_zero=True),
+        label="asked",
+    )
+    save(picture, path)
