@@ -89,7 +89,7 @@ BAD_SPECS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "unknown type": ({"age": 'type = "number"'}, ("type of 'age'", "'number'", "integer")),
     "beta as text": ({"head": '[promise]\nbeta = "four"'}, ("release.toml", "beta")),
     "beta 0": ({"head": "[promise]\nbeta = 0"}, ("beta is 0", "greater than 0")),
-    "no beta": ({"head": "[promise]\nk = 2"}, ("--beta is missing",)),
+    "no beta": ({"head": "[promise]\nk = 2"}, ("beta is missing", "'enhanced' needs it")),
     "no TOML": ({"head": "= = ="}, ("release.toml", "line 2")),
     "domain too small": ({"age": "domain = [0, 30]"}, ("'age'", "outside its declared domain", "Widen")),
     "domain of one end": ({"age": "domain = [0]"}, ("domain of 'age'", "needs two")),

@@ -18,7 +18,7 @@ BAD: dict[str, tuple[dict[str, object], tuple[str, ...]]] = {
     "no quasi-identifier": ({"qi": None}, ("--qi is missing",)),
     "only commas": ({"qi": ","}, ("--qi is missing",)),
     "no sensitive column": ({"sensitive": None}, ("--sensitive is missing",)),
-    "no beta": ({"beta": None}, ("--beta is missing",)),
+    "no beta": ({"beta": None}, ("beta is missing", "'enhanced' needs it", "such as 4")),
     "no folder": ({"out": None}, ("--out is missing",)),
     "beta 0": ({"beta": 0}, ("beta is 0", "greater than 0")),
     "beta -1": ({"beta": -1}, ("beta is -1", "greater than 0")),

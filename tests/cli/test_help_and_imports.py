@@ -14,9 +14,9 @@ import betalike
 OPTIONS = {
     "demo": "--out --rows --beta --scheme --force --seed --json --help",
     "describe": "--output -o --hierarchies --delimiter --force --help",
-    "publish": "--qi --sensitive --beta --out --spec --scheme --model --k --hierarchies --numeric --categorical --keep "
-    "--weights --missing --missing-sensitive --format --layout --retrieval --effort --engine --delimiter --force "
-    "--seed --json --help",
+    "publish": "--qi --sensitive --beta --out --spec --scheme --model --k --t --delta --l --c --ground --hierarchies "
+    "--numeric --categorical --keep --weights --missing --missing-sensitive --format --layout --retrieval --effort "
+    "--attribute --no-second-try --redistribution --engine --delimiter --force --seed --json --help",
     "audit": "--qi --sensitive --original --certificate --beta --model --k --hierarchies --missing --delimiter --json "
     "--help",
     "verify": "--original --missing --delimiter --json --help",

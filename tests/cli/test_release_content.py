@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from pathlib import Path
@@ -10,9 +11,23 @@ import polars as pl
 import pytest
 from workbench import CANARY, CITIES, LEAVES, NUMBER, Desk, files_under, people, run, to_csv
 
-from betalike.schemes import GENERALIZING
+from betalike.schemes import GENERALIZING, PROMISES
 
 INSIDE = {"north": set(CITIES[:3]), "south": set(CITIES[3:]), "*": set(CITIES)} | {city: {city} for city in CITIES}
+NUMBERS: dict[str, dict[str, float]] = {  # parameters of each promise
+    "basic": {"beta": 2},
+    "enhanced": {"beta": 2},
+    "delta-disclosure": {"delta": 1.5},
+    "t-closeness": {"t": 0.3},
+    "distinct-l-diversity": {"l": 3},
+    "entropy-l-diversity": {"l": 2.5},
+    "recursive-l-diversity": {"l": 2, "c": 2},
+    "k-anonymity": {},
+}
+
+
+def promises_of(scheme: str) -> tuple[str, ...]:
+    return PROMISES.get(scheme, ("basic", "enhanced"))
 
 
 def ends(label: str) -> tuple[float, float]:
@@ -132,13 +147,33 @@ def test_exact_retrieval_is_not_the_same_as_hilbert(desk: Desk) -> None:
     assert contents[0] != contents[1]
 
 
-@pytest.mark.parametrize("scheme", GENERALIZING)
-@pytest.mark.parametrize("model", ["basic", "enhanced"])
+@pytest.mark.parametrize(("scheme", "model"), [(s, m) for s in GENERALIZING for m in promises_of(s)])
 def test_schemes_models_and_k(desk: Desk, scheme: str, model: str) -> None:
-    document = desk.publish("--json", scheme=scheme, model=model, k=9).document
+    numbers = {"beta": None, **NUMBERS[model]}
+    document = desk.publish("--json", scheme=scheme, model=model, k=9, **numbers).document
     assert document["scheme"]["name"] == scheme
-    assert document["promise"]["model"] == f"{model}-likeness"
-    assert document["promise"]["k"] == 9 <= document["release"]["smallest_class"]
+    promise = document["promise"]
+    assert promise["model"] == (f"{model}-likeness" if promise["beta"] is not None else model)
+    assert promise["k"] == 9 <= document["release"]["smallest_class"]
+    told = {"beta": promise["beta"], **promise["parameters"]}
+    for name, number in NUMBERS[model].items():
+        assert told[name] == number
+
+
+@pytest.mark.parametrize("scheme", GENERALIZING)
+def test_a_scheme_without_a_named_model_keeps_what_it_is_for(desk: Desk, scheme: str) -> None:
+    model = {"tmondrian": "t-closeness", "sabre": "t-closeness", "dmondrian": "delta-disclosure"}.get(
+        scheme, "enhanced"
+    )
+    promise = desk.publish("--json", scheme=scheme, **{"beta": None, **NUMBERS[model]}).document["promise"]
+    assert promise["model"].removesuffix("-likeness") == model
+
+
+def test_delta_is_chosen_for_a_beta(desk: Desk) -> None:
+    promise = desk.publish("--json", scheme="dmondrian", beta=1).document["promise"]
+    assert promise["beta"] is None
+    most_frequent = max(Counter(row[4] for row in people()).values()) / len(people())
+    assert promise["parameters"]["delta"] == pytest.approx(math.log(1 + min(1, -math.log(most_frequent))))
 
 
 def test_weights_are_told(desk: Desk) -> None:

@@ -66,7 +66,9 @@ def demo(
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the release (default: betalike-demo).")] = None,
     rows: Annotated[int, typer.Option("--rows", help="Rows of the built-in table.")] = 100_000,
     beta: Annotated[float, typer.Option("--beta", help="The promise.")] = 4.0,
-    scheme: Scheme = None,
+    scheme: Annotated[
+        str | None, typer.Option("--scheme", help="One that takes a beta: seam (default), burel, lmondrian, perturb.")
+    ] = None,
     force: Force = False,
     seed: Seed = None,
     json: Json = False,

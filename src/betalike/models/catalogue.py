@@ -68,7 +68,7 @@ def make_model(name: str, k: int, parameters: Mapping[str, Any]) -> Model | Disc
     for parameter in needed:
         if parameter != "k" and parameter not in given:
             raise ParameterError(
-                f"the promise '{name}' needs {parameter}, a number such as {EXAMPLES[parameter]}; it is not given."
+                f"{parameter} is missing. The promise '{name}' needs it, a number such as {EXAMPLES[parameter]}."
             )
     return _MAKERS[name](k=k, **given)
 
