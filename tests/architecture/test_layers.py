@@ -24,7 +24,7 @@ LAYERS: list[set[str]] = [
     {"models"},
     {"schemes"},
     {"measures"},
-    {"certificate", "release_folder", "companion_files"},
+    {"certificate", "release_folder", "companion_files", "matching"},
     {"verification"},
     {"certification"},
     {"drafts"},
@@ -44,7 +44,7 @@ CORE = {unit for unit, height in HEIGHT.items() if height < HEIGHT["certificate"
 TOLD_THE_VERSION = {"certification", "cli"}
 
 OUTSIDE_THE_CORE = {"polars", "pandas", "pyarrow", "duckdb", "narwhals", "msgspec", "csv", "json", "tomllib"}
-OPTIONAL = {"duckdb", "pandas", "pyarrow", "altair", "pyspark"}
+OPTIONAL = {"duckdb", "pandas", "pyarrow", "altair", "vl_convert", "pyspark"}
 NAMELESS = {"utils", "util", "helpers", "helper", "misc", "common", "aux", "manager", "tools"}
 RANDOM = {"random", "numpy.random"}
 MOST_LINES = 450

@@ -1,0 +1,249 @@
+"""Pictures of schemes side by side, readable without colours too.
+
+Altair and vl-convert are imported when a chart is made: they come with `betalike[charts]`.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from betalike.errors import MissingDependencyError
+from betalike.report.labels import place_labels
+from betalike.report.marks import WHITE, in_order
+
+Row = Mapping[str, Any]
+Chart = Any  # of Altair: plain, layered or put together
+
+WIDTH, HEIGHT = 330, 240
+PNG_SCALE = 2
+FONT = "sans-serif"
+INK, GRID = "#222222", "#e4e4e4"
+POINT_SIZE = 55
+KEY_LINE, KEY_ROW = 40, 21
+MARGIN = 0.04  # of an axis, left free beyond the least and the greatest figure
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A column of the rows as an axis; its title names the unit."""
+
+    name: str
+    title: str
+    is_logarithmic: bool = False
+    starts_at_zero: bool = False
+    ticks: tuple[float, ...] = ()
+    format: str = ",.6~r"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart that is put together only when it is saved, as panels share one key: the panels and who is shown."""
+
+    panels: tuple[Chart, ...]
+    names: tuple[str, ...]
+    columns: int = 2
+
+
+def line_chart(rows: Sequence[Row], x: Quantity, y: Quantity, title: str = "", series: str = "scheme") -> Picture:
+    """A line with points for each scheme; rows without a figure (None) are left out."""
+    return _picture(rows, x, y, title, series, label=None)
+
+
+def scatter_chart(
+    rows: Sequence[Row], x: Quantity, y: Quantity, title: str = "", series: str = "scheme", label: str | None = None
+) -> Picture:
+    """A point for each row, with a label beside it where there is room; a scheme's points are joined row by row."""
+    return _picture(rows, x, y, title, series, label, line_width=0.6, follows_rows=True)
+
+
+def side_by_side(*pictures: Picture, columns: int = 2) -> Picture:
+    """Pictures as the panels of one, with one key."""
+    names = dict.fromkeys(name for picture in pictures for name in picture.names)
+    return Picture(tuple(panel for picture in pictures for panel in picture.panels), tuple(names), columns)
+
+
+def save(picture: Picture, path: Path) -> list[Path]:
+    """Write a picture as SVG and PNG, under a path that comes without a suffix; the paths of both."""
+    alt = _altair()
+    panels = alt.concat(*picture.panels, columns=picture.columns, spacing=24)
+    chart = _themed(alt.hconcat(panels, _key(picture.names), spacing=16))
+    paths = [path.with_name(f"{path.name}.{form}") for form in ("svg", "png")]
+    chart.save(str(paths[0]))
+    chart.save(str(paths[1]), scale_factor=PNG_SCALE)
+    paths[1].write_bytes(_packed(paths[1].read_bytes()))
+    return paths
+
+
+def _altair() -> Any:
+    try:
+        import altair
+        import vl_convert  # noqa: F401 - Altair writes pictures with it
+    except ImportError as error:
+        raise MissingDependencyError(
+            "pictures need Altair and vl-convert, which are not installed. Install betalike[charts]."
+        ) from error
+    return altair
+
+
+def _picture(
+    rows: Sequence[Row],
+    x: Quantity,
+    y: Quantity,
+    title: str,
+    series: str,
+    label: str | None,
+    line_width: float = 1.6,
+    follows_rows: bool = False,
+) -> Picture:
+    alt = _altair()
+    shown = [{**row, "place": n} for n, row in enumerate(rows) if row[x.name] is not None and row[y.name] is not None]
+    names = tuple(in_order(list(dict.fromkeys(str(row[series]) for row in shown))))
+    ends = _ends(x, [row[x.name] for row in shown]), _ends(y, [row[y.name] for row in shown])
+    place = {"x": _axis(alt.X, x, ends[0]), "y": _axis(alt.Y, y, ends[1])}
+    base = alt.Chart(alt.Data(values=shown), title=title, width=WIDTH, height=HEIGHT)
+    looks = _looks(alt, series, names)
+    order = {"order": alt.Order("place:Q")} if follows_rows else {}
+    lines = base.mark_line(strokeWidth=line_width).encode(
+        **place, **order, color=looks["color"], strokeDash=looks["strokeDash"]
+    )
+    points = base.mark_point(size=POINT_SIZE, opacity=1, strokeWidth=1.4).encode(
+        **place, color=looks["color"], shape=looks["shape"], fill=looks["fill"]
+    )
+    layers = [lines, points]
+    if label is not None:
+        layers.append(_labels(alt, shown, (x, y), ends, label))
+    return Picture((alt.layer(*layers),), names, 1)
+
+
+def _labels(alt: Any, rows: Sequence[Row], axes: tuple[Quantity, Quantity], ends: tuple[Any, Any], label: str) -> Chart:
+    """Labels beside points, in pixels of the picture."""
+    points = [
+        (
+            WIDTH * _share(axes[0], row[axes[0].name], ends[0]),
+            HEIGHT * (1 - _share(axes[1], row[axes[1].name], ends[1])),
+        )
+        for row in rows
+    ]
+    texts = [str(row[label]) for row in rows]
+    placed = zip(place_labels(points, texts, WIDTH, HEIGHT), texts, strict=True)
+    values = [{"left": place[0], "top": place[1], "text": text} for place, text in placed if place is not None]
+    pixels = {
+        "x": alt.X("left:Q", scale=None, axis=None),
+        "y": alt.Y("top:Q", scale=None, axis=None),
+    }
+    return alt.Chart(alt.Data(values=values)).mark_text(fontSize=10, color=INK).encode(**pixels, text="text:N")
+
+
+def _looks(alt: Any, series: str, names: Sequence[str]) -> dict[str, Any]:
+    """Colour, shape, filling and dash of each scheme; the key tells them, so there is no legend besides."""
+    marks = list(in_order(names).values())
+    values: dict[str, tuple[Any, list[Any]]] = {
+        "color": (alt.Color, [mark.colour for mark in marks]),
+        "shape": (alt.Shape, [mark.shape for mark in marks]),
+        "fill": (alt.Fill, [mark.fill for mark in marks]),
+        "strokeDash": (alt.StrokeDash, [list(mark.dash) for mark in marks]),
+    }
+    return {
+        channel: kind(f"{series}:N", scale=alt.Scale(domain=list(names), range=marked), legend=None)
+        for channel, (kind, marked) in values.items()
+    }
+
+
+def _key(names: Collection[str]) -> Chart:
+    """The legend: of each scheme a piece of its line with a point on it, and its name."""
+    alt = _altair()
+    ordered = list(in_order(names))
+    rows = [{"scheme": name, "x": x, "y": n} for n, name in enumerate(ordered) for x in (0, KEY_LINE)]
+    height = KEY_ROW * len(ordered)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[-0.5, len(ordered) - 0.5], reverse=True), axis=None)
+    x_of = {"scale": alt.Scale(domain=[0, KEY_LINE]), "axis": None}
+    base = alt.Chart(alt.Data(values=rows), width=KEY_LINE, height=height)
+    looks = _looks(alt, "scheme", ordered)
+    line = base.mark_line(strokeWidth=1.6).encode(
+        x=alt.X("x:Q", **x_of), y=y, color=looks["color"], strokeDash=looks["strokeDash"]
+    )
+    once = alt.Chart(alt.Data(values=[{**row, "x": KEY_LINE / 2} for row in rows[::2]]))
+    point = once.mark_point(size=POINT_SIZE, opacity=1, strokeWidth=1.4).encode(
+        x=alt.X("x:Q", **x_of), y=y, color=looks["color"], shape=looks["shape"], fill=looks["fill"]
+    )
+    text = once.mark_text(align="left", dx=KEY_LINE / 2 + 6, fontSize=12, color=INK).encode(
+        x=alt.X("x:Q", **x_of), y=y, text="scheme:N"
+    )
+    return alt.layer(line, point, text)
+
+
+def _scaled(quantity: Quantity, value: float) -> float:
+    return math.log10(value) if quantity.is_logarithmic else float(value)
+
+
+def _ends(quantity: Quantity, values: Sequence[float]) -> tuple[float, float]:
+    """The least and the greatest figure of an axis, with a margin; a logarithmic one takes figures above 0 alone."""
+    scaled = [_scaled(quantity, value) for value in values] or [0.0]
+    low, high = min(scaled), max(scaled)
+    if quantity.starts_at_zero:
+        low = 0.0
+    margin = MARGIN * (high - low) or 0.5
+    low, high = low - (0.0 if quantity.starts_at_zero else margin), high + margin
+    return (10**low, 10**high) if quantity.is_logarithmic else (low, high)
+
+
+def _share(quantity: Quantity, value: float, ends: tuple[float, float]) -> float:
+    """How far along its axis a figure is, from 0 to 1."""
+    low, high = (_scaled(quantity, end) for end in ends)
+    return (_scaled(quantity, value) - low) / (high - low)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, or fewer of them where that would be many.
+
+    >>> log_ticks(0.009, 0.3)
+    [0.01, 0.02, 0.05, 0.1, 0.2]
+    """
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1, 2, 5), (1, 3), (1,)):
+        ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
+        within = [tick for tick in ticks if low <= tick <= high]
+        if len(within) <= 9:
+            break
+    return within
+
+
+def _axis(kind: Any, quantity: Quantity, ends: tuple[float, float]) -> Any:
+    alt = _altair()
+    scale = alt.Scale(type="log" if quantity.is_logarithmic else "linear", domain=list(ends), nice=False, zero=False)
+    ticks = list(quantity.ticks) or (log_ticks(*ends) if quantity.is_logarithmic else None)
+    values = {} if ticks is None else {"values": ticks}
+    axis = alt.Axis(format=quantity.format, labelFlush=False, **values)
+    return kind(f"{quantity.name}:Q", title=quantity.title, scale=scale, axis=axis)
+
+
+def _themed(chart: Chart) -> Chart:
+    """The common look: dark text on white, generic fonts, a faint grid."""
+    axis = {"labelColor": INK, "titleColor": INK, "labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
+    return (
+        chart.configure(background=WHITE, font=FONT, padding=10)
+        .configure_axis(**axis, gridColor=GRID, domainColor=INK, tickColor=INK, tickCount=6)
+        .configure_view(stroke=None)
+        .configure_title(fontSize=13, anchor="start", frame="group", color=INK, fontWeight="bold")
+    )
+
+
+def _packed(png: bytes) -> bytes:
+    """The same picture in about half the space: its rows of pixels are compressed as far as they go."""
+    chunks, at = [], 8
+    while at < len(png):
+        (length,) = struct.unpack(">I", png[at : at + 4])
+        chunks.append((png[at + 4 : at + 8], png[at + 8 : at + 8 + length]))
+        at += length + 12
+    pixels = zlib.decompress(b"".join(content for kind, content in chunks if kind == b"IDAT"))
+    kept = [chunk for chunk in chunks if chunk[0] not in (b"IDAT", b"IEND")]
+    packed = png[:8]
+    for kind, content in (*kept, (b"IDAT", zlib.compress(pixels, 9)), (b"IEND", b"")):
+        packed += struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    return packed
