@@ -68,16 +68,22 @@ def side_by_side(*pictures: Picture, columns: int = 2) -> Picture:
     return Picture(tuple(panel for picture in pictures for panel in picture.panels), tuple(names), columns)
 
 
-def save(picture: Picture, path: Path) -> list[Path]:
-    """Write a picture as SVG and PNG, under a path that comes without a suffix; the paths of both."""
+def save(picture: Picture, path: Path, forms: Sequence[str] = ("svg", "png")) -> list[Path]:
+    """Write a picture in some forms, under a path that comes without a suffix; the paths of all."""
     alt = _altair()
     panels = alt.concat(*picture.panels, columns=picture.columns, spacing=24)
     chart = _themed(alt.hconcat(panels, _key(picture.names), spacing=16))
-    paths = [path.with_name(f"{path.name}.{form}") for form in ("svg", "png")]
-    chart.save(str(paths[0]))
-    chart.save(str(paths[1]), scale_factor=PNG_SCALE)
-    paths[1].write_bytes(_packed(paths[1].read_bytes()))
-    return paths
+    paths = {form: path.with_name(f"{path.name}.{form}") for form in forms}
+    for form, file in paths.items():
+        chart.save(str(file), scale_factor=PNG_SCALE if form == "png" else 1)
+        if form == "png":
+            file.write_bytes(_packed(file.read_bytes()))
+    return list(paths.values())
+
+
+def check_charts() -> None:
+    """Refuse to draw where what it takes is not installed."""
+    _altair()
 
 
 def _altair() -> Any:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from betalike.errors import ParameterError
-from betalike.report.charts import Quantity, save, scatter_chart
+from betalike.report.charts import Quantity, check_charts, save, scatter_chart
 
 if TYPE_CHECKING:
     from betalike.comparison import Compared, Comparison, Contest
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 WIDEST = 100
 FORMS = (".svg", ".png")
 NONE = "-"
+WIDE = 20  # how far apart the ends of an axis are that is drawn logarithmically
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
@@ -28,11 +29,12 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
     for name in ("scheme", "asked"):
         table.add_column(name, no_wrap=True)
-    for name in ("loss\n%", "classes", "smallest\nclass", "beta", "t", "l", "delta", "COUNT\nerror %", "time\ns"):
+    counted = ["COUNT\nerror %"] if contest.n_queries else []
+    for name in ("loss\n%", "classes", "smallest\nclass", "beta", "t", "l", "delta", "time\ns", *counted):
         table.add_column(name, justify="right", no_wrap=True)
     for group in comparison.groups:
         for compared in group:
-            table.add_row(*_cells(compared))
+            table.add_row(*_cells(compared)[: len(table.columns)])
         table.add_section()
     width = min(console.width, WIDEST)
     console.print(Text(f"{comparison.n_rows:,} rows; beta, t, l and delta are what each release reaches", style="bold"))
@@ -54,8 +56,8 @@ def _cells(compared: Compared) -> list[str]:
         _number(compared.t, ".3f"),
         _number(compared.l, ".3g"),
         _number(compared.delta, ".3g"),
-        _percent(compared.count_error),
         _number(compared.seconds, ".2f"),
+        _percent(compared.count_error),
     ]
 
 
@@ -87,20 +89,29 @@ def check_picture(path: Path) -> None:
     """Refuse a picture that could not be drawn, before any work."""
     if path.suffix not in FORMS:
         raise ParameterError(f"the picture '{path.name}' must end in {' or '.join(FORMS)}.")
+    if not path.parent.is_dir():
+        raise ParameterError(f"there is no folder '{path.parent}' for the picture.")
+    check_charts()
 
 
 def save_picture(comparison: Comparison, path: str | Path) -> None:
-    """Draw loss against reached beta, a point for each release; schemes without classes have no loss to show."""
+    """Draw loss against reached beta, a point for each release with classes that tells anything at all."""
     path = Path(path)
     check_picture(path)
-    shown = [c for c in comparison.results if c.classes is not None and c.beta is not None]
+    shown = [compared for compared in comparison.results if compared.classes is not None and compared.beta]
     rows = [
-        {"scheme": c.scheme, "beta": c.beta, "loss": c.loss, "asked": f"{c.parameter} {c.asked:.3g}"} for c in shown
+        {"scheme": each.scheme, "beta": each.beta, "loss": each.loss, "asked": f"{each.parameter} {each.asked:.3g}"}
+        for each in shown
     ]
+    reached = [compared.beta or 0.0 for compared in shown]
     picture = scatter_chart(
         rows,
-        Quantity("beta", "beta reached: largest relative gain on a value"),
-        Quantity("loss", "average information loss (0 to 1)", starts_at_zero=True),
+        Quantity(
+            "beta",
+            "beta reached: largest relative gain on a value",
+            is_logarithmic=bool(reached) and max(reached) > WIDE * min(reached),
+        ),
+        Quantity("loss", "average information loss, from 0 to 1", starts_at_zero=True),
         label="asked",
     )
-    save(picture, path)
+    save(picture, path.with_suffix(""), [path.suffix.removeprefix(".")])
