@@ -19,6 +19,9 @@ OPTIONS = {
     "--attribute --no-second-try --redistribution --engine --delimiter --force --seed --json --help",
     "audit": "--qi --sensitive --original --certificate --beta --model --k --hierarchies --missing --delimiter --json "
     "--help",
+    "compare": "--qi --sensitive --beta --schemes --match --spec --model --k --t --hierarchies --numeric --categorical "
+    "--weights --missing --missing-sensitive --queries --predicates --selectivity --picture --delimiter --seed --json "
+    "--help",
     "verify": "--original --missing --delimiter --json --help",
 }
 HEAVY = ["pyspark", "duckdb", "altair", "polars", "numba", "pandas", "pyarrow", "numpy", "narwhals", "rich"]

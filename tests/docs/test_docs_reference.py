@@ -20,6 +20,7 @@ import betalike
 from betalike import errors
 from betalike.certificate import Certificate
 from betalike.cli.app import app
+from betalike.comparison import Compared
 from betalike.inspection import Checked
 from betalike.io.description import Description
 from betalike.io.specification import Specification
@@ -88,7 +89,7 @@ def test_every_option_named_anywhere_exists(page: Path) -> None:
     assert named <= existing | {"--help"}
 
 
-FUNCTIONS = ["publish", "audit", "verify", "query", "open_release", "workload", "describe"]
+FUNCTIONS = ["publish", "audit", "verify", "query", "open_release", "workload", "compare", "describe"]
 
 
 @pytest.mark.parametrize("function", [getattr(betalike, name) for name in FUNCTIONS])
@@ -115,6 +116,8 @@ def test_what_the_functions_return_is_told() -> None:
     no_floats = np.zeros(0)
     nothing = WorkloadResult(no_floats, Estimates(*[no_floats] * 4), 0, "density", 3, 0.1)
     assert list(documented(section(PYTHON, "WorkloadResult"))) == list(nothing.to_dict())
+    compared = [field.name for field in dataclasses.fields(Compared)]
+    assert list(documented(section(PYTHON, "Comparison"))) == compared
     description = [field.name for field in dataclasses.fields(Description)]
     assert list(documented(section(PYTHON, "Description"))) == [*description, "to_toml()"]
 

@@ -143,7 +143,9 @@ def _labels(alt: Any, rows: Sequence[Row], axes: tuple[Quantity, Quantity], ends
         "x": alt.X("left:Q", scale=None, axis=None),
         "y": alt.Y("top:Q", scale=None, axis=None),
     }
-    return alt.Chart(alt.Data(values=values)).mark_text(fontSize=10, color=INK).encode(**pixels, text="text:N")
+    base = alt.Chart(alt.Data(values=values)).encode(**pixels, text="text:N")
+    behind = base.mark_text(fontSize=10, stroke=WHITE, strokeWidth=3)  # so that no line runs through a label
+    return alt.layer(behind, base.mark_text(fontSize=10, color=INK))
 
 
 def _looks(alt: Any, series: str, names: Sequence[str]) -> dict[str, Any]:
