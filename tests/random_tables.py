@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import betalike
 import twins
-from betalike.schemes import GENERALIZING, Retrieval
+from betalike.schemes import GENERALIZING, Redistribution, Retrieval
 
 BETAS = st.sampled_from([0.1, 0.3, 0.5, 1, 1.0, 1.7, 2, 3.3, 4, 10]) | st.floats(0.01, 12)
 FORMS = st.sampled_from(["basic", "enhanced"])
@@ -23,22 +23,39 @@ FORMS = st.sampled_from(["basic", "enhanced"])
 WORDS = ["red", "blue", "[1, 2]", "7", "a, b", 'say "x"', " space", "ümlaut", "NA", "null", "[", "0.5"]
 
 
-def _forms_of(scheme: str) -> list[dict[str, Any]]:
-    """Every set of options that a scheme is to be tried with."""
-    if scheme.startswith("burel"):
-        return [{"retrieval": retrieval} for retrieval in Retrieval]
-    return [{}]
+HALVING = {"attribute": "narrowest", "second_try": False}
+# The sets of options that schemes are to be tried with, and the promises of those that do not keep likeness.
+FORMS_OF: dict[str, list[dict[str, Any]]] = {
+    "burel": [{"retrieval": retrieval} for retrieval in Retrieval],
+    "burel+split": [{"retrieval": retrieval} for retrieval in Retrieval],
+    "lmondrian": [{}, HALVING],
+    "sabre": [{"redistribution": redistribution} for redistribution in Redistribution],
+}
+OTHER_PROMISES: dict[str, dict[str, Any]] = {
+    "dmondrian": {"model": None},  # a delta for the table's beta
+    "tmondrian": {"model": None, "beta": None, "t": 0.3},
+    "mondrian": {"model": "distinct-l-diversity", "beta": None, "l": 2},
+    "sabre": {"model": None, "beta": None, "t": 0.3},
+}
+
+
+def _each(names: Iterable[str]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(
+        "scheme",
+        [
+            pytest.param(
+                {"scheme": name, "options": options, **OTHER_PROMISES.get(name, {})},
+                id="-".join([name, *map(str, options.values())]),
+            )
+            for name in names
+            for options in FORMS_OF.get(name, [{}])
+        ],
+    )
 
 
 # Schemes that form classes; those that publish rows exactly have laws of their own.
-EVERY_SCHEME = pytest.mark.parametrize(
-    "scheme",
-    [
-        pytest.param({"scheme": name, "options": options}, id="-".join([name, *map(str, options.values())]))
-        for name in GENERALIZING
-        for options in _forms_of(name)
-    ],
-)
+EVERY_SCHEME = _each(GENERALIZING)
+EVERY_SCHEME_OF_LIKENESS = _each(name for name in GENERALIZING if name not in OTHER_PROMISES)
 
 
 @dataclass(frozen=True)
@@ -67,6 +84,7 @@ class Table:
     sensitive: list[Any]
     weights: list[float]
     arguments: dict[str, Any] = field(default_factory=dict)
+    sensitive_rows: list[list[str]] | None = None  # its hierarchy
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -97,10 +115,11 @@ class Table:
     def publish(self, **arguments: Any) -> betalike.Release:
         """Publish the table, with the rows' numbers."""
         columns = self.columns.items()
+        rows = {**{name: column.rows for name, column in columns}, "secret": self.sensitive_rows}
         everything = {
             "quasi_identifiers": list(self.columns),
             "sensitive": "secret",
-            "hierarchies": {name: column.rows for name, column in columns if column.rows is not None},
+            "hierarchies": {name: lines for name, lines in rows.items() if lines is not None},
             "kinds": {name: column.kind for name, column in columns if column.kind is not None},
             "domains": {name: column.domain for name, column in columns if column.domain is not None},
             "weights": dict(zip(self.columns, self.weights, strict=True)),

@@ -19,7 +19,7 @@ from betalike.schemes import Burel, Retrieval
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws, is_eligible
 from betalike.table import Plan
-from random_tables import BETAS, EVERY_SCHEME, FORMS, Table, tables
+from random_tables import BETAS, EVERY_SCHEME_OF_LIKENESS, FORMS, Table, tables
 
 SECRETS = st.lists(st.integers(1, 60), min_size=2, max_size=8)
 
@@ -139,7 +139,7 @@ def test_the_tree_is_split_as_long_as_both_children_are_eligible(
 
 
 @settings(max_examples=30)
-@EVERY_SCHEME
+@EVERY_SCHEME_OF_LIKENESS
 @given(table=tables(max_rows=30))
 def test_equation_19_likeness_bounds_what_naive_bayes_learns(scheme: dict[str, object], table: Table) -> None:
     """Pr[t_j | v_i] <= (1 + min(beta, -ln p_i)) Pr[t_j], with Pr estimated from the classes as in Eq. 17."""

@@ -20,7 +20,7 @@ import betalike
 import twins
 from betalike.errors import BetalikeError, GuaranteeError, InputError, InternalError, ParameterError
 from betalike.schemes import Retrieval
-from random_tables import EVERY_SCHEME, Table, tables
+from random_tables import EVERY_SCHEME_OF_LIKENESS, Table, tables
 
 SECRETS = ["flu", "hiv", "flu", "none", "none", "flu"] * 3
 N_ROWS = len(SECRETS)
@@ -72,7 +72,7 @@ PARAMETERS = st.fixed_dictionaries(
 
 
 @settings(max_examples=80)
-@EVERY_SCHEME
+@EVERY_SCHEME_OF_LIKENESS
 @given(table=tables(max_rows=12), changes=PARAMETERS)
 def test_any_parameters_give_a_true_promise_or_an_error_of_ours(
     scheme: dict[str, Any], table: Table, changes: dict[str, Any]
@@ -231,7 +231,7 @@ def test_the_domain_of_dates_may_be_given_as_dates_or_as_text() -> None:
     assert losses[0] == losses[1] < 0.03
 
 
-@EVERY_SCHEME
+@EVERY_SCHEME_OF_LIKENESS
 @pytest.mark.parametrize("arguments", [{"beta": 1e-9}, {"beta": 50, "k": 12}], ids=["beta", "k"])
 def test_a_whole_table_in_one_class_is_the_last_resort(scheme: dict[str, Any], arguments: dict[str, Any]) -> None:
     """With 5 and 7 of two values no smaller class has their proportion; still nobody is refused or left out."""
