@@ -97,8 +97,11 @@ class Schema:
         return tuple(a.name for a in (*self.quasi_identifiers, self.sensitive, *self.kept))
 
     def check_columns(self, columns: Sequence[str]) -> None:
-        """Refuse a table that lacks one of the columns."""
+        """Refuse a table that lacks one of the columns, or names that a CSV header cannot carry."""
         check_columns(self.names, columns)
+        for name in self.names:
+            if any(sign in name for sign in '"\r\n'):
+                raise SchemaError(f"the column name {name!r} holds a quote or a line break; rename the column.")
 
 
 def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:

@@ -169,6 +169,18 @@ def shuffle_within(items: Ids, starts: Ints, randomness: Randomness) -> None:
         segment = last
 
 
+def shuffled_slots(plan: Plan, randomness: Randomness) -> tuple[Ints, Ids]:
+    """The classes that the rows of each cell go to, in random order, and where those of each cell begin.
+
+    Whoever takes them one after the other gives every row of a cell the same chance of each class.
+    """
+    by_cell = np.argsort(plan.cell, kind="stable")
+    slots = np.repeat(plan.ec[by_cell], plan.count[by_cell])
+    starts = np.append(0, np.cumsum(plan.cells.count))
+    shuffle_within(slots, starts, randomness)
+    return starts[:-1].copy(), slots
+
+
 def random_order(n_rows: int, randomness: Randomness) -> Ids:
     """A random permutation of the rows."""
     order = np.arange(n_rows, dtype=np.int32)

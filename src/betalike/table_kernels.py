@@ -111,11 +111,11 @@ def shuffle_segments(items: Ids, starts: Ints, first: int, last: int, words: NDA
 
 
 @kernel
-def hand_out(order: Ids, cell_of_row: Ids, next_slot: Ints, slots: Ids) -> Ids:
-    """The class of each row, in the given order: the next slot of its cell. `next_slot` is each cell's first one."""
-    out = np.empty(len(order), dtype=np.int32)
-    for position in range(len(order)):
-        cell = cell_of_row[order[position]]
-        out[position] = slots[next_slot[cell]]
+def hand_out(cell_of_row: Ids, next_slot: Ints, slots: Ids) -> Ids:
+    """The class of each row: the next slot of its cell. `next_slot` is that of each cell, and moves on."""
+    out = np.empty(len(cell_of_row), dtype=np.int32)
+    for row in range(len(cell_of_row)):
+        cell = cell_of_row[row]
+        out[row] = slots[next_slot[cell]]
         next_slot[cell] += 1
     return out

@@ -15,8 +15,9 @@ from betalike.table import Plan
 
 
 @pytest.fixture(params=ENGINES)
-def make_engine(request: pytest.FixtureRequest) -> EngineMaker:
-    return ENGINES[request.param]
+def make_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> EngineMaker:
+    make = ENGINES[request.param]
+    return lambda frame, schema: make(frame, schema, tmp_path_factory.mktemp("scratch"))
 
 
 @pytest.fixture(scope="session")

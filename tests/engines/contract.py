@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,28 @@ import polars as pl
 
 from betalike.axis import Axis, OrderedAxis
 from betalike.engines.memory import MemoryEngine
+from betalike.engines.outofcore import OutOfCoreEngine
 from betalike.hierarchy import Hierarchy
 from betalike.publication import Engine, Layout, Recount
 from betalike.schema import Attribute, Kind, Role, Schema
 from betalike.table import Cells, Plan
 
 EngineMaker = Callable[[pl.DataFrame, Schema], Engine]
+ScratchEngineMaker = Callable[[pl.DataFrame, Schema, Path], Engine]
 Value = str | None
 Label = str | tuple[float, ...] | None
 
-ENGINES: dict[str, EngineMaker] = {"memory": MemoryEngine}
+
+def out_of_core(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
+    """From a Parquet file, and with so little memory that even a small table does not fit."""
+    frame.write_parquet(scratch / "table.parquet", row_group_size=50)
+    return OutOfCoreEngine(pl.scan_parquet(scratch / "table.parquet"), schema, scratch, memory=20_000, batch_rows=70)
+
+
+ENGINES: dict[str, ScratchEngineMaker] = {
+    "memory": lambda frame, schema, _: MemoryEngine(frame, schema),
+    "outofcore": out_of_core,
+}
 
 WORK = Hierarchy.from_rows([["nurse", "care", "*"], ["doctor", "care", "*"], ["cook", "other", "*"]])
 AWKWARD = ['a, "b"', "line\nbreak", " space ", "null", "007", "1e5", "é", "[1, 2]"]

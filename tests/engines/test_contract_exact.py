@@ -12,7 +12,8 @@ import pytest
 from contract import N_ROWS, QIS, EngineMaker, schema_of
 
 from betalike.engines.exact_rows import count_changed
-from betalike.publication import Engine, Format
+from betalike.engines.memory import MemoryEngine
+from betalike.publication import Engine, ExactRecount, Format
 from betalike.randomness import randomness
 
 
@@ -85,6 +86,18 @@ def test_rows_are_compared_and_moves_counted(
     assert recount.moves.tolist() == expected.tolist()
 
 
+def written_rows(path: Path, form: Format) -> pl.DataFrame:
+    return pl.read_parquet(path) if form is Format.PARQUET else pl.read_csv(path, infer_schema=False)
+
+
+def forge(rows: pl.DataFrame, path: Path, form: Format) -> None:
+    """Write other rows in the place of those that an engine wrote."""
+    if form is Format.PARQUET:
+        rows.write_parquet(path)
+    else:
+        rows.write_csv(path)
+
+
 @pytest.mark.parametrize("form", Format)
 @pytest.mark.parametrize("column", QIS)
 def test_a_changed_quasi_identifier_is_seen(
@@ -93,10 +106,12 @@ def test_a_changed_quasi_identifier_is_seen(
     engine = make_engine(table, schema_of(QIS))
     path = tmp_path / "t"
     release, trace = published_rows(engine, path, form=form)
-    forged = release.with_columns(pl.col(column).shift(1, fill_value=pl.col(column).last()))
-    engine.write(forged, path, form)
-    n_changed = int(forged[column].ne_missing(release[column]).sum())
-    assert engine.compare_exactly(release, trace, path, form).n_changed == n_changed > 0
+    rows = written_rows(path, form)
+    forged = rows.with_columns(pl.col(column).shift(1, fill_value=pl.col(column).last()))
+    forge(forged, path, form)
+    n_changed = int(forged[column].ne_missing(rows[column]).sum())
+    found = engine.compare_exactly(release, trace, path, form).n_changed
+    assert found == n_changed if isinstance(engine, MemoryEngine) else found > 0  # out of core, all rows together
 
 
 @pytest.mark.parametrize("form", Format)
@@ -106,16 +121,18 @@ def test_lost_rows_columns_and_unknown_values_are_seen(
     engine = make_engine(table, schema_of(QIS))
     path = tmp_path / "t"
     release, trace = published_rows(engine, path, form=form)
+    rows = written_rows(path, form)
 
-    def compared(forged: pl.DataFrame) -> tuple[int, bool, int]:
-        engine.write(forged, path, form)
-        recount = engine.compare_exactly(release, trace, path, form)
-        return recount.n_rows, recount.n_changed > 0, recount.n_unknown
+    def compared(forged: pl.DataFrame) -> ExactRecount:
+        forge(forged, path, form)
+        return engine.compare_exactly(release, trace, path, form)
 
-    assert compared(release.head(-1))[0] == N_ROWS - 1
-    assert compared(release.drop("age"))[1]
-    n_changed = int((release["illness"] == "é").sum())
-    assert compared(release.with_columns(pl.col("illness").replace("é", "e"))) == (N_ROWS, False, n_changed)
+    assert compared(rows).n_changed == compared(rows).n_unknown == 0
+    assert compared(rows.head(-1)).n_rows == N_ROWS - 1
+    assert compared(rows.drop("age")).n_changed > 0
+    n_changed = int((rows["illness"] == "é").sum())
+    recount = compared(rows.with_columns(pl.col("illness").replace("é", "e")))
+    assert (recount.n_rows, recount.n_unknown) == (N_ROWS, n_changed)
 
 
 def test_the_form_of_a_number_does_not_matter_but_its_value_does() -> None:
@@ -154,7 +171,7 @@ def test_columns_of_every_type_are_read_back_as_they_were(
     n_values = len(engine.count_values().value_counts)
     path = tmp_path / "t"
     release, trace = published_rows(engine, path, draw=lambda values, _: (values + 1) % n_values, form=form)
-    assert release["x"].dtype == frame["x"].dtype
+    assert release.schema["x"] == frame["x"].dtype
     recount = engine.compare_exactly(release, trace, path, form)
     assert (recount.n_rows, recount.n_changed, recount.n_unknown) == (12, 0, 0)
     assert recount.moves.sum() == 12
