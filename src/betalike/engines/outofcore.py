@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,12 +67,11 @@ class OutOfCoreEngine:
     name = "outofcore"
 
     def __init__(
-        self, table: pl.LazyFrame, schema: Schema, scratch: Path, memory: int = 2 << 30, batch_rows: int = BATCH_ROWS
+        self, table: pl.LazyFrame, schema: Schema, memory: int = 2 << 30, batch_rows: int = BATCH_ROWS
     ) -> None:
         schema.check_columns(table.collect_schema().names())
         self.schema = schema
         self._table = table
-        self._scratch = scratch
         self._memory = memory
         self._batch_rows = batch_rows
         self._names = [*schema.quasi_identifier_names, schema.sensitive.name]
@@ -139,10 +139,10 @@ class OutOfCoreEngine:
         kept = self._table.select(self._kept).collect_schema()
         schema = pl.Schema({**{s.name: s.dtype for s in labels}, values.name: values.dtype, **kept})
 
-        def rows() -> Iterator[pl.DataFrame]:
+        def rows(scratch: Path) -> Iterator[pl.DataFrame]:
             pairs = self._kept_pairs(assignment) if self._kept else _repeated(counts.count, self._batch_rows)
             ec, value = pl.Series(counts.ec), pl.Series(counts.value)
-            for shuffled in self._in_random_order(pairs, cells.n_rows, assignment.randomness):
+            for shuffled in self._in_random_order(pairs, cells.n_rows, scratch, assignment.randomness):
                 for part in shuffled.iter_slices(WRITTEN_ROWS):
                     pair = part[PAIR]
                     classes = ec.gather(pair)
@@ -157,9 +157,9 @@ class OutOfCoreEngine:
         return Stream(schema, rows)
 
     def _in_random_order(
-        self, batches: Iterator[pl.DataFrame], n_rows: int, randomness: Randomness
+        self, batches: Iterator[pl.DataFrame], n_rows: int, scratch: Path, randomness: Randomness
     ) -> Iterator[pl.DataFrame]:
-        return in_random_order(batches, n_rows, self._memory // PART_AT_ONCE, self._scratch, randomness)
+        return in_random_order(batches, n_rows, self._memory // PART_AT_ONCE, scratch, randomness)
 
     def _kept_pairs(self, assignment: Assignment) -> Iterator[pl.DataFrame]:
         """The rows of the table with the class and value that each is published with."""
@@ -198,8 +198,8 @@ class OutOfCoreEngine:
                 trace.fingerprint += fingerprint(batch, as_text=[sensitive])
                 yield batch
 
-        def rows() -> Iterator[pl.DataFrame]:
-            for shuffled in self._in_random_order(drawn(), margins.n_rows, randomness):
+        def rows(scratch: Path) -> Iterator[pl.DataFrame]:
+            for shuffled in self._in_random_order(drawn(), margins.n_rows, scratch, randomness):
                 yield from shuffled.iter_slices(WRITTEN_ROWS)
 
         return Stream(schema, rows), trace
@@ -226,25 +226,31 @@ class OutOfCoreEngine:
 
     def count_again(self, release: Stream, layout: Layout) -> Recount:
         """Count a release again as it would be written."""
-        columns = self._counted_columns(layout)
-        batches = (batch.select(pl.col(columns).cast(pl.String)) for batch in release.make())
-        return self._recount(batches, layout)
+        with tempfile.TemporaryDirectory() as scratch:
+            columns = pl.col(self._counted_columns(layout)).cast(pl.String)
+            return self._recount((batch.select(columns) for batch in release.make(Path(scratch))), layout)
 
     def compare_exactly(self, release: Stream, trace: Trace, path: Path | None, form: Format) -> ExactRecount:
         """Compare exact rows, as they were written, with the table's as they were drawn; all rows at once."""
-        sensitive, labels = self.schema.sensitive.name, pl.Series(self.sensitive_labels)
+        sensitive = self.schema.sensitive.name
         types: dict[str, Any] = {
             name: pl.String if name == sensitive else dtype for name, dtype in release.schema.items()
         }
-        if path is not None and not set(types) <= set(written_names(path, form)):
+        if path is None:
+            with tempfile.TemporaryDirectory() as scratch:
+                return self._compare(list(release.schema), release.make(Path(scratch)), trace)
+        if not set(types) <= set(written_names(path, form)):
             return ExactRecount(0, n_changed=1)
-        batches = release.make() if path is None else scan_written(path, form, types, self._batch_rows)
+        return self._compare(list(release.schema), scan_written(path, form, types, self._batch_rows), trace)
+
+    def _compare(self, names: list[str], batches: Iterator[pl.DataFrame], trace: Trace) -> ExactRecount:
+        sensitive, labels = self.schema.sensitive.name, pl.Series(self.sensitive_labels).implode()
         n_rows = n_unknown = found = 0
         for batch in batches:
             n_rows += batch.height
-            found += fingerprint(batch.select(list(release.schema)), as_text=[sensitive])
+            found += fingerprint(batch.select(names), as_text=[sensitive])
             if trace.moves is not None:
-                n_unknown += int((~batch[sensitive].cast(pl.String).fill_null("").is_in(labels.implode())).sum())
+                n_unknown += int((~batch[sensitive].cast(pl.String).fill_null("").is_in(labels)).sum())
         n_changed = 0 if (found - trace.fingerprint) % 2**64 == 0 else max(n_rows, 1)
         return ExactRecount(n_rows, n_changed, n_unknown, trace.moves)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from polars.io.plugins import register_io_source
 
 from betalike.engines.exact_rows import as_plain_text, is_plain_number
 from betalike.engines.memory import TIMES_AS_TEXT, cannot_write
-from betalike.errors import BetalikeError, GuaranteeError
+from betalike.errors import GuaranteeError
 from betalike.publication import Format
 
 UNREADABLE = "what was written cannot be read back. Nothing was published."
@@ -21,19 +22,21 @@ UNREADABLE = "what was written cannot be read back. Nothing was published."
 
 @dataclass(frozen=True)
 class Stream:
-    """Rows that are made when they are wanted."""
+    """Rows that are made when they are wanted; what does not fit in memory meanwhile goes to the folder given."""
 
     schema: pl.Schema
-    make: Callable[[], Iterator[pl.DataFrame]]
+    make: Callable[[Path], Iterator[pl.DataFrame]]
 
 
 def sink(stream: Stream, path: Path, form: Format) -> None:
-    """Write a stream to a file."""
+    """Write a stream to a file; a folder beside it is used meanwhile."""
     failures: list[BaseException] = []
+    scratch = path.with_name(f".{path.name}.rows")
 
     def source(*_: Any) -> Iterator[pl.DataFrame]:
         try:
-            yield from stream.make()
+            scratch.mkdir(exist_ok=True)
+            yield from stream.make(scratch)
         except BaseException as error:  # Polars would tell it in its own words
             failures.append(error)
             raise
@@ -45,9 +48,11 @@ def sink(stream: Stream, path: Path, form: Format) -> None:
         else:
             rows.with_columns(TIMES_AS_TEXT).sink_csv(path)
     except (OSError, pl.exceptions.PolarsError) as error:
-        if failures and isinstance(failures[0], BetalikeError | KeyboardInterrupt):
+        if failures and not isinstance(failures[0], OSError | pl.exceptions.PolarsError):
             raise failures[0] from error
         raise cannot_write(path, error) from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def written_names(path: Path, form: Format) -> list[str]:
