@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,9 @@ import numpy as np
 
 from betalike.certificate import FILE_NAME, certificate_from_dict, read_certificate
 from betalike.comparison import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
+from betalike.engine_choice import EngineChoice, EngineName, choose_engine, open_engine
 from betalike.engines.memory import MemoryEngine
+from betalike.engines.streams import scan_release
 from betalike.errors import ParameterError
 from betalike.inputs import (
     Frame,
@@ -53,7 +56,8 @@ from betalike.schemes import DEFAULT_SCHEME, choose_promise, make_scheme
 class Release:
     """A verified release: `frame` is of the kind that came in, `certificate` is the content of certificate.json.
 
-    `transition` is for the scheme perturb alone: the chance of each published value, given the original one.
+    `transition` is for the scheme perturb alone: the chance of each published value, given the original one. `engine`
+    tells what carried the rows, and why. Out of core, `frame` is a lazy frame of what was written.
     """
 
     frame: Any
@@ -62,6 +66,7 @@ class Release:
     verified: Verified
     worst_value: str
     transition: dict[str, dict[str, float]] | None = None
+    engine: EngineChoice | None = None
 
     def count(self, predicate: str, *, method: str | None = None, confidence: float = 0.95) -> Answer:
         """Estimate, from what is published alone, how many rows of the table satisfy a predicate."""
@@ -102,6 +107,8 @@ def publish(
     force: bool = False,
     seed: int | None = None,
     options: Mapping[str, Any] | None = None,
+    engine: str = "auto",
+    memory: str | int | None = None,
     delimiter: str | None = None,
     progress: Progress = SILENT,
 ) -> Release:
@@ -138,6 +145,8 @@ def publish(
         force: replace a release that is in the folder already.
         seed: repeatable choices, for experiments only: whoever knows it can undo them.
         options: further options of the scheme, such as {"effort": 4} for SEAM.
+        engine: "memory", "outofcore" (for tables larger than memory; needs `out`), or "auto": whichever fits.
+        memory: how much memory may be used, such as "2GB"; by default most of what is at hand.
         delimiter: of a CSV file, where it is not recognized.
         progress: something that shows how far the work is.
     """
@@ -157,18 +166,24 @@ def publish(
         tuple(keep),
     )
     watch = Stopwatch(progress)
-    with watch.step("load"):
-        frame = read(table, schema, missing, delimiter)
-    engine = MemoryEngine(frame, schema)
-    if out is None:
-        published = publish_in_memory(engine, job, watch)
-    else:
-        published = publish_to_folder(engine, job, Path(out), force, watch)
-    native = published.rows if is_path(table) else like(published.rows, table)
     folder = Path(out) if out is not None else None
-    worst_value = engine.sensitive_labels[published.verified.verdict.worst_value]
-    transition = None if published.transition is None else _by_label(published.transition, engine.sensitive_labels)
-    return Release(native, published.certificate.to_dict(), folder, published.verified, worst_value, transition)
+    choice = choose_engine(table, engine, memory, len(schema.names))
+    with contextlib.ExitStack() as stack:
+        with watch.step("load"):
+            carrier = stack.enter_context(open_engine(table, schema, missing, delimiter, choice, folder))
+        if folder is None:
+            published = publish_in_memory(carrier, job, watch)
+        else:
+            published = publish_to_folder(carrier, job, folder, force, watch)
+        labels = carrier.sensitive_labels
+    if folder is not None and choice.name is not EngineName.MEMORY:
+        native: Any = scan_release(folder / f"published.{job.form}", job.form)
+    else:
+        native = published.rows if is_path(table) else like(published.rows, table)
+    worst_value = labels[published.verified.verdict.worst_value]
+    transition = None if published.transition is None else _by_label(published.transition, labels)
+    certificate = published.certificate.to_dict()
+    return Release(native, certificate, folder, published.verified, worst_value, transition, choice)
 
 
 def audit(

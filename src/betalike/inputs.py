@@ -113,9 +113,13 @@ def read(table: Frame, schema: Schema, missing: Sequence[str], delimiter: str | 
     """The columns of the schema; what is published as it is, or coded by its text, is read as text."""
     if not is_path(table):
         return to_polars(table, schema.names)
+    return load(table, schema.names, text_columns(schema), missing, delimiter)
+
+
+def text_columns(schema: Schema) -> set[str]:
+    """The columns of a CSV file that are read as text."""
     is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind is Kind.CATEGORICAL}
-    as_text = {*is_text, schema.sensitive.name, *(attribute.name for attribute in schema.kept)}
-    return load(table, schema.names, as_text, missing, delimiter)
+    return {*is_text, schema.sensitive.name, *(attribute.name for attribute in schema.kept)}
 
 
 def read_text(

@@ -34,6 +34,7 @@ LAYERS: list[set[str]] = [
     {"inspection"},
     {"queries"},
     {"comparison", "inputs"},
+    {"engine_choice"},
     {"api"},
     {"report"},
     {"cli"},

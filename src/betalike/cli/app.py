@@ -186,7 +186,12 @@ def publish(
     redistribution: Annotated[
         str | None, typer.Option("--redistribution", help="SABRE's classes: by space (default) or by counts.")
     ] = None,
-    engine: Annotated[str, typer.Option("--engine", help="memory.")] = "memory",
+    engine: Annotated[
+        str, typer.Option("--engine", help="memory, outofcore (larger than memory) or auto: whichever fits.")
+    ] = "auto",
+    memory: Annotated[
+        str | None, typer.Option("--memory", help="How much may be used, such as 2GB (default: most of what is free).")
+    ] = None,
     delimiter: Delimiter = None,
     force: Force = False,
     seed: Seed = None,
@@ -226,6 +231,7 @@ def publish(
             "second_try": False if no_second_try else None,
             "redistribution": redistribution,
             "engine": engine,
+            "memory": memory,
             "delimiter": delimiter,
             "force": force,
             "seed": seed,

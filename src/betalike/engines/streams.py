@@ -55,11 +55,15 @@ def sink(stream: Stream, path: Path, form: Format) -> None:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
+def scan_release(path: Path, form: Format) -> pl.LazyFrame:
+    """A written release as a lazy frame; what CSV cannot tell is text."""
+    return pl.scan_parquet(path) if form is Format.PARQUET else pl.scan_csv(path, infer_schema=False)
+
+
 def written_names(path: Path, form: Format) -> list[str]:
     """The columns of a written release."""
     try:
-        written = pl.scan_parquet(path) if form is Format.PARQUET else pl.scan_csv(path, infer_schema=False)
-        return written.collect_schema().names()
+        return scan_release(path, form).collect_schema().names()
     except (OSError, pl.exceptions.PolarsError) as error:
         raise GuaranteeError(UNREADABLE) from error
 

@@ -33,6 +33,8 @@ def print_release(console: Console, release: Release) -> None:
     if release.folder is not None:
         files = ", ".join([*certificate["files"], "certificate.json"])
         parts += [Text(), Text.assemble(("Files    ", "bold"), f"{release.folder}: {files}")]
+    if release.engine is not None and release.engine.name != "memory":
+        parts.append(Text.assemble(("Engine   ", "bold"), f"{release.engine.name}: {release.engine.reason}"))
     parts += [Text(f"{warning[0].upper()}{warning[1:]}.", style="yellow") for warning in certificate["warnings"]]
     title = f"{facts['rows']:,} rows published with {certificate['scheme']['name']}"
     style = "green" if promise["holds"] else "red"
