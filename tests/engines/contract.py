@@ -17,6 +17,8 @@ import polars as pl
 from betalike.axis import Axis, OrderedAxis
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.outofcore import OutOfCoreEngine
+from betalike.engines.spark.engine import SparkEngine
+from betalike.engines.spark.session import start_session
 from betalike.hierarchy import Hierarchy
 from betalike.publication import Engine, Layout, Recount
 from betalike.schema import Attribute, Kind, Role, Schema
@@ -34,9 +36,19 @@ def out_of_core(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
     return OutOfCoreEngine(pl.scan_parquet(scratch / "table.parquet"), schema, memory=20_000, batch_rows=70)
 
 
+def on_spark(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
+    """From a folder of Parquet files, on this machine."""
+    session = start_session("local[2]")
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    for place, part in enumerate(frame.iter_slices(100) if frame.height else [frame]):
+        part.write_parquet(scratch / f"part-{place}.parquet", compression="snappy")
+    return SparkEngine(session.read.parquet(scratch.as_uri()), schema)
+
+
 ENGINES: dict[str, ScratchEngineMaker] = {
     "memory": lambda frame, schema, _: MemoryEngine(frame, schema),
     "outofcore": out_of_core,
+    "spark": on_spark,
 }
 
 WORK = Hierarchy.from_rows([["nurse", "care", "*"], ["doctor", "care", "*"], ["cook", "other", "*"]])

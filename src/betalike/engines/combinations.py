@@ -120,6 +120,15 @@ def count_combinations(batches: Iterable[pl.DataFrame], names: Sequence[str]) ->
     return Combinations(values, columns, count, dictionaries)
 
 
+def combine(rows: pl.DataFrame, count: Ints) -> Combinations:
+    """Combinations that another engine counted, one in each row."""
+    dictionaries = [Dictionary() for _ in rows.columns]
+    numbers = [dictionary.number(column) for dictionary, column in zip(dictionaries, rows, strict=True)]
+    columns, total = add_up(numbers, count)
+    values = {column.name: dictionary.values for dictionary, column in zip(dictionaries, rows, strict=True)}
+    return Combinations(values, columns, total, dictionaries)
+
+
 def count_each(batches: Iterable[pl.DataFrame], names: Sequence[str]) -> list[Combinations]:
     """Count the values of each column by itself, in one pass."""
     dictionaries = [Dictionary() for _ in names]
