@@ -20,6 +20,7 @@ from betalike.engines.spark.rows import (
     AFTER,
     BEFORE,
     NUMBER,
+    Drawing,
     draw_rows,
     fingerprint,
     ordered_at_random,
@@ -173,7 +174,7 @@ class SparkEngine:
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         plan, sensitive = assignment.plan, self.schema.sensitive.name
-        table = draw_rows(self._table, [*self._names, *self._kept], sensitive, None, _NO_CODES, None)
+        table = draw_rows(self._table, [*self._names, *self._kept])
         known = self._to_spark(self._combinations.frame.with_columns(pl.Series(CELL, self._coded.cell_of)))
         labels = self._to_spark(
             pl.DataFrame([pl.Series(CLASS, np.arange(plan.n_classes, dtype=np.int32)), *self._labels(plan, layout)])
@@ -205,13 +206,14 @@ class SparkEngine:
 
         margins, code_of, published = self._margins
         names, sensitive = list(self.schema.quasi_identifier_names), self.schema.sensitive.name
-        dictionary = self._columns[-1].dictionaries[0]
-        drawn = draw_rows(self._table, [*self._names, *self._kept], sensitive, dictionary, code_of, draw)
+        values = self._columns[-1].values[sensitive].slice(1)
+        drawing = None if draw is None else Drawing(sensitive, values, code_of[1:], int(code_of[0]), draw)
+        drawn = draw_rows(self._table, [*self._names, *self._kept], drawing)
         shown = [*names, *([] if draw is None else [sensitive]), *self._kept]
         if draw is not None:
             codes = pl.Series(AFTER, np.arange(len(published)))
-            values = self._to_spark(pl.DataFrame([codes, published.alias(sensitive)]))
-            drawn = drawn.drop(sensitive).join(F.broadcast(values), AFTER)
+            new = self._to_spark(pl.DataFrame([codes, published.alias(sensitive)]))
+            drawn = drawn.drop(sensitive).join(F.broadcast(new), AFTER)
         rows = ordered_at_random(drawn, [NUMBER], margins.n_rows, randomness)
         return rows.select([quoted(name) for name in shown]), Trace(drawn, draw is not None)
 
@@ -230,23 +232,18 @@ class SparkEngine:
 
     def count_again(self, release: SparkFrame, layout: Layout) -> Recount:
         """Count a release again."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         names = label_columns(self.count_cells().axes, layout)
         columns = [*self._label_names(layout), self.schema.sensitive.name]
         if not set(columns) <= set(release.columns):
             raise GuaranteeError("what was written cannot be read back. Nothing was published.")
-        counted = self._count(
-            release.select([F.col(quoted(name)).cast("string").alias(name) for name in columns]), columns
-        )
-        if not len(counted.count):
+        found = self._count(release, columns)
+        if not len(found.count):
             raise GuaranteeError("no rows were written. Nothing was published.")
-        return recount_distinct(counted.frame, counted.numbers, counted.count, names, self.sensitive_labels)
+        texts = combine(found.frame.with_columns(pl.all().cast(pl.String)), found.count)
+        return recount_distinct(texts.frame, texts.numbers, texts.count, names, self.sensitive_labels)
 
     def compare_exactly(self, release: SparkFrame, trace: Trace, path: Path | None, form: Format) -> ExactRecount:
         """Compare exact rows, as they were written, with the table's as they were drawn; all rows at once."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
         written = release if path is None else self._session.read.parquet(path.absolute().as_uri())
         names, sensitive = release.columns, self.schema.sensitive.name
         n_rows = written.count()
@@ -256,12 +253,10 @@ class SparkEngine:
         n_changed = 0 if is_same else max(n_rows, 1)
         if not trace.has_values:
             return ExactRecount(n_rows, n_changed)
-        text = F.coalesce(F.col(quoted(sensitive)).cast("string"), F.lit(""))
-        n_unknown = written.where(~text.isin(self.sensitive_labels)).count()
+        values = self._count(written, [sensitive])
+        is_known = pl.Series(label_values(values.frame[sensitive])).is_in(pl.Series(self.sensitive_labels).implode())
+        n_unknown = int(values.count[~is_known.to_numpy()].sum())
         moves = np.zeros((len(self._published_values),) * 2, dtype=np.int64)
         for before, after, count in trace.drawn.groupBy(quoted(BEFORE), quoted(AFTER)).count().collect():
             moves[before, after] = count
         return ExactRecount(n_rows, n_changed, n_unknown, moves)
-
-
-_NO_CODES = np.zeros(0, dtype=np.int32)

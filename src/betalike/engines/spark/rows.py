@@ -6,6 +6,7 @@ Everything here gives the same rows when a task is run again, so a lost worker n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from betalike.drafts import Draw
-from betalike.engines.combinations import Dictionary
+from betalike.engines.coding import codes_of_values, empty_to_missing
 from betalike.randomness import Randomness
 from betalike.table import Ids
 
@@ -58,24 +59,36 @@ def numbered(table: SparkFrame, names: Sequence[str]) -> tuple[SparkFrame, dict[
     return parts, {(file, block): int(first) for (file, block, _), first in zip(ordered, firsts, strict=False)}
 
 
-def draw_rows(
-    table: SparkFrame, names: Sequence[str], sensitive: str, codes: Dictionary | None, code_of: Ids, draw: Draw | None
-) -> SparkFrame:
+@dataclass(frozen=True)
+class Drawing:
+    """How the sensitive values of rows are drawn anew: their codes, that of a missing one, and the draw itself."""
+
+    sensitive: str
+    values: pl.Series
+    codes: Ids
+    missing: int
+    draw: Draw
+
+    def __call__(self, column: pl.Series, first_row: int) -> tuple[Ids, Ids]:
+        """The codes of rows that follow each other, before and after."""
+        plain = empty_to_missing(column)
+        before = codes_of_values(plain, empty_to_missing(self.values), self.codes, self.missing).astype(np.int32)
+        return before, self.draw(before, first_row)
+
+
+def draw_rows(table: SparkFrame, names: Sequence[str], drawing: Drawing | None = None) -> SparkFrame:
     """Columns of a table with each row's number; with a draw, also the codes of its sensitive value and the new one."""
     from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
 
     parts, firsts = numbered(table, names)
-    added = [NUMBER, *([BEFORE, AFTER] if draw is not None else [])]
+    added = [NUMBER, *([BEFORE, AFTER] if drawing is not None else [])]
     fields = [field for field in parts.schema.fields if field.name not in (FILE, BLOCK)]
     schema = T.StructType([*fields, *(T.StructField(name, T.LongType()) for name in added)])
-    return parts.mapInArrow(_numbering(firsts, sensitive, codes, code_of, draw), schema)
+    return parts.mapInArrow(_numbering(firsts, drawing), schema)
 
 
-def _numbering(
-    firsts: dict[tuple[str, int], int], sensitive: str, codes: Dictionary | None, code_of: Ids, draw: Draw | None
-) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _numbering(firsts: dict[tuple[str, int], int], drawing: Drawing | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
-
         next_number = dict(firsts)
         for batch in batches:
             frame = pl.DataFrame(pl.from_arrow(batch))
@@ -84,9 +97,8 @@ def _numbering(
                 first = next_number[block]
                 next_number[block] += part.height
                 columns = [pl.Series(NUMBER, np.arange(first, first + part.height))]
-                if draw is not None and codes is not None:
-                    before = code_of[codes.number(part[sensitive])].astype(np.int32)
-                    after = draw(before, first)
+                if drawing is not None:
+                    before, after = drawing(part[drawing.sensitive], first)
                     columns += [pl.Series(BEFORE, before.astype(np.int64)), pl.Series(AFTER, after.astype(np.int64))]
                 arrow = part.drop(FILE, BLOCK).with_columns(columns).to_arrow(compat_level=pl.CompatLevel.oldest())
                 yield from arrow.to_batches()
