@@ -82,20 +82,18 @@ def promise_asked(table: Table) -> dict[str, Any]:
     names = [name for name in ("t", "delta", "l", "c", "ground") if asked.get(name) is not None]
     parameters = {name: asked[name] for name in names}
     if model == "t-closeness" and "ground" not in parameters:
-        is_deep = table.sensitive_rows is not None and any(
-            len({row[level] for row in table.sensitive_rows if row[0] != "never"}) > 1
-            for level in range(1, len(table.sensitive_rows[0]))
-        )
-        parameters["ground"] = natural_ground(table, is_deep)
+        parameters["ground"] = natural_ground(table)
     name = f"{model}-likeness" if model in LIKENESS else model
     return {"model": name, "beta": asked["beta"], "k": asked["k"], "parameters": parameters}
 
 
-def natural_ground(table: Table, is_deep: bool) -> str:
-    """Ordered for numbers, hierarchical where a hierarchy tells values apart, else equal."""
-    if table.sensitive_rows is not None:
-        return "hierarchical" if is_deep else "equal"
-    return "ordered" if is_ordered(table.sensitive) else "equal"
+def natural_ground(table: Table) -> str:
+    """Ordered for numbers, hierarchical where some node holds several values but not all, else equal."""
+    if table.sensitive_rows is None:
+        return "ordered" if is_ordered(table.sensitive) else "equal"
+    present = {str(value) for value in table.sensitive if value is not None}
+    levels = zip(*(row for row in table.sensitive_rows if row[0] in present), strict=True)
+    return "hierarchical" if any(1 < len(set(nodes)) < len(present) for nodes in levels) else "equal"
 
 
 @settings(max_examples=30)
