@@ -108,7 +108,7 @@ def test_section_6_2_dmondrian_keeps_likeness_too_and_loses_more_than_lmondrian(
 def test_what_we_found_standard_lmondrian_loses_less_than_burel(
     experiments: Experiments, n_attributes: int, beta: int
 ) -> None:
-    """Against Figure 5, where BUREL loses about half as much as LMondrian; with three attributes and beta 1 they tie."""
+    """Against Figure 5, where BUREL loses half as much as LMondrian; with three attributes and beta 1 they tie."""
     cells, model = experiments.salaries(n_attributes), Likeness(beta)
     burel = Burel(split=True, randomness=SeededRandomness(1)).plan(cells, model)
     assert checked_loss(Mondrian().plan(cells, model), model) < 0.85 * checked_loss(burel, model)
