@@ -6,13 +6,16 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import promise_twins
+from betalike.api import make_schema
 from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.distances import Ground
+from betalike.engines.memory import MemoryEngine
 from betalike.errors import ParameterError
 from betalike.hierarchy import Hierarchy
 from betalike.loss import plan_loss
@@ -20,6 +23,7 @@ from betalike.models import Closeness, Likeness
 from betalike.randomness import SeededRandomness
 from betalike.schema import Kind
 from betalike.schemes import Mondrian, Redistribution, Sabre, make_scheme
+from betalike.schemes.sabre.buckets import near_buckets
 from betalike.table import Cells, Plan
 from promise_cases import told
 from seam_tables import random_cells
@@ -77,6 +81,29 @@ def test_in_space_it_goes_on_where_tmondrian_ends(ground: Ground, seed: int, t: 
     around = {(ec, class_of_cell[cell]) for cell, ec in zip(sabre.cell.tolist(), sabre.ec.tolist(), strict=True)}
     assert len(around) == sabre.n_classes  # each class lies within one of tMondrian's
     assert plan_loss(sabre).average <= plan_loss(mondrian).average + 1e-12
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), t=st.sampled_from([0.1, 0.2, 0.4]))
+def test_by_counts_it_never_looks_at_the_secrets_within_a_bucket(seed: int, t: float) -> None:
+    """Secrets that are exchanged within their buckets leave every class's box as it was."""
+    rng = np.random.default_rng(seed)
+    secrets = rng.choice(8, 150)
+    points = {"x": rng.integers(0, 9, 150), "y": rng.integers(0, 5, 150)}
+    schema = make_schema(["x", "y"], "secret", None, None, None, None, (), False)
+
+    def plan_of(column: np.ndarray) -> Plan:
+        cells = MemoryEngine(pl.DataFrame({**points, "secret": column}), schema).count_cells()
+        return Sabre(Redistribution.COUNTS, SeededRandomness(seed)).plan(cells, Closeness(t, Ground.ORDERED))
+
+    counts = np.bincount(secrets, minlength=8)
+    assume((counts > 0).all())
+    bucket = np.searchsorted(near_buckets(Closeness(t).rule(counts, LINE), is_line=True), secrets, side="right")
+    exchanged = secrets.copy()
+    for number in np.unique(bucket):
+        exchanged[bucket == number] = rng.permutation(secrets[bucket == number])
+    boxes = [np.column_stack(plan_of(column).boxes).tolist() for column in (secrets, exchanged)]
+    assert boxes[0] == boxes[1]
 
 
 def test_it_keeps_t_closeness_alone() -> None:
