@@ -27,7 +27,11 @@ class Ground(StrEnum):
 def divergences(classes: ClassCounts, prior: Floats) -> tuple[Floats, Floats]:
     """Kullback-Leibler divergence of the prior from each class, and Jensen-Shannon divergence, in bits.
 
-    The first is infinite where a class lacks a value of the prior.
+    The first is infinite where a class lacks a value of the prior; the second is at most 1. Paper: Section 2.
+
+    >>> even = ClassCounts.of(np.array([0, 0]), np.array([0, 1]), np.array([1, 1]), 2)
+    >>> [measured.round(4).tolist() for measured in divergences(even, np.array([0.4, 0.6]))]
+    [[0.029], [0.0073]]
     """
     q, p = classes.count / classes.sizes[classes.ec], prior[classes.value]
     mixture = (p + q) / 2
@@ -78,23 +82,6 @@ def edges_of(ground: Ground, sensitive: Axis, n_values: int) -> Edges:
     if ground is Ground.ORDERED:
         return Edges(np.zeros_like(every), every, np.ones_like(every), max(n_values - 1, 1))
     return Edges(every, every, np.ones_like(every), 2)
-
-
-def kullback_leibler(of: Floats, against: Floats) -> float:
-    """Divergence in bits; infinite where `against` misses a value. The paper measures the prior against the posterior.
-
-    >>> round(kullback_leibler(np.array([0.4, 0.6]), np.array([0.5, 0.5])), 4)
-    0.029
-    """
-    present = of > 0
-    with np.errstate(divide="ignore"):
-        return float(np.sum(of[present] * np.log2(of[present] / against[present])))
-
-
-def jensen_shannon(one: Floats, other: Floats) -> float:
-    """Mean divergence in bits of two distributions from their mixture."""
-    mixture = (one + other) / 2
-    return (kullback_leibler(one, mixture) + kullback_leibler(other, mixture)) / 2
 
 
 def _tree_edges(sensitive: Axis) -> Edges:

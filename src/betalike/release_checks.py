@@ -86,17 +86,29 @@ def promised_model(certificate: Certificate) -> Model:
 
 def promised_axis(certificate: Certificate, model: Model) -> Axis:
     """The sensitive values of a certificate, in its order, with the distances that the promise is about."""
-    name, n_values = certificate.table.sensitive, len(certificate.prior_counts)
-    if not (isinstance(model, Closeness) and model.ground is Ground.HIERARCHICAL):
-        return OrderedAxis(name, Kind.REAL, np.arange(n_values), (0.0, n_values - 1.0))
+    name, labels = certificate.table.sensitive, list(certificate.prior_counts)
+    ground = model.ground if isinstance(model, Closeness) else Ground.EQUAL
+    if ground is None:
+        raise CertificateError("the certificate promises t-closeness, but does not tell by which distances.")
+    if ground is Ground.ORDERED and not _are_in_order(labels):
+        raise CertificateError("the sensitive values in the certificate are not in the order that its distances need.")
+    if ground is not Ground.HIERARCHICAL:
+        return OrderedAxis(name, Kind.REAL, np.arange(len(labels)), (0.0, len(labels) - 1.0))
     try:
         tree = Hierarchy.from_rows(certificate.promise.hierarchy, source="the certificate's hierarchy")
     except InputError as error:
         raise CertificateError(f"the hierarchy in the certificate is none: {error}") from error
-    has_missing = "" in certificate.prior_counts
-    if [*tree.leaves, *([""] if has_missing else [])] != list(certificate.prior_counts):
+    has_missing = "" in labels
+    if [*tree.leaves, *([""] if has_missing else [])] != labels:
         raise CertificateError("the hierarchy in the certificate is not of the sensitive values that it tells.")
     return HierarchyAxis(name, tree, has_missing)
+
+
+def _are_in_order(labels: list[str]) -> bool:
+    """Whether values ascend, numbers as numbers and dates as text, with a missing one at the end."""
+    texts = pl.Series(labels[:-1] if labels[-1] == "" else labels, dtype=pl.String)
+    numbers = texts.cast(pl.Float64, strict=False)
+    return "" not in texts and bool((texts if numbers.null_count() else numbers).is_sorted())
 
 
 def is_exact(certificate: Certificate) -> bool:

@@ -90,6 +90,18 @@ BAD_SPECS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "beta as text": ({"head": '[promise]\nbeta = "four"'}, ("release.toml", "beta")),
     "beta 0": ({"head": "[promise]\nbeta = 0"}, ("beta is 0", "greater than 0")),
     "no beta": ({"head": "[promise]\nk = 2"}, ("beta is missing", "'enhanced' needs it")),
+    "no t": ({"head": '[promise]\nmodel = "t-closeness"\n[release]\nscheme = "mondrian"'}, ("t is missing",)),
+    "t as text": ({"head": '[promise]\nt = "near"'}, ("release.toml", "t")),
+    "t besides beta": ({"head": "[promise]\nbeta = 2\nt = 0.2"}, ("t is given", "'enhanced' does not take it")),
+    "no such promise": ({"head": '[promise]\nbeta = 2\nmodel = "likeness"'}, ("model is 'likeness'",)),
+    "another scheme's promise": (
+        {"head": '[promise]\nt = 0.2\nmodel = "t-closeness"'},
+        ("'seam' keeps the promise enhanced or basic, not t-closeness", "'mondrian'"),
+    ),
+    "second_try as text": (
+        {"head": '[promise]\nbeta = 2\n[release]\nscheme = "lmondrian"\noptions = { second_try = "no" }'},
+        ("second_try is 'no'", "true or false"),
+    ),
     "no TOML": ({"head": "= = ="}, ("release.toml", "line 2")),
     "domain too small": ({"age": "domain = [0, 30]"}, ("'age'", "outside its declared domain", "Widen")),
     "domain of one end": ({"age": "domain = [0]"}, ("domain of 'age'", "needs two")),
@@ -144,6 +156,55 @@ def test_a_specification_is_published(desk: Desk) -> None:
         document["table"]["columns"][0] | {"domain": ["0", "8000000"], "weight": 2} == document["table"]["columns"][0]
     )
     assert "name" not in desk.published()[0]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "promise", "parameters"),
+    [
+        ("dmondrian", "delta = 1.5", {"delta": 1.5}),
+        ("tmondrian", 't = 0.3\nground = "equal"', {"t": 0.3, "ground": "equal"}),
+        ("sabre", "t = 1", {"t": 1, "ground": "equal"}),
+        ("mondrian", 'model = "distinct-l-diversity"\nl = 2', {"l": 2}),
+        ("mondrian", 'model = "entropy-l-diversity"\nl = 1.5', {"l": 1.5}),
+        ("mondrian", 'model = "recursive-l-diversity"\nl = 2\nc = 3', {"l": 2, "c": 3}),
+        ("mondrian", 'model = "k-anonymity"\nk = 5', {}),
+    ],
+)
+def test_a_specification_carries_every_promise(
+    desk: Desk, scheme: str, promise: str, parameters: dict[str, object]
+) -> None:
+    options = 'redistribution = "counts"' if scheme == "sabre" else 'attribute = "narrowest"\nsecond_try = false'
+    head = f'[promise]\n{promise}\n[release]\nscheme = "{scheme}"\n[release.options]\n{options}'
+    outcome = run("publish", "--spec", specification(desk, head), "--out", desk.out, "--json")
+    assert outcome.status == 0, outcome.text
+    document = outcome.document
+    assert (document["promise"]["beta"], document["promise"]["parameters"]) == (None, parameters)
+    details = document["scheme"]["details"]
+    assert details.get("redistribution", "counts") == "counts"
+    assert (details.get("attribute", "narrowest"), details.get("second_try", False)) == ("narrowest", False)
+
+
+@pytest.mark.parametrize(
+    ("options", "model", "parameters"),
+    [
+        ("--scheme tmondrian --t 0.3", "t-closeness", {"t": 0.3, "ground": "equal"}),
+        ("--scheme dmondrian --delta 1.5", "delta-disclosure", {"delta": 1.5}),
+        ("--scheme dmondrian", "delta-disclosure", None),  # for the specification's beta
+        ("--scheme mondrian --model k-anonymity", "k-anonymity", {}),
+        ("--scheme lmondrian", "basic-likeness", {}),
+        ("--model enhanced", "enhanced-likeness", {}),
+    ],
+)
+def test_another_scheme_on_the_command_line_leaves_out_what_it_does_not_take(
+    desk: Desk, options: str, model: str, parameters: dict[str, object] | None
+) -> None:
+    spec = specification(desk, '[promise]\nbeta = 3\nk = 4\nmodel = "basic"')
+    outcome = run("publish", "--spec", spec, "--out", desk.out, "--json", *options.split())
+    assert outcome.status == 0, outcome.text
+    promise = outcome.document["promise"]
+    assert (promise["model"], promise["k"]) == (model, 4)
+    assert promise["beta"] == (3 if model.endswith("likeness") else None)
+    assert parameters is None or promise["parameters"] == parameters
 
 
 def test_options_win_over_the_specification(desk: Desk) -> None:

@@ -36,6 +36,55 @@ BAD: dict[str, tuple[dict[str, object], tuple[str, ...]]] = {
     "unknown engine": ({"engine": "spork"}, ("engine is 'spork'", "memory")),
     "unknown retrieval": ({"scheme": "burel", "retrieval": "exakt"}, ("'exakt'", "hilbert", "exact")),
     "an option of another scheme": ({"scheme": "seam", "retrieval": "exact"}, ("'seam' has no option 'retrieval'",)),
+    "no t": ({"scheme": "tmondrian", "beta": None}, ("t is missing", "'t-closeness' needs it", "such as 0.2")),
+    "no l": (
+        {"scheme": "mondrian", "model": "entropy-l-diversity", "beta": None},
+        ("l is missing", "'entropy-l-diversity' needs it"),
+    ),
+    "no c": (
+        {"scheme": "mondrian", "model": "recursive-l-diversity", "beta": None, "l": 2},
+        ("c is missing", "'recursive-l-diversity' needs it"),
+    ),
+    "no delta": ({"scheme": "dmondrian", "beta": None}, ("delta is missing", "'delta-disclosure' needs it")),
+    "beta for t-closeness": ({"scheme": "sabre", "t": 0.2}, ("beta is given", "does not take it", "t, ground")),
+    "t for likeness": ({"t": 0.2}, ("t is given", "'enhanced' does not take it")),
+    "t 0": ({"scheme": "sabre", "beta": None, "t": 0}, ("t is 0", "greater than 0")),
+    "t 1.5": ({"scheme": "sabre", "beta": None, "t": 1.5}, ("t is 1.5", "no distance is greater than 1")),
+    "unknown ground": (
+        {"scheme": "sabre", "beta": None, "t": 0.2, "ground": "odered"},
+        ("ground is 'odered'", "Did you mean 'ordered'?"),
+    ),
+    "an order of categories": (
+        {"scheme": "sabre", "beta": None, "t": 0.2, "ground": "ordered"},
+        ("'disease' is categorical", "'equal'"),
+    ),
+    "a hierarchy of numbers": (
+        {"scheme": "sabre", "beta": None, "t": 0.2, "ground": "hierarchical", "sensitive": "age", "qi": "gender"},
+        ("'age' holds numbers", "'ordered'"),
+    ),
+    "more values than there are": (
+        {"scheme": "mondrian", "model": "distinct-l-diversity", "beta": None, "l": 50},
+        ("whole table does not have distinct-l-diversity with l 50", "smaller l"),
+    ),
+    "half a value": (
+        {"scheme": "mondrian", "model": "distinct-l-diversity", "beta": None, "l": 2.5},
+        ("l is 2.5", "whole number"),
+    ),
+    "k-anonymity without a k": (
+        {"scheme": "mondrian", "model": "k-anonymity", "beta": None},
+        ("k is 1", "k-anonymity needs a k of 2 or more"),
+    ),
+    "a promise that a scheme does not keep": (
+        {"scheme": "seam", "model": "t-closeness", "beta": None, "t": 0.2},
+        ("'seam' keeps the promise enhanced or basic", "'mondrian'"),
+    ),
+    "perturbation for t-closeness": ({"scheme": "perturb", "model": "t-closeness"}, ("'perturb' keeps the promise",)),
+    "unknown attribute": ({"scheme": "lmondrian", "attribute": "longest"}, ("attribute is 'longest'", "narrowest")),
+    "unknown redistribution": (
+        {"scheme": "sabre", "beta": None, "t": 0.2, "redistribution": "luck"},
+        ("redistribution is 'luck'", "space, counts"),
+    ),
+    "Mondrian's option for another scheme": ({"attribute": "widest"}, ("'seam' has no option 'attribute'",)),
     "unknown missing-sensitive": ({"missing_sensitive": "drop"}, ("'drop'", "'error'", "'value'")),
     "weights without a number": ({"weights": "age"}, ("--weights", "column=number")),
     "weights with text": ({"weights": "age=much"}, ("--weights", "age=much", "column=number")),

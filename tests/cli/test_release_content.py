@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from workbench import CANARY, CITIES, LEAVES, NUMBER, Desk, files_under, people, run, to_csv
 
-from betalike.schemes import GENERALIZING, PROMISES
+from betalike.schemes import GENERALIZING, promises_of
 
 INSIDE = {"north": set(CITIES[:3]), "south": set(CITIES[3:]), "*": set(CITIES)} | {city: {city} for city in CITIES}
 NUMBERS: dict[str, dict[str, float]] = {  # parameters of each promise
@@ -24,10 +24,6 @@ NUMBERS: dict[str, dict[str, float]] = {  # parameters of each promise
     "recursive-l-diversity": {"l": 2, "c": 2},
     "k-anonymity": {},
 }
-
-
-def promises_of(scheme: str) -> tuple[str, ...]:
-    return PROMISES.get(scheme, ("basic", "enhanced"))
 
 
 def ends(label: str) -> tuple[float, float]:

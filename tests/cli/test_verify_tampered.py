@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from workbench import Desk, assert_refused, files_under, run
+from workbench import Desk, assert_not_kept, assert_refused, change, run
 
 
 @pytest.fixture
 def release(desk: Desk) -> Desk:
     assert desk.publish("--beta", "2", hierarchies=desk.hierarchies()).status == 0
     return desk
-
-
-def change(desk: Desk, edit: Callable[[Any], object]) -> None:
-    certificate = desk.certificate()
-    edit(certificate)
-    (desk.out / "certificate.json").write_text(json.dumps(certificate))
 
 
 def rewrite(desk: Desk, edit: Callable[[list[str]], object]) -> None:
@@ -37,16 +30,6 @@ def sign_again(desk: Desk) -> None:
     """Put the digest of the changed file into the certificate, as a clever attacker would."""
     digest = hashlib.sha256((desk.out / "published.csv").read_bytes()).hexdigest()
     change(desk, lambda certificate: certificate["files"]["published.csv"].update(sha256=digest))
-
-
-def assert_not_kept(desk: Desk, *words: str) -> None:
-    before = files_under(desk.folder)
-    outcome = run("verify", desk.out)
-    assert_refused(outcome, "FAILED", *words, status=1)
-    document = run("verify", desk.out, "--json").document
-    assert document["holds"] is False
-    assert document["explanations"]
-    assert files_under(desk.folder) == before
 
 
 @pytest.mark.parametrize("place", [0, 0.3, 0.7, 1])

@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -161,6 +161,24 @@ def assert_refused(outcome: Outcome, *words: str, status: int = 2) -> None:
     assert "Traceback" not in text
     assert CANARY not in text
     assert str(NUMBER) not in text
+
+
+def change(desk: Desk, edit: Callable[[Any], object]) -> None:
+    """Change the certificate of a release."""
+    certificate = desk.certificate()
+    edit(certificate)
+    (desk.out / "certificate.json").write_text(json.dumps(certificate))
+
+
+def assert_not_kept(desk: Desk, *words: str) -> None:
+    """`verify` finds a release at fault, tells why in these words, and leaves everything as it was."""
+    before = files_under(desk.folder)
+    outcome = run("verify", desk.out)
+    assert_refused(outcome, "FAILED", *words, status=1)
+    document = run("verify", desk.out, "--json").document
+    assert document["holds"] is False
+    assert document["explanations"]
+    assert files_under(desk.folder) == before
 
 
 def is_release(folder: Path) -> bool:

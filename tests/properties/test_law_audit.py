@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import betalike
+import promise_twins
 import twins
 from betalike.axis import HierarchyAxis
 from betalike.distances import Ground, earth_movers_distances
@@ -25,11 +27,16 @@ EXACT = ("rows", "classes", "k", "distinct_l")
 NEARLY = ("l", "average_l", "t", "average_t", "basic_beta", "enhanced_beta", "delta")
 
 
-def twin_levels(classes: list[Counter], prior: Counter) -> twins.Levels:
-    """The levels by their definitions; numbers are ordered, a missing value comes last, words are all equally far."""
+def values_in_order(classes: list[Counter], prior: Counter) -> list[Any]:
+    """The sensitive values; a missing one comes last."""
     values = {*prior, *(value for ec in classes for value in ec)}
-    is_ordered = not any(isinstance(value, str) for value in values)
-    order = sorted(values - {None}) + [value for value in values if value is None]
+    return sorted(values - {None}) + [value for value in values if value is None]
+
+
+def twin_levels(classes: list[Counter], prior: Counter) -> twins.Levels:
+    """The levels by their definitions; numbers are ordered, words are all equally far."""
+    order = values_in_order(classes, prior)
+    is_ordered = not any(isinstance(value, str) for value in order)
     p = twins.shares(prior, order)
     equal = [twins.equal_distance(p, twins.shares(ec, order)) for ec in classes]
     ordered = [twins.ordered_distance(p, twins.shares(ec, order)) for ec in classes]
@@ -65,6 +72,17 @@ def test_an_audit_of_a_release_agrees_with_the_definitions(scheme: dict[str, Any
     also = release.certificate["also"]
     for name in (*EXACT[2:], *NEARLY):
         assert also[name] == pytest.approx(getattr(audited.audit, name)), name
+
+
+def assert_diverges(audited: Audited, classes: list[Counter], prior: Counter) -> None:
+    """The divergences of an audit are the greatest of any class, by their definitions."""
+    order = values_in_order(classes, prior)
+    p, posteriors = twins.shares(prior, order), [twins.shares(ec, order) for ec in classes]
+    kullback = max(promise_twins.kullback_leibler(p, q) for q in posteriors)
+    jensen = max(promise_twins.jensen_shannon(p, q) for q in posteriors)
+    told = audited.to_dict()
+    assert told["jensen_shannon"] == pytest.approx(jensen, abs=1e-9)
+    assert told["kullback_leibler"] == (None if kullback == math.inf else pytest.approx(kullback, abs=1e-9))
 
 
 @st.composite
@@ -103,6 +121,7 @@ def test_an_audit_of_any_table_agrees_with_the_definitions(
     )
     classes = list(twins.classes_of(labels, secrets).values())
     assert_agrees(audited, twin_levels(classes, Counter(original)))
+    assert_diverges(audited, classes, Counter(original))
     assert audited.holds is (twins.broken_classes(classes, Counter(original), beta, form, k) == [])
 
 

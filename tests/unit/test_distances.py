@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,8 +15,9 @@ from scipy.optimize import linprog
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
+import promise_twins
 from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.distances import Ground, earth_movers_distances, jensen_shannon, kullback_leibler, natural_ground
+from betalike.distances import Ground, divergences, earth_movers_distances, natural_ground
 from betalike.hierarchy import Hierarchy
 from betalike.schema import Kind
 from betalike.table import ClassCounts
@@ -127,11 +130,38 @@ def test_the_natural_ground_follows_the_sensitive_attribute(axis: Axis, ground: 
     assert natural_ground(axis) is ground
 
 
-distributions = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any).map(lambda c: np.array(c) / sum(c))
+distributions = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any)
+
+
+def measured_divergences(prior: list[int], rows: list[list[int]]) -> tuple[list[float], list[float]]:
+    counts = np.array(rows)
+    ec, value = np.nonzero(counts)
+    classes = ClassCounts.of(ec, value, counts[ec, value], len(prior))
+    kullback, jensen = divergences(classes, np.array(prior) / sum(prior))
+    return kullback.tolist(), jensen.tolist()
+
+
+@given(distributions, st.lists(distributions, min_size=1, max_size=4))
+def test_divergences_are_those_of_scipy(prior: list[int], rows: list[list[int]]) -> None:
+    kullback, jensen = measured_divergences(prior, rows)
+    p = np.array(prior) / sum(prior)
+    for row, kl, js in zip(rows, kullback, jensen, strict=True):
+        q = np.array(row) / sum(row)
+        expected = jensenshannon(p, q, base=2) ** 2
+        assert kl == pytest.approx(entropy(p, q, base=2), abs=1e-12)
+        assert js == pytest.approx(0.0 if np.isnan(expected) else expected, abs=1e-9)
 
 
 @given(distributions, distributions)
-def test_divergences_are_those_of_scipy(one: np.ndarray, other: np.ndarray) -> None:
-    assert kullback_leibler(one, other) == pytest.approx(entropy(one, other, base=2), abs=1e-12)
-    expected = jensenshannon(one, other, base=2) ** 2
-    assert jensen_shannon(one, other) == pytest.approx(0.0 if np.isnan(expected) else expected, abs=1e-9)
+def test_divergences_are_those_of_their_definitions(prior: list[int], row: list[int]) -> None:
+    p, q = ([Fraction(n, sum(counts)) for n in counts] for counts in (prior, row))
+    (kullback,), (jensen,) = measured_divergences(prior, [row])
+    assert kullback == pytest.approx(promise_twins.kullback_leibler(p, q), abs=1e-12)
+    assert jensen == pytest.approx(promise_twins.jensen_shannon(p, q), abs=1e-12)
+    assert 0 <= jensen <= 1 + 1e-12
+
+
+def test_divergences_of_equal_and_of_disjoint_distributions() -> None:
+    kullback, jensen = measured_divergences([1, 1, 0, 0], [[7, 7, 0, 0], [0, 0, 3, 1], [2, 0, 0, 0]])
+    assert kullback == [0.0, math.inf, math.inf]
+    assert jensen == pytest.approx([0.0, 1.0, 0.5 * (math.log2(4 / 3) + 0.5 * math.log2(2 / 3) + 0.5)])

@@ -10,7 +10,8 @@ from betalike.errors import ParameterError
 
 WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitive", "out": "--out"}
 
-PROMISE = ("model", "beta", "k", "t", "delta", "l", "c", "ground")
+NUMBERS = ("beta", "t", "delta", "l", "c", "ground")
+PROMISE = ("model", "k", *NUMBERS)
 OPTIONS = ("retrieval", "effort", "attribute", "second_try", "redistribution")
 
 
@@ -50,6 +51,8 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
     for name in (*plain, *PROMISE, "force", "seed"):
         if given.get(name) is not None:
             arguments[name] = given[name]
+    if spec is not None and (given.get("scheme") is not None or given.get("model") is not None):
+        _leave_out_other_promise(arguments, given)
     kinds = dict.fromkeys(split_list(given["categorical"]), "categorical")
     for column in split_list(given["numeric"]):
         if column in kinds:
@@ -76,6 +79,20 @@ def _parse_number(option: str, text: str) -> float:
         return float(text)
     except ValueError as error:
         raise ParameterError(f"{option} has '{text}', which is no number.") from error
+
+
+def _leave_out_other_promise(arguments: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Drop what the specification promises but the scheme or the model of the command line does not take."""
+    from betalike.models import takes
+    from betalike.schemes import DEFAULT_SCHEME, promises_of
+
+    promises = promises_of(arguments.get("scheme", DEFAULT_SCHEME))
+    if given.get("model") is None and arguments.get("model") not in promises:
+        arguments.pop("model", None)
+    model = arguments.get("model", promises[0])
+    for name in NUMBERS:
+        if given.get(name) is None and name in arguments and not takes(model, name, arguments):
+            del arguments[name]
 
 
 def _parse_weights(given: list[str]) -> dict[str, float]:

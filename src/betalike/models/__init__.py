@@ -2,7 +2,7 @@
 
 from betalike.models.anonymity import Anonymity
 from betalike.models.caps import Caps
-from betalike.models.catalogue import MODELS, fit, make_model
+from betalike.models.catalogue import MODELS, fit, make_model, takes
 from betalike.models.closeness import Closeness
 from betalike.models.disclosure import Disclosure, DisclosureForLikeness
 from betalike.models.diversity import Diversity, Variety
@@ -32,4 +32,5 @@ __all__ = [
     "likeness_of",
     "make_model",
     "posterior_cap",
+    "takes",
 ]

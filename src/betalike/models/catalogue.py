@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -45,6 +45,13 @@ _MAKERS: dict[str, Callable[..., Model]] = {
     "k-anonymity": Anonymity,
 }
 MODELS = tuple(NEEDED)
+
+
+def takes(name: str, parameter: str, given: Container[str]) -> bool:
+    """Whether the promise of this name takes a parameter besides those given; delta-disclosure a beta for a delta."""
+    if name == "delta-disclosure" and parameter == "beta":
+        return "delta" not in given
+    return parameter in (*NEEDED.get(name, ()), *OPTIONAL.get(name, ()))
 
 
 def make_model(name: str, k: int, parameters: Mapping[str, Any]) -> Model | DisclosureForLikeness:

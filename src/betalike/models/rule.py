@@ -139,8 +139,10 @@ def _has_tail(rule: Rule, counts: Ints) -> bool:
     """Whether the most frequent value stays below the ratio of the tail."""
     ordered = np.sort(counts)[::-1]
     tail = ordered[rule.rank - 1 :].sum()
-    beyond = (ordered[0] - rule.ratio_whole * tail) * rule.ratio_denominator
-    most = rule.ratio_numerator * tail
+    beyond = ordered[0] - rule.ratio_whole * tail
+    if beyond < 0:  # decided before it is multiplied, so that no product leaves 63 bits
+        return True
+    beyond, most = beyond * rule.ratio_denominator, rule.ratio_numerator * tail
     return beyond < most or (rule.is_ratio_allowed and beyond == most)
 
 

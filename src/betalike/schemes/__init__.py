@@ -75,12 +75,18 @@ __all__ = [
     "Seam",
     "choose_promise",
     "make_scheme",
+    "promises_of",
 ]
+
+
+def promises_of(scheme: str) -> tuple[str, ...]:
+    """The promises that a scheme can keep."""
+    return PROMISES.get(scheme, _LIKENESS)
 
 
 def choose_promise(scheme: str, model: str | None) -> str:
     """The name of the promise that a scheme is to keep; one that it cannot keep is an error."""
-    promises = PROMISES.get(scheme, _LIKENESS)
+    promises = promises_of(scheme)
     if model is None:
         return promises[0]
     if model not in MODELS:
