@@ -102,13 +102,14 @@ def publish(
     keep: Sequence[str] = (),
     missing: Sequence[str] = (),
     missing_sensitive: str = "error",
-    format: str = "csv",
+    format: str | None = None,
     layout: str = "labels",
     force: bool = False,
     seed: int | None = None,
     options: Mapping[str, Any] | None = None,
     engine: str = "auto",
     memory: str | int | None = None,
+    master: str | None = None,
     delimiter: str | None = None,
     progress: Progress = SILENT,
 ) -> Release:
@@ -140,13 +141,14 @@ def publish(
         keep: columns to publish unchanged besides; they are not protected.
         missing: texts that stand for a missing value in a CSV file, besides the empty one.
         missing_sensitive: "error", or "value" to publish a missing sensitive value as a value of its own.
-        format: "csv" or "parquet".
+        format: "csv" (by default) or "parquet" (by default on Spark).
         layout: "labels" (`[30, 45]`) or "bounds" (columns `age_low` and `age_high`).
         force: replace a release that is in the folder already.
         seed: repeatable choices, for experiments only: whoever knows it can undo them.
         options: further options of the scheme, such as {"effort": 4} for SEAM.
-        engine: "memory", "outofcore" (for tables larger than memory; needs `out`), or "auto": whichever fits.
+        engine: "memory", "outofcore" (for tables larger than memory; needs `out`), "spark", or "auto": whichever fits.
         memory: how much memory may be used, such as "2GB"; by default most of what is at hand.
+        master: of a Spark cluster, such as "spark://host:7077"; by default Spark runs on this machine.
         delimiter: of a CSV file, where it is not recognized.
         progress: something that shows how far the work is.
     """
@@ -158,28 +160,28 @@ def publish(
     schema = make_schema(
         quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, keep, missing_is_value(missing_sensitive)
     )
-    job = Job(
-        chosen,
-        promise,
-        choose(Layout, layout, "layout"),
-        choose(Format, format, "format"),
-        tuple(keep),
-    )
+    choice = choose_engine(table, engine, memory, len(schema.names))
+    form = Format.PARQUET if choice.name is EngineName.SPARK else Format.CSV
+    if format is not None:
+        form = choose(Format, format, "format")
+    job = Job(chosen, promise, choose(Layout, layout, "layout"), form, tuple(keep))
     watch = Stopwatch(progress)
     folder = Path(out) if out is not None else None
-    choice = choose_engine(table, engine, memory, len(schema.names))
     with contextlib.ExitStack() as stack:
         with watch.step("load"):
-            carrier = stack.enter_context(open_engine(table, schema, missing, delimiter, choice, folder))
+            carrier = stack.enter_context(open_engine(table, schema, missing, delimiter, choice, folder, master))
         if folder is None:
             published = publish_in_memory(carrier, job, watch)
         else:
             published = publish_to_folder(carrier, job, folder, force, watch)
         labels = carrier.sensitive_labels
-    if folder is not None and choice.name is not EngineName.MEMORY:
-        native: Any = scan_release(folder / f"published.{job.form}", job.form)
-    else:
-        native = published.rows if is_path(table) else like(published.rows, table)
+    native = published.rows
+    if choice.name is EngineName.OUTOFCORE and folder is not None:
+        native = scan_release(folder / f"published.{job.form}", job.form)
+    elif choice.name is EngineName.MEMORY and not is_path(table):
+        native = like(published.rows, table)
+    elif choice.name is EngineName.SPARK and folder is not None:
+        native = published.rows.sparkSession.read.parquet((folder / f"published.{job.form}").absolute().as_uri())
     worst_value = labels[published.verified.verdict.worst_value]
     transition = None if published.transition is None else _by_label(published.transition, labels)
     certificate = published.certificate.to_dict()

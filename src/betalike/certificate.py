@@ -134,6 +134,28 @@ def certificate_from_dict(content: Mapping[str, Any]) -> Certificate:
         raise CertificateError(f"this is not a certificate that this version of betalike reads: {error}.") from error
 
 
+def published_name(certificate: Certificate) -> str | None:
+    """The published table of a release: a file, or a folder of files."""
+    names = [Path(name).parts[0] for name in certificate.files if name.startswith("published.")]
+    return names[0] if names else None
+
+
+def rows_told(certificate: Certificate) -> dict[str, int]:
+    """How many rows each table of a release has; the files of a folder count together."""
+    rows: dict[str, int] = {}
+    for name, facts in certificate.files.items():
+        table = Path(name).parts[0]
+        rows[table] = rows.get(table, 0) + facts.rows
+    return rows
+
+
+def file_of(folder: Path, name: str) -> Path:
+    """Where a file that a certificate names is; never outside the folder, whatever the name."""
+    parts = Path(name).parts
+    is_part = len(parts) == 2 and parts[0] == "published.parquet" and parts[1] not in ("..", ".")
+    return folder / parts[0] / parts[1] if is_part else folder / Path(name).name
+
+
 def read_certificate(path: Path) -> Certificate:
     """Read a certificate from its file or from the folder of its release."""
     path = path / FILE_NAME if path.is_dir() else path

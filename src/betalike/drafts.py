@@ -83,6 +83,10 @@ class Engine(Protocol):
         """Write the release to a file."""
         ...
 
+    def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
+        """The files that a release of so many rows was written to, and how many rows each has."""
+        ...
+
     def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
         """Count a written release again, from the file alone."""
         ...

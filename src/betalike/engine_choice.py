@@ -16,9 +16,10 @@ import polars as pl
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.outofcore import OutOfCoreEngine
 from betalike.errors import ParameterError
-from betalike.inputs import Frame, choose, is_path, read, text_columns
+from betalike.inputs import Frame, choose, is_path, read
 from betalike.io.tables import CSV, kind_of, scan, table_files
-from betalike.schema import Schema
+from betalike.publication import Engine
+from betalike.schema import Schema, text_columns
 
 UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 LEAST_MEMORY = 256 << 20
@@ -26,6 +27,7 @@ USED_SHARE = 0.6  # of the memory at hand
 # Measured: what the engine in memory takes of it.
 PER_CELL = 45
 PER_CSV_BYTE = 16
+PER_PLANNED_CELL = 300
 CGROUP = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -35,6 +37,7 @@ class EngineName(StrEnum):
     AUTO = "auto"
     MEMORY = "memory"
     OUTOFCORE = "outofcore"
+    SPARK = "spark"
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,17 @@ def open_engine(
     delimiter: str | None,
     choice: EngineChoice,
     folder: Path | None,
-) -> Iterator[MemoryEngine | OutOfCoreEngine]:
+    master: str | None = None,
+) -> Iterator[Engine]:
     """The chosen engine for a table; `folder` is where a release goes, and scratch files beside it."""
+    if choice.name is EngineName.SPARK:
+        from betalike.engines.spark.engine import SparkEngine
+        from betalike.engines.spark.tables import read_table
+
+        yield SparkEngine(
+            read_table(table, schema, missing, delimiter, master), schema, choice.memory // PER_PLANNED_CELL
+        )
+        return
     if choice.name is EngineName.MEMORY:
         yield MemoryEngine(read(table, schema, missing, delimiter), schema)
         return
@@ -77,6 +89,10 @@ def choose_engine(table: Frame, wanted: str, memory: str | int | None, n_columns
     name = choose(EngineName, wanted, "engine")
     at_hand = memory_at_hand()
     budget = int(USED_SHARE * at_hand) if memory is None else parse_memory(memory)
+    if is_spark_frame(table):
+        if name not in (EngineName.AUTO, EngineName.SPARK):
+            raise ParameterError(f"the table is a Spark frame, which the engine '{name}' does not take.")
+        return EngineChoice(EngineName.SPARK, budget, "the table is a Spark frame")
     if name is not EngineName.AUTO:
         return EngineChoice(name, budget, "asked for")
     if not is_path(table):
@@ -85,6 +101,11 @@ def choose_engine(table: Frame, wanted: str, memory: str | int | None, n_columns
     chosen = EngineName.MEMORY if needed <= budget else EngineName.OUTOFCORE
     limit = f"{in_words(at_hand)} at hand" if memory is None else f"the {in_words(budget)} allowed"
     return EngineChoice(chosen, budget, f"the table would take about {in_words(needed)} of {limit}")
+
+
+def is_spark_frame(table: Frame) -> bool:
+    """Whether a table is a frame of Spark, told without importing it."""
+    return type(table).__module__.startswith("pyspark.sql") and type(table).__name__ == "DataFrame"
 
 
 def memory_needed(path: str | Path, n_columns: int) -> int:

@@ -15,7 +15,7 @@ from betalike.hierarchy import Hierarchy
 from betalike.io.frames import to_polars
 from betalike.io.hierarchies import read_hierarchies
 from betalike.io.tables import load
-from betalike.schema import Attribute, Kind, Role, Schema
+from betalike.schema import Attribute, Kind, Role, Schema, text_columns
 
 Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -116,12 +116,6 @@ def read(table: Frame, schema: Schema, missing: Sequence[str], delimiter: str | 
     return load(table, schema.names, text_columns(schema), missing, delimiter)
 
 
-def text_columns(schema: Schema) -> set[str]:
-    """The columns of a CSV file that are read as text."""
-    is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind is Kind.CATEGORICAL}
-    return {*is_text, schema.sensitive.name, *(attribute.name for attribute in schema.kept)}
-
-
 def read_text(
     table: Frame, columns: Sequence[str] | None, missing: Sequence[str], delimiter: str | None
 ) -> pl.DataFrame:
@@ -130,7 +124,7 @@ def read_text(
         return to_polars(table, columns)
     path = Path(table)
     if path.is_dir():
-        path = next((path / name for name in ("published.csv", "published.parquet") if (path / name).is_file()), path)
+        path = next((path / name for name in ("published.csv", "published.parquet") if (path / name).exists()), path)
     return load(path, columns, None, missing, delimiter)
 
 

@@ -12,9 +12,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.axis import OrderedAxis, parse_values
-from betalike.certificate import Certificate, Column, read_certificate
+from betalike.certificate import Certificate, Column, file_of, published_name, read_certificate, rows_told
 from betalike.engines.coding import code_sensitive
-from betalike.engines.memory import label_values, read_release, recount
+from betalike.engines.combinations import count_combinations
+from betalike.engines.memory import label_values, recount, recount_distinct
+from betalike.engines.streams import scan_written, written_names
 from betalike.errors import CertificateError, GuaranteeError, SchemaError
 from betalike.hierarchy import ROOT
 from betalike.measures import Audit, measure
@@ -181,16 +183,22 @@ def check_release(folder: Path, certificate: Certificate, original: pl.DataFrame
 
     model = promised_model(certificate)
     for name, facts in certificate.files.items():
-        path = folder / Path(name).name
+        path = file_of(folder, name)
         if not check(f"{name} exists", path.is_file(), f"{name} is missing."):
             continue
         is_unchanged = sha256_of(path) == facts.sha256
         check(f"{name} digest", is_unchanged, f"{name} was changed after it was published: its digest differs.")
-    published = next((name for name in certificate.files if name.startswith("published.")), None)
+    published = published_name(certificate)
     if not check("prior", bool(certificate.prior_counts), "the certificate does not tell the prior."):
         return Checked(certificate, checks, tuple(explanations))
-    if published is None or not (folder / published).is_file():
+    if published is None or not (folder / published).exists():
         check("published", False, "there is no published table to check.")
+        return Checked(certificate, checks, tuple(explanations))
+    parts = {name for name in certificate.files if Path(name).parts[0] == published}
+    is_folder = (folder / published).is_dir()
+    found = {f"{published}/{path.name}" for path in (folder / published).glob("*")} if is_folder else {published}
+    if found != parts:
+        check("files", False, f"{published} has other files than the certificate tells.")
         return Checked(certificate, checks, tuple(explanations))
     if is_exact(certificate):
         check_exact(folder, published, certificate, original, check)
@@ -233,13 +241,17 @@ def _count_published(path: Path, certificate: Certificate) -> Recount | None:
     table = certificate.table
     form = Format.PARQUET if path.suffix == ".parquet" else Format.CSV
     try:
-        columns = list(pl.read_parquet_schema(path) if form is Format.PARQUET else pl.read_csv(path, n_rows=0).columns)
+        columns = written_names(path, form)
         names = [published_columns(name, columns) for name in table.quasi_identifiers]
         flat = [name for group in names for name in group]
         if not names or sorted([*flat, table.sensitive, *table.kept]) != sorted(columns):
             return None
-        frame = read_release(path, form, [*flat, table.sensitive])
-        return recount(frame, names, table.sensitive, list(certificate.prior_counts))
+        types = dict.fromkeys([*flat, table.sensitive], pl.String)
+        counted = count_combinations(scan_written(path, form, types), list(types))
+        if not len(counted.count):
+            return None
+        values = list(certificate.prior_counts)
+        return recount_distinct(counted.frame, counted.numbers, counted.count, names, values)
     except (pl.exceptions.PolarsError, OSError, GuaranteeError):
         return None
 
@@ -260,7 +272,7 @@ def _figures_told(certificate: Certificate, axis_is_known: bool) -> dict[str, ob
     figures |= {f"also.{name}": getattr(also, name) for name in levels}
     if axis_is_known:  # a hierarchy of the sensitive values is not in the certificate
         figures |= {"also.t": also.t, "also.average_t": also.average_t}
-    figures |= {f"{name} rows": facts.rows for name, facts in certificate.files.items()}
+    figures |= {f"{name} rows": rows for name, rows in rows_told(certificate).items()}
     figures |= {f"release.loss.{name}": loss for name, loss in release.loss.items()}
     if all(column.domain is not None or column.leaves is not None for column in certificate.table.columns):
         figures["release.average_loss"] = release.average_loss
@@ -285,7 +297,7 @@ def _figures_found(
     }
     levels = ("k", "distinct_l", "l", "average_l", "basic_beta", "enhanced_beta", "delta", "t", "average_t")
     found |= {f"also.{name}": getattr(audit, name) for name in levels}
-    found |= {f"{name} rows": audit.rows for name in certificate.files}
+    found |= {f"{name} rows": audit.rows for name in rows_told(certificate)}
     known = {name: float(sizes @ loss / sizes.sum()) for name, loss in losses.items() if loss is not None}
     found |= {f"release.loss.{name}": known.get(name, told) for name, told in certificate.release.loss.items()}
     total = sum(column.weight for column in columns)

@@ -58,7 +58,7 @@ def publish_to_folder(engine: Engine, job: Job, folder: Path, force: bool, watch
             companions = draft.write_companions(staging)
         with watch.step("verify"):
             verified = draft.verify(staging, staging / name)
-            rows = {name: verified.audit.rows, **companions}
+            rows = {**engine.rows_of_files(staging / name, verified.audit.rows), **companions}
             files = {file: PublishedFile(sha256_of(staging / file), n_rows) for file, n_rows in rows.items()}
         published = _published(draft, verified, engine, job, files, watch)
         (staging / FILE_NAME).write_bytes(published.certificate.to_json())

@@ -11,10 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.certificate import Certificate
+from betalike.certificate import Certificate, published_name, rows_told
 from betalike.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
 from betalike.distances import Ground
 from betalike.engines.coding import code_sensitive, comparable
+from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, InputError, SchemaError
 from betalike.hierarchy import Hierarchy
 from betalike.measures import Audit, measure_perturbed, measure_withheld
@@ -31,6 +32,7 @@ from betalike.models import (
     make_model,
 )
 from betalike.models.verdict import wording
+from betalike.publication import Format
 from betalike.schema import Attribute, Kind, Role
 from betalike.schemes import Baseline, Perturbation
 from betalike.schemes.perturbation import retention_figures
@@ -153,7 +155,7 @@ def check_exact(
 def _read(path: Path, columns: list[str]) -> pl.DataFrame | None:
     """A published table, as text where it is CSV; None if it does not have just these columns."""
     try:
-        frame = pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
+        frame = scan_release(path, Format.PARQUET if path.suffix == ".parquet" else Format.CSV).collect()
     except (pl.exceptions.PolarsError, OSError):
         return None
     return frame if sorted(frame.columns) == sorted(columns) and frame.height else None
@@ -224,7 +226,7 @@ def _figures_told(certificate: Certificate) -> dict[str, object]:
         "release.average_loss": release.average_loss,
         "release.loss": release.loss,
         "prior": certificate.prior,
-        "files": {name: facts.rows for name, facts in certificate.files.items()},
+        "files": rows_told(certificate),
         "scheme.details": {name: told for name, told in certificate.scheme.details.items() if name != "rule"},
     }
     return figures | {f"also.{name}": getattr(certificate.also, name) for name in LEVELS}
@@ -232,7 +234,7 @@ def _figures_told(certificate: Certificate) -> dict[str, object]:
 
 def _figures_found(certificate: Certificate, judged: Judged, n_rows: int, values: Values) -> dict[str, object]:
     verdict, companion = judged.verdict, TRANSITION_FILE if judged.details else SENSITIVE_FILE
-    published = [name for name in certificate.files if name.startswith("published.")][:1]
+    published = published_name(certificate) or ""
     shares = (values.counts / n_rows).tolist()
     figures: dict[str, object] = {
         "promise.holds": verdict.holds,
@@ -247,7 +249,7 @@ def _figures_found(certificate: Certificate, judged: Judged, n_rows: int, values
         "release.average_loss": 0.0,
         "release.loss": dict.fromkeys(certificate.table.quasi_identifiers, 0.0),
         "prior": dict(zip(values.labels, shares, strict=True)),
-        "files": {**dict.fromkeys(published, n_rows), companion: len(values.labels)},
+        "files": {published: n_rows, companion: len(values.labels)},
         "scheme.details": judged.details,
     }
     return figures | {f"also.{name}": getattr(judged.audit, name) for name in LEVELS}

@@ -112,9 +112,10 @@ def _is_stale(name: str, folder_name: str) -> bool:
 
 def _sync(staging: Path) -> None:
     """Have the disk hold what was written before it gets its name."""
-    for path in staging.iterdir():
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
+    for path in staging.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
 
 
 def _commit(staging: Path, folder: Path) -> None:
@@ -131,10 +132,17 @@ def _commit(staging: Path, folder: Path) -> None:
             return  # the older release is in the staging folder now, and goes with it
     new = {path.name for path in staging.iterdir()}
     for name in reversed(RELEASE_FILES):  # the older certificate goes first: without one, nothing is a release
-        (folder / name).unlink(missing_ok=True)
+        _remove(folder / name)
     for name in RELEASE_FILES:
         if name in new:
             (staging / name).replace(folder / name)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -115,3 +115,9 @@ def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
         raise SchemaError(f"the table has no column '{absent[0]}'{others}. Does it have a header line with the names?")
     shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
     raise SchemaError(f"the table has no column '{absent[0]}'. It has: {shown}.{likely}")
+
+
+def text_columns(schema: Schema) -> set[str]:
+    """The columns of a CSV file that are read as text."""
+    is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind is Kind.CATEGORICAL}
+    return {*is_text, schema.sensitive.name, *(attribute.name for attribute in schema.kept)}

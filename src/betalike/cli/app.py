@@ -187,10 +187,13 @@ def publish(
         str | None, typer.Option("--redistribution", help="SABRE's classes: by space (default) or by counts.")
     ] = None,
     engine: Annotated[
-        str, typer.Option("--engine", help="memory, outofcore (larger than memory) or auto: whichever fits.")
+        str, typer.Option("--engine", help="memory, outofcore (larger than memory), spark, or auto: whichever fits.")
     ] = "auto",
     memory: Annotated[
         str | None, typer.Option("--memory", help="How much may be used, such as 2GB (default: most of what is free).")
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option("--master", help="Of a Spark cluster, such as spark://host:7077 (default: none).")
     ] = None,
     delimiter: Delimiter = None,
     force: Force = False,
@@ -232,6 +235,7 @@ def publish(
             "redistribution": redistribution,
             "engine": engine,
             "memory": memory,
+            "master": master,
             "delimiter": delimiter,
             "force": force,
             "seed": seed,

@@ -23,7 +23,7 @@ def split_list(given: list[str] | None) -> list[str]:
 def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:
     """What to call `betalike.publish` with; options on the command line win over the specification."""
     arguments = _arguments(given, spec, tuple(WORDS))
-    return arguments | {name: given[name] for name in ("engine", "memory") if given[name] is not None}
+    return arguments | {name: given[name] for name in ("engine", "memory", "master") if given[name] is not None}
 
 
 def compare_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from betalike.engines.memory import (
     recount_distinct,
 )
 from betalike.engines.scattering import in_random_order
-from betalike.engines.streams import Stream, fingerprint, scan_written, sink, written_names
+from betalike.engines.streams import BATCH_ROWS, Stream, fingerprint, scan_written, sink, written_names
 from betalike.errors import FileError, GuaranteeError, InputError
 from betalike.publication import ExactRecount, Format, Layout, Recount
 from betalike.randomness import Randomness
@@ -35,7 +35,6 @@ from betalike.table_kernels import count_pairs, hand_out
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]
 
-BATCH_ROWS = 1_000_000
 WRITTEN_ROWS = 250_000
 PART_AT_ONCE = 16  # of the memory, one part in so many is for rows that are put in random order
 PAIR = "class and value"  # a column of rows that are not published yet: which class, with which sensitive value
@@ -207,6 +206,10 @@ class OutOfCoreEngine:
     def write(self, release: Stream, path: Path, form: Format) -> None:
         """Write a release to a file."""
         sink(release, path, form)
+
+    def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
+        """The release is a single file."""
+        return {path.name: n_rows}
 
     def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
         """Count a written release again, from the file alone."""

@@ -17,6 +17,7 @@ from betalike.engines.memory import TIMES_AS_TEXT, cannot_write
 from betalike.errors import GuaranteeError
 from betalike.publication import Format
 
+BATCH_ROWS = 1_000_000
 UNREADABLE = "what was written cannot be read back. Nothing was published."
 
 
@@ -68,7 +69,7 @@ def written_names(path: Path, form: Format) -> list[str]:
         raise GuaranteeError(UNREADABLE) from error
 
 
-def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int) -> Iterator[pl.DataFrame]:
+def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
     """The columns of a written release, batch by batch, in their types where the format can tell them."""
     try:
         if form is Format.PARQUET:

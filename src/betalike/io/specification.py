@@ -30,7 +30,7 @@ class ReleaseSpec(msgspec.Struct, forbid_unknown_fields=True):
     """How to form and write the release."""
 
     scheme: str | None = None
-    format: str = "csv"
+    format: str | None = None
     layout: str = "labels"
     missing: list[str] = []
     options: dict[str, Any] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,9 @@ def print_release(console: Console, release: Release) -> None:
         parts += [_loss_table(facts["loss"], facts["average_loss"]), Text()]
         parts.append(_class_text(facts, also, recount.classes.sizes))
     if release.folder is not None:
-        files = ", ".join([*certificate["files"], "certificate.json"])
+        parts_of = Counter(name.split("/")[0] for name in certificate["files"])
+        shown = [name if n == 1 else f"{name} ({n} files)" for name, n in parts_of.items()]
+        files = ", ".join([*shown, "certificate.json"])
         parts += [Text(), Text.assemble(("Files    ", "bold"), f"{release.folder}: {files}")]
     if release.engine is not None and release.engine.name != "memory":
         parts.append(Text.assemble(("Engine   ", "bold"), f"{release.engine.name}: {release.engine.reason}"))

@@ -198,7 +198,10 @@ class SparkEngine:
         return self._to_spark(fragments.group_by(CELL).agg(pl.col(CLASSES), pl.col(ENDS).cum_sum()))
 
     def _to_spark(self, frame: pl.DataFrame) -> SparkFrame:
-        return self._session.createDataFrame(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+        return self._session.createDataFrame(arrow, from_arrow_schema(arrow.schema, prefer_timestamp_ntz=True))
 
     def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[SparkFrame, Trace]:
         """The rows as they are, in random order; sensitive values are drawn anew, or left out."""
@@ -225,6 +228,11 @@ class SparkEngine:
         for file in path.iterdir():
             if not file.name.endswith(".parquet") or file.name.startswith("."):
                 file.unlink()  # marks of Hadoop
+
+    def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
+        """The files in the folder of the release."""
+        counted = {file: pl.scan_parquet(file).select(pl.len()).collect().item() for file in sorted(path.iterdir())}
+        return {f"{path.name}/{file.name}": int(n) for file, n in counted.items()}
 
     def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
         """Count a written release again, from the files alone."""
