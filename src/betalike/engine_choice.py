@@ -62,7 +62,7 @@ def open_engine(
     """The chosen engine for a table; `folder` is where a release goes, and scratch files beside it."""
     if choice.name is EngineName.SPARK:
         from betalike.engines.spark.engine import SparkEngine
-        from betalike.engines.spark.tables import read_table
+        from betalike.spark_tables import read_table
 
         yield SparkEngine(
             read_table(table, schema, missing, delimiter, master), schema, choice.memory // PER_PLANNED_CELL

@@ -33,7 +33,7 @@ LAYERS: list[set[str]] = [
     {"release_checks"},
     {"inspection"},
     {"queries"},
-    {"comparison", "inputs"},
+    {"comparison", "inputs", "spark_tables"},
     {"engine_choice"},
     {"api"},
     {"report"},

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ def start_session(master: str | None = None) -> Any:
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise MissingDependencyError(NOT_INSTALLED) from error
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
     active = SparkSession.getActiveSession()
     if active is not None and master in (None, active.sparkContext.master):
         return active
