@@ -64,6 +64,48 @@ def number_keys_by_hash(keys: NDArray[np.uint64]) -> tuple[Ids, Ints]:
 
 
 @kernel
+def pack_numbers(keys: NDArray[np.uint64], numbers: Ids, shift: int) -> None:
+    """Put a column's numbers into the keys of rows, from a bit on."""
+    for row in range(len(keys)):
+        keys[row] |= np.uint64(numbers[row]) << np.uint64(shift)
+
+
+@kernel
+def add_to_counts(
+    keys: NDArray[np.uint64], counts: Ints, n_known: int, slots: Ids, known: NDArray[np.uint64], total: Ints
+) -> int:
+    """Add rows to the counts of their keys, found through a hash table; how many keys there are then.
+
+    `slots` is a power of 2 long and more than twice what there will be; `known` and `total` have room for all.
+    """
+    mask = len(slots) - 1
+    for row in range(len(keys)):
+        key = keys[row]
+        mixed = key * np.uint64(0x9E3779B97F4A7C15)
+        slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
+        while slots[slot] >= 0 and known[slots[slot]] != key:
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            slots[slot] = n_known
+            known[n_known] = key
+            total[n_known] = 0
+            n_known += 1
+        total[slots[slot]] += counts[row] if len(counts) > 0 else 1
+    return n_known
+
+
+@kernel
+def number_dense(values: Ints, low: int, number_of: Ids, numbers: Ids) -> bool:
+    """Look values up in a list that begins with `low`; whether all of them are there."""
+    are_known = True
+    for row in range(len(values)):
+        place = values[row] - low
+        numbers[row] = number_of[place] if 0 <= place < len(number_of) else 0
+        are_known &= numbers[row] > 0
+    return are_known
+
+
+@kernel
 def count_pairs(one: Ids, other: Ids, n_codes: int) -> Ints:
     """How many rows have each pair of codes; negative codes are not counted."""
     counts = np.zeros((n_codes, n_codes), dtype=np.int64)

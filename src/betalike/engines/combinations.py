@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,10 @@ from numpy.typing import NDArray
 
 from betalike.engines.coding import codes_of_values, empty_to_missing
 from betalike.table import Ids, Ints, fold
+from betalike.table_kernels import add_to_counts, number_dense, pack_numbers
 
+KEY_BITS = 63
+MOST_LISTED = 1 << 20
 MERGE_FROM = 4_000_000  # combinations of several batches that are brought together
 
 
@@ -23,6 +27,7 @@ class Dictionary:
         self._anchor = pl.Series([], dtype=pl.Categorical(self._texts))  # without a series Polars numbers anew
         self._number_of_text = np.zeros(0, dtype=np.int32)  # by what Polars numbers it with; 0 is none yet
         self._known: pl.Series | None = None
+        self._dense: tuple[int, Ids] | None = None  # the least value, and the number of each from there on
         self._given: list[pl.Series] = []
         self.size = 1
 
@@ -43,14 +48,22 @@ class Dictionary:
         if n_places > len(self._number_of_text):
             more = np.zeros(2 * n_places - len(self._number_of_text), dtype=np.int32)
             self._number_of_text = np.append(self._number_of_text, more)
-        firsts = places.arg_unique()
-        met = places.gather(firsts)
-        is_new = met.is_not_null() & pl.Series(self._number_of_text[met.fill_null(0).to_numpy()] == 0)
-        if is_new.any():
+        is_missing = places.is_null().to_numpy() if places.null_count() else False
+        places = places.fill_null(0)
+        numbers = self._number_of_text[places.to_numpy()]
+        if ((numbers == 0) & ~np.asarray(is_missing)).any():
+            firsts = places.set(pl.Series(np.broadcast_to(is_missing, len(places)).copy()), None).arg_unique()
+            met = places.gather(firsts)
+            is_new = pl.Series(self._number_of_text[met.to_numpy()] == 0) & plain.gather(firsts).is_not_null()
             self._number_of_text[met.filter(is_new).to_numpy()] = self._add(column, firsts.filter(is_new))
-        return np.where(places.is_null().to_numpy(), 0, self._number_of_text[places.fill_null(0).to_numpy()])
+            numbers = self._number_of_text[places.to_numpy()]
+        return np.where(is_missing, np.int32(0), numbers) if is_missing is not False else numbers
 
     def _number_values(self, plain: pl.Series, column: pl.Series) -> Ids:
+        if self._dense is not None and plain.dtype == pl.Int64 and not plain.null_count():
+            numbers = np.empty(len(plain), dtype=np.int32)
+            if number_dense(plain.to_numpy(), *self._dense, numbers):
+                return numbers
         firsts = plain.arg_unique()
         met = plain.gather(firsts)
         is_new = met.is_not_null()
@@ -60,6 +73,7 @@ class Dictionary:
             self._add(column, firsts.filter(is_new))
             fresh = met.filter(is_new)
             self._known = fresh if self._known is None else self._known.append(fresh)
+            self._dense = _as_list(self._known)
         if self._known is None:
             return np.zeros(len(column), dtype=np.int32)
         return codes_of_values(plain, self._known, np.arange(1, len(self._known) + 1), missing=0)
@@ -101,20 +115,97 @@ class Combinations:
         return np.bincount(self.numbers[column], self.count, size).astype(np.int64)
 
 
+def _as_list(values: pl.Series) -> tuple[int, Ids] | None:
+    """Whole numbers that lie close together as a list of their places; None if they do not."""
+    if values.dtype != pl.Int64:
+        return None
+    numbers = values.to_numpy()
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low >= MOST_LISTED:
+        return None
+    number_of = np.zeros(high - low + 1, dtype=np.int32)
+    number_of[numbers - low] = np.arange(1, len(numbers) + 1)
+    return low, number_of
+
+
+class Tally:
+    """How many rows have each combination of numbers, kept in a hash table that grows."""
+
+    def __init__(self, n_columns: int) -> None:
+        self._bits = [4] * n_columns
+        self._resize(1 << 16)
+
+    def _resize(self, room: int) -> None:
+        self._known = np.empty(room, dtype=np.uint64)
+        self._total = np.empty(room, dtype=np.int64)
+        self._slots = np.full(4 * room, -1, dtype=np.int32)
+        self._n_known = 0
+
+    def add(self, columns: Sequence[Ids], sizes: Sequence[int], counts: Ints) -> None:
+        """Add rows, or as many as `counts` tells; `sizes` are above the numbers of each column."""
+        bits = [max(int(size - 1).bit_length(), known) for size, known in zip(sizes, self._bits, strict=True)]
+        if sum(bits) > KEY_BITS:
+            raise OverflowError
+        if bits != self._bits:
+            known, total = self.numbers, self.total
+            self._bits = [min(each + 1, 31) if each > old else old for each, old in zip(bits, self._bits, strict=True)]
+            if sum(self._bits) > KEY_BITS:
+                self._bits = bits
+            self._resize(len(self._known))
+            self._add(known, total)
+        self._add(columns, counts)
+
+    def _add(self, columns: Sequence[Ids], counts: Ints) -> None:
+        needed = self._n_known + len(columns[0])
+        if needed > len(self._known):
+            known, total = self.numbers, self.total
+            self._resize(1 << int(2 * needed).bit_length())
+            self._add(known, total)
+        keys = np.zeros(len(columns[0]), dtype=np.uint64)
+        shift = 0
+        for column, bits in zip(columns, self._bits, strict=True):
+            pack_numbers(keys, column, shift)
+            shift += bits
+        self._n_known = add_to_counts(keys, counts, self._n_known, self._slots, self._known, self._total)
+
+    @property
+    def numbers(self) -> list[Ids]:
+        """The numbers of each combination, a column at a time."""
+        keys = self._known[: self._n_known]
+        shifts = np.cumsum([0, *self._bits])
+        masks = [np.uint64((1 << bits) - 1) for bits in self._bits]
+        return [
+            ((keys >> np.uint64(shift)) & mask).astype(np.int32) for shift, mask in zip(shifts, masks, strict=False)
+        ]
+
+    @property
+    def total(self) -> Ints:
+        """How many rows have each combination."""
+        return self._total[: self._n_known].copy()
+
+
 def count_combinations(batches: Iterable[pl.DataFrame], names: Sequence[str]) -> Combinations:
     """Count the distinct combinations of columns; combinations come in no particular order."""
     dictionaries = [Dictionary() for _ in names]
+    tally: Tally | None = Tally(len(names))
     numbers: list[list[Ids]] = []
     counts: list[Ints] = []
-    for batch in batches:
-        columns = [dictionary.number(batch[name]) for dictionary, name in zip(dictionaries, names, strict=True)]
-        merged, count = add_up(columns, np.ones(batch.height, dtype=np.int64))
-        numbers.append(merged)
-        counts.append(count)
-        if sum(map(len, counts)) > MERGE_FROM and len(counts) > 1:
-            numbers, counts = _merge(numbers, counts)
-    if not counts:
-        return Combinations({name: pl.Series(name, [None]) for name in names}, [_NO_IDS] * len(names), _NO_INTS)
+    with ThreadPoolExecutor(2) as pool:
+        for batch in batches:
+            columns = list(pool.map(Dictionary.number, dictionaries, [batch[name] for name in names]))
+            if tally is not None:
+                try:
+                    tally.add(columns, [dictionary.size for dictionary in dictionaries], _ONES)
+                    continue
+                except OverflowError:  # more values than fit into a key: from here on sorted and merged
+                    numbers, counts, tally = [tally.numbers], [tally.total], None
+            merged, count = add_up(columns, np.ones(batch.height, dtype=np.int64))
+            numbers.append(merged)
+            counts.append(count)
+            if sum(map(len, counts)) > MERGE_FROM and len(counts) > 1:
+                numbers, counts = _merge(numbers, counts)
+    if tally is not None:
+        numbers, counts = [tally.numbers], [tally.total]
     ((columns,), (count,)) = _merge(numbers, counts)
     values = {name: dictionary.values for name, dictionary in zip(names, dictionaries, strict=True)}
     return Combinations(values, columns, count, dictionaries)
@@ -157,4 +248,4 @@ def _merge(numbers: list[list[Ids]], counts: list[Ints]) -> tuple[list[list[Ids]
     return [merged], [count]
 
 
-_NO_IDS, _NO_INTS = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+_ONES = np.zeros(0, dtype=np.int64)  # every row counts once

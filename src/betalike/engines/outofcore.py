@@ -24,7 +24,7 @@ from betalike.engines.memory import (
     recount_distinct,
 )
 from betalike.engines.scattering import in_random_order
-from betalike.engines.streams import BATCH_ROWS, Stream, fingerprint, scan_written, sink, written_names
+from betalike.engines.streams import BATCH_ROWS, Stream, fingerprint, rows_of_files, scan_written, sink, written_names
 from betalike.errors import FileError, GuaranteeError, InputError
 from betalike.publication import ExactRecount, Format, Layout, Recount
 from betalike.randomness import Randomness
@@ -208,8 +208,8 @@ class OutOfCoreEngine:
         sink(release, path, form)
 
     def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
-        """The release is a single file."""
-        return {path.name: n_rows}
+        """The file, or the files of the folder, that the release was written to."""
+        return rows_of_files(path, n_rows)
 
     def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
         """Count a written release again, from the file alone."""

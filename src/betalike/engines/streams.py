@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from polars.io.plugins import register_io_source
 
 from betalike.engines.exact_rows import as_plain_text, is_plain_number
 from betalike.engines.memory import TIMES_AS_TEXT, cannot_write
@@ -18,6 +18,7 @@ from betalike.errors import GuaranteeError
 from betalike.publication import Format
 
 BATCH_ROWS = 1_000_000
+PART_ROWS = 2_000_000
 UNREADABLE = "what was written cannot be read back. Nothing was published."
 
 
@@ -30,30 +31,71 @@ class Stream:
 
 
 def sink(stream: Stream, path: Path, form: Format) -> None:
-    """Write a stream to a file; a folder beside it is used meanwhile."""
-    failures: list[BaseException] = []
+    """Write a stream: to a CSV file, to a Parquet file, or to a folder of these if the rows are many."""
     scratch = path.with_name(f".{path.name}.rows")
-
-    def source(*_: Any) -> Iterator[pl.DataFrame]:
-        try:
-            scratch.mkdir(exist_ok=True)
-            yield from stream.make(scratch)
-        except BaseException as error:  # Polars would tell it in its own words
-            failures.append(error)
-            raise
-
-    rows = register_io_source(source, schema=stream.schema)
+    remove(path)
     try:
+        scratch.mkdir(exist_ok=True)
         if form is Format.PARQUET:
-            rows.sink_parquet(path)
+            _write_parts(stream.make(scratch), path)
         else:
-            rows.with_columns(TIMES_AS_TEXT).sink_csv(path)
+            _write_csv(stream.make(scratch), path)
     except (OSError, pl.exceptions.PolarsError) as error:
-        if failures and not isinstance(failures[0], OSError | pl.exceptions.PolarsError):
-            raise failures[0] from error
         raise cannot_write(path, error) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def remove(path: Path) -> None:
+    """Remove what was written before, a file or a folder."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+
+
+def _write_parts(batches: Iterator[pl.DataFrame], path: Path) -> None:
+    """One part is written while the next is made."""
+    path.mkdir()
+    with ThreadPoolExecutor(1) as pool:
+        written: list[Future[None]] = []
+        for number, part in enumerate(_parts(batches)):
+            written.append(pool.submit(part.write_parquet, path / f"part-{number:05}.parquet"))
+            if number:
+                written[number - 1].result()
+        for done in written:
+            done.result()
+    parts = list(path.iterdir())
+    if len(parts) == 1:
+        single = path.with_name(f".{path.name}.single")
+        parts[0].rename(single)
+        path.rmdir()
+        single.rename(path)
+
+
+def _parts(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Batches together, as many rows as a file of the release is to have."""
+    gathered: list[pl.DataFrame] = []
+    for batch in batches:
+        gathered.append(batch)
+        if sum(each.height for each in gathered) >= PART_ROWS:
+            yield pl.concat(gathered)
+            gathered = []
+    if gathered:
+        yield pl.concat(gathered)
+
+
+def _write_csv(batches: Iterator[pl.DataFrame], path: Path) -> None:
+    with path.open("wb") as file:
+        for number, batch in enumerate(batches):
+            batch.with_columns(TIMES_AS_TEXT).write_csv(file, include_header=number == 0)
+
+
+def rows_of_files(path: Path, n_rows: int) -> dict[str, int]:
+    """The files of a release of so many rows, and how many rows each has."""
+    if not path.is_dir():
+        return {path.name: n_rows}
+    counted = {file.name: pl.scan_parquet(file).select(pl.len()).collect().item() for file in sorted(path.iterdir())}
+    return {f"{path.name}/{name}": int(rows) for name, rows in counted.items()}
 
 
 def scan_release(path: Path, form: Format) -> pl.LazyFrame:

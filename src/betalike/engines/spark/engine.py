@@ -27,6 +27,7 @@ from betalike.engines.spark.rows import (
     quoted,
     to_polars,
 )
+from betalike.engines.streams import rows_of_files
 from betalike.errors import GuaranteeError, InputError, ParameterError
 from betalike.publication import ExactRecount, Format, Layout, Recount
 from betalike.randomness import Randomness
@@ -230,9 +231,8 @@ class SparkEngine:
                 file.unlink()  # marks of Hadoop
 
     def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
-        """The files in the folder of the release."""
-        counted = {file: pl.scan_parquet(file).select(pl.len()).collect().item() for file in sorted(path.iterdir())}
-        return {f"{path.name}/{file.name}": int(n) for file, n in counted.items()}
+        """The files of the folder that the release was written to."""
+        return rows_of_files(path, n_rows)
 
     def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
         """Count a written release again, from the files alone."""
