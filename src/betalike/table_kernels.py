@@ -72,26 +72,34 @@ def pack_numbers(keys: NDArray[np.uint64], numbers: Ids, shift: int) -> None:
 
 @kernel
 def add_to_counts(
-    keys: NDArray[np.uint64], counts: Ints, n_known: int, slots: Ids, known: NDArray[np.uint64], total: Ints
-) -> int:
-    """Add rows to the counts of their keys, found through a hash table; how many keys there are then.
+    keys: NDArray[np.uint64],
+    counts: Ints,
+    begin: int,
+    n_known: int,
+    slots: Ids,
+    known: NDArray[np.uint64],
+    total: Ints,
+) -> tuple[int, int]:
+    """Add rows from `begin` on to the counts of their keys, through a hash table; where it stopped, and the keys then.
 
-    `slots` is a power of 2 long and more than twice what there will be; `known` and `total` have room for all.
+    It stops before the end only if `known` is full. `slots` is a power of 2 long, and twice as long as that at least.
     """
     mask = len(slots) - 1
-    for row in range(len(keys)):
+    for row in range(begin, len(keys)):
         key = keys[row]
         mixed = key * np.uint64(0x9E3779B97F4A7C15)
         slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
         while slots[slot] >= 0 and known[slots[slot]] != key:
             slot = (slot + 1) & mask
         if slots[slot] < 0:
+            if n_known == len(known):
+                return row, n_known
             slots[slot] = n_known
             known[n_known] = key
             total[n_known] = 0
             n_known += 1
         total[slots[slot]] += counts[row] if len(counts) > 0 else 1
-    return n_known
+    return len(keys), n_known
 
 
 @kernel

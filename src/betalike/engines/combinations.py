@@ -138,7 +138,7 @@ class Tally:
     def _resize(self, room: int) -> None:
         self._known = np.empty(room, dtype=np.uint64)
         self._total = np.empty(room, dtype=np.int64)
-        self._slots = np.full(4 * room, -1, dtype=np.int32)
+        self._slots = np.full(2 * room, -1, dtype=np.int32)
         self._n_known = 0
 
     def add(self, columns: Sequence[Ids], sizes: Sequence[int], counts: Ints) -> None:
@@ -156,17 +156,20 @@ class Tally:
         self._add(columns, counts)
 
     def _add(self, columns: Sequence[Ids], counts: Ints) -> None:
-        needed = self._n_known + len(columns[0])
-        if needed > len(self._known):
-            known, total = self.numbers, self.total
-            self._resize(1 << int(2 * needed).bit_length())
-            self._add(known, total)
         keys = np.zeros(len(columns[0]), dtype=np.uint64)
         shift = 0
         for column, bits in zip(columns, self._bits, strict=True):
             pack_numbers(keys, column, shift)
             shift += bits
-        self._n_known = add_to_counts(keys, counts, self._n_known, self._slots, self._known, self._total)
+        done = 0
+        while True:
+            table = (self._slots, self._known, self._total)
+            done, self._n_known = add_to_counts(keys, counts, done, self._n_known, *table)
+            if done == len(keys):
+                return
+            known, total = self._known, self._total
+            self._resize(2 * len(known))
+            _, self._n_known = add_to_counts(known, total, 0, 0, self._slots, self._known, self._total)
 
     @property
     def numbers(self) -> list[Ids]:
