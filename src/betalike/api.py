@@ -16,7 +16,7 @@ from betalike.comparison import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Co
 from betalike.engine_choice import EngineChoice, EngineName, choose_engine, open_engine
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.streams import scan_release
-from betalike.errors import ParameterError
+from betalike.errors import FileError, ParameterError
 from betalike.inputs import (
     Frame,
     choose,
@@ -48,6 +48,7 @@ from betalike.queries.opening import OpenRelease, open_folder, open_frame
 from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
 from betalike.randomness import randomness
 from betalike.release_checks import is_exact
+from betalike.release_folder import holds_release
 from betalike.schema import Attribute, Kind, Role, Schema
 from betalike.schemes import DEFAULT_SCHEME, choose_promise, make_scheme
 
@@ -208,6 +209,8 @@ def audit(
     """
     if is_path(table) and (Path(table) / FILE_NAME).is_file():
         refuse_exact(Path(table))
+    elif is_path(table) and Path(table).is_dir() and not holds_release(Path(table)):
+        raise FileError(f"'{table}' is a folder without a release; name a file, or a folder that holds one.")
     frame = read_text(table, None, (), delimiter)
     tree = choose_hierarchies(hierarchies, [sensitive]).get(sensitive)
     if original is not None:

@@ -24,13 +24,18 @@ def check_free(folder: Path, force: bool) -> None:
     """Refuse a folder that holds a release already, or that cannot be one."""
     try:
         is_file = folder.exists() and not folder.is_dir()
-        holds_release = folder.is_dir() and any((folder / name).exists() for name in RELEASE_FILES)
+        is_taken = holds_release(folder)
     except OSError as error:
         raise FileError(f"the folder '{folder}' cannot be used: {error.strerror}.") from error
     if is_file:
         raise FileError(f"'{folder}' is a file; name a folder for the release.")
-    if holds_release and not force:
+    if is_taken and not force:
         raise FileError(f"the folder '{folder}' holds a release already. Name another, or replace it with --force.")
+
+
+def holds_release(folder: Path) -> bool:
+    """Whether a folder has any file that a release has."""
+    return folder.is_dir() and any((folder / name).exists() for name in RELEASE_FILES)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ OPTIONS = {
     "describe": "--output -o --hierarchies --delimiter --force --help",
     "publish": "--qi --sensitive --beta --out --spec --scheme --model --k --t --delta --l --c --ground --hierarchies "
     "--numeric --categorical --keep --weights --missing --missing-sensitive --format --layout --retrieval --effort "
-    "--attribute --no-second-try --redistribution --engine --delimiter --force --seed --json --help",
+    "--attribute --no-second-try --redistribution --engine --memory --master --delimiter --force --seed --json --help",
     "audit": "--qi --sensitive --original --certificate --beta --model --k --hierarchies --missing --delimiter --json "
     "--help",
     "compare": "--qi --sensitive --beta --schemes --match --spec --model --k --t --hierarchies --numeric --categorical "
