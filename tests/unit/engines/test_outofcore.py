@@ -139,7 +139,7 @@ def test_every_kind_of_source(form: str, table: pl.DataFrame, tmp_path: Path) ->
         source = tmp_path / "parts" if form == "folder" else tmp_path / "parts" / "part-*.parquet"
     more = {"hierarchies": None} if form == "latin" else {}
     publish(source, tmp_path / "a", engine="outofcore", **more)
-    publish(texts if form in ("latin", "lazy") else source, tmp_path / "b", engine="memory", **more)
+    publish(table if form == "lazy" else source, tmp_path / "b", engine="memory", **more)
     same = [Counter(map(str, rows.elements())) for rows in (rows_of(tmp_path / "a"), rows_of(tmp_path / "b"))]
     assert same[0] == same[1]
     assert {path.name for path in tmp_path.iterdir()} <= {"t.csv", "parts", "a", "b"}  # nothing is left behind
