@@ -25,7 +25,10 @@ PNG_SCALE = 2
 FONT = "sans-serif"
 INK, GRID = "#222222", "#e4e4e4"
 POINT_SIZE = 55
+SPACING = 76  # between panels, for the title and labels of an axis
 KEY_LINE, KEY_ROW = 40, 21
+MOST_TICKS = 7
+DIGITS = ((1, 1.5, 2, 3, 4, 5, 6, 8), (1, 2, 3, 5), (1, 2, 5), (1, 3), (1,))
 MARGIN = 0.04  # of an axis, left free beyond the least and the greatest figure
 
 
@@ -71,13 +74,19 @@ def side_by_side(*pictures: Picture, columns: int = 2) -> Picture:
 def save(picture: Picture, path: Path) -> list[Path]:
     """Write a picture as SVG and PNG, under a path that comes without a suffix; the paths of both."""
     alt = _altair()
-    panels = alt.concat(*picture.panels, columns=picture.columns, spacing=24)
-    chart = _themed(alt.hconcat(panels, _key(picture.names), spacing=16))
+    panels = alt.concat(*picture.panels, columns=picture.columns, bounds="flush", spacing=SPACING)
+    chart = alt.hconcat(_own_scales(panels), _key(picture.names), spacing=24)
+    chart = _themed(_own_scales(chart))
     paths = [path.with_name(f"{path.name}.{form}") for form in ("svg", "png")]
     chart.save(str(paths[0]))
     chart.save(str(paths[1]), scale_factor=PNG_SCALE)
     paths[1].write_bytes(_packed(paths[1].read_bytes()))
     return paths
+
+
+def _own_scales(chart: Chart) -> Chart:
+    """The same chart, with marks by name in each panel, not by place among all names."""
+    return chart.resolve_scale(color="independent", shape="independent", fill="independent", strokeDash="independent")
 
 
 def _altair() -> Any:
@@ -200,16 +209,16 @@ def _share(quantity: Quantity, value: float, ends: tuple[float, float]) -> float
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, or fewer of them where that would be many.
+    """Ticks of a logarithmic axis: round numbers, and fewer for each power of ten where that would be many.
 
-    >>> log_ticks(0.009, 0.3)
-    [0.01, 0.02, 0.05, 0.1, 0.2]
+    >>> log_ticks(0.009, 0.9)
+    [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
     """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for digits in ((1, 2, 5), (1, 3), (1,)):
+    for digits in DIGITS:
         ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
         within = [tick for tick in ticks if low <= tick <= high]
-        if len(within) <= 9:
+        if len(within) <= MOST_TICKS:
             break
     return within
 
