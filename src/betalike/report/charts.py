@@ -43,6 +43,11 @@ class Quantity:
     ticks: tuple[float, ...] = ()
     format: str = ",.6~r"
 
+    def has_place(self, row: Row) -> bool:
+        """Whether a row has a figure that can be shown: 0 is nowhere on a logarithmic axis."""
+        figure = row[self.name]
+        return figure is not None and (figure > 0 or not self.is_logarithmic)
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -54,7 +59,7 @@ class Picture:
 
 
 def line_chart(rows: Sequence[Row], x: Quantity, y: Quantity, title: str = "", series: str = "scheme") -> Picture:
-    """A line with points for each scheme; rows without a figure (None) are left out."""
+    """A line with points for each scheme; rows without a figure (None), or without a place for it, are left out."""
     return _picture(rows, x, y, title, series, label=None)
 
 
@@ -111,7 +116,7 @@ def _picture(
     follows_rows: bool = False,
 ) -> Picture:
     alt = _altair()
-    shown = [{**row, "place": n} for n, row in enumerate(rows) if row[x.name] is not None and row[y.name] is not None]
+    shown = [{**row, "place": number} for number, row in enumerate(rows) if x.has_place(row) and y.has_place(row)]
     names = tuple(in_order(list(dict.fromkeys(str(row[series]) for row in shown))))
     ends = _ends(x, [row[x.name] for row in shown]), _ends(y, [row[y.name] for row in shown])
     place = {"x": _axis(alt.X, x, ends[0]), "y": _axis(alt.Y, y, ends[1])}
@@ -192,7 +197,7 @@ def _scaled(quantity: Quantity, value: float) -> float:
 
 
 def _ends(quantity: Quantity, values: Sequence[float]) -> tuple[float, float]:
-    """The least and the greatest figure of an axis, with a margin; a logarithmic one takes figures above 0 alone."""
+    """The least and the greatest figure of an axis, with a margin."""
     scaled = [_scaled(quantity, value) for value in values] or [0.0]
     low, high = min(scaled), max(scaled)
     if quantity.starts_at_zero:
