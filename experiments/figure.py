@@ -17,6 +17,7 @@ WITH_SPLIT = "holds only with the split"
 AGAINST_NARROWEST = "holds only against the narrowest rule"
 WITH_BOTH = "holds only with the split and against the narrowest rule"
 VERDICTS = (HOLDS, WITH_SPLIT, AGAINST_NARROWEST, WITH_BOTH)
+RIVALS = ("LMondrian", "DMondrian")
 SLACK = 0.02  # a step of so little against the trend is chance: of the seed, or of the queries drawn
 
 
@@ -83,12 +84,12 @@ def counted_wins(rows: Sequence[Row], x: str, y: str, one: str, others: Sequence
 
 def beats(rows: Sequence[Row], x: str, y: str, one: str, others: Sequence[str]) -> bool:
     """Whether a scheme has the lower figure in every setting."""
-    return all(won == of for won, of in (wins(rows, x, y, one, other) for other in others))
+    return all(won == of > 0 for won, of in (wins(rows, x, y, one, other) for other in others))
 
 
 def burel_beats(rows: Sequence[Row], x: str, y: str, text: str) -> list[Claim]:
     """The claims that BUREL is below LMondrian, and below DMondrian, which the text leaves out as {}."""
-    pairs = zip(("LMondrian", "DMondrian"), MONDRIAN, NARROWEST, strict=True)
+    pairs = zip(RIVALS, MONDRIAN, NARROWEST, strict=True)
     return [burel_beats_one(rows, x, y, text.format(name), *rules) for name, *rules in pairs]
 
 
@@ -103,19 +104,19 @@ def burel_beats_one(rows: Sequence[Row], x: str, y: str, text: str, widest: str,
 
 def verdicts(claims: Sequence[Claim]) -> str:
     """What became of the claims on LMondrian and DMondrian, in words."""
-    return " and ".join(
-        f"against {name} it {claim.verdict}" for name, claim in zip(("LMondrian", "DMondrian"), claims, strict=True)
-    )
+    return ", ".join(f"it {claim.verdict} ({name})" for name, claim in zip(RIVALS, claims, strict=True))
 
 
 def falls(figures: Mapping[Any, float], slack: float = 0.0) -> bool:
     """Whether each figure is below the one before; with a slack, no more than that part above it."""
-    return all(after < before * (1 + slack) for before, after in itertools.pairwise(figures.values()))
+    steps = itertools.pairwise(figures.values())
+    return all(after <= before * (1 + slack) if slack else after < before for before, after in steps)
 
 
 def rises(figures: Mapping[Any, float], slack: float = 0.0) -> bool:
     """Whether each figure is above the one before; with a slack, no more than that part below it."""
-    return all(after > before * (1 - slack) for before, after in itertools.pairwise(figures.values()))
+    steps = itertools.pairwise(figures.values())
+    return all(after >= before * (1 - slack) if slack else after > before for before, after in steps)
 
 
 def burel_follows(rows: Sequence[Row], x: str, y: str, text: str, is_as_told: Any, form: str = ".3g") -> Claim:

@@ -51,7 +51,7 @@ def run(bench: Bench) -> Figure:
         short=f"**Loss.** With beta {BETA} and three quasi-identifiers the losses are "
         f"{told(rows, 'beta', 'loss', BETA, '.3g')}. That BUREL loses least: {verdicts(by_loss)}. Times to form "
         "these classes, in yardsticks, are "
-        f"{told(rows, 'beta', 'time', BETA, '.2g')}.",
+        f"{told(rows, 'beta', 'time', BETA, '.3g')}.",
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import betalike
 from betalike.report.charts import save
 from experiments.bench import Bench
-from experiments.figure import FAILS, HOLDS, Figure, Row
+from experiments.figure import FAILS, HOLDS, VERDICTS, Figure, Row
 from experiments.settings import FULL, SEED
 
 PAGE, FOLDER = "evaluation.md", "evaluation"
@@ -57,9 +57,8 @@ def _cell(value: Any) -> str:
 def _summary(figures: Sequence[Figure]) -> list[str]:
     """What to know in short, then every claim under its verdict: those that hold first, those that do not last."""
     claims = [claim for figure in figures for claim in figure.claims]
-    found = sorted(
-        {claim.verdict for claim in claims}, key=lambda verdict: (verdict != HOLDS, verdict == FAILS, verdict)
-    )
+    others = [claim.verdict for claim in claims if claim.verdict != FAILS]
+    found = [verdict for verdict in dict.fromkeys((*VERDICTS, *others, FAILS)) if verdict in {*others, FAILS}]
     held = sum(claim.verdict == HOLDS for claim in claims)
     parts = [
         "## In short\n",

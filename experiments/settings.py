@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 ATTRIBUTES = ("age", "gender", "education", "marital_status", "work_class")
 SENSITIVE = "salary_class"
@@ -23,9 +25,10 @@ class Settings:
     predicates: tuple[int, ...] = (1, 2, 3, 4, 5)
     selectivities: tuple[float, ...] = (0.05, 0.1, 0.15, 0.2, 0.25)
     n_matches: int = 6
-    steps: int = 12
+    steps: int = 10
     n_queries: int = 10_000
-    repeats: int = 3
+    repeats: int = 5
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of schemes, besides their own
 
 
 FULL = Settings("full")
@@ -40,5 +43,6 @@ QUICK = Settings(
     steps=4,
     n_queries=500,
     repeats=1,
+    options={"seam": {"effort": 0}},
 )
-QUICK_ROWS = 4_000
+QUICK_ROWS = 2_000

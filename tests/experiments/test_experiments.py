@@ -193,3 +193,4 @@ def test_trends() -> None:
     assert falls({1: 3.0, 2: 3.03}, slack=0.02)
     assert rises({1: 1.0, 2: 2.0})
     assert not rises({1: 1.0, 2: 0.9}, slack=0.02)
+    assert rises({1: 0.0, 2: 0.0, 3: 1.0}, slack=0.02)
