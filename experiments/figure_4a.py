@@ -40,5 +40,5 @@ def run(bench: Bench) -> Figure:
         f"reached beta is {sentence_of(rows, 'beta')}; the claim {claim.verdict}.",
         [claim],
         picture_of(rows, Quantity("beta", "beta that BUREL is given", ticks=bench.settings.betas)),
-        short=f"**At equal closeness.** {margins(rows, 'beta')} That BUREL's is the lowest {claim.verdict}.",
+        short=f"**At equal closeness.** {margins(rows, 'beta')} That BUREL's is lower than theirs {claim.verdict}.",
     )
