@@ -24,7 +24,6 @@ WIDTH, HEIGHT = 330, 240
 PNG_SCALE = 2
 FONT = "sans-serif"
 INK, GRID = "#222222", "#e4e4e4"
-POINT_SIZE = 55
 SPACING = 76  # between panels, for the title and labels of an axis
 KEY_LINE, KEY_ROW = 40, 21
 MOST_TICKS = 7
@@ -91,7 +90,7 @@ def save(picture: Picture, path: Path) -> list[Path]:
 
 def _own_scales(chart: Chart) -> Chart:
     """The same chart, with marks by name in each panel, not by place among all names."""
-    return chart.resolve_scale(color="independent", shape="independent", fill="independent", strokeDash="independent")
+    return chart.resolve_scale(**dict.fromkeys(("color", "shape", "fill", "size", "strokeDash"), "independent"))
 
 
 def _altair() -> Any:
@@ -126,13 +125,17 @@ def _picture(
     lines = base.mark_line(strokeWidth=line_width).encode(
         **place, **order, color=looks["color"], strokeDash=looks["strokeDash"]
     )
-    points = base.mark_point(size=POINT_SIZE, opacity=1, strokeWidth=1.4).encode(
-        **place, color=looks["color"], shape=looks["shape"], fill=looks["fill"]
-    )
-    layers = [lines, points]
+    marks = in_order(names)
+    hollow_first = sorted(shown, key=lambda row: marks[str(row[series])].is_filled)
+    layers = [lines, _points(alt.Chart(alt.Data(values=hollow_first)), place, looks)]
     if label is not None:
         layers.append(_labels(alt, shown, (x, y), ends, label))
     return Picture((alt.layer(*layers),), names, 1)
+
+
+def _points(chart: Chart, place: Mapping[str, Any], looks: Mapping[str, Any]) -> Chart:
+    channels = {name: looks[name] for name in ("color", "shape", "fill", "size")}
+    return chart.mark_point(opacity=1, strokeWidth=1.4).encode(**place, **channels)
 
 
 def _labels(alt: Any, rows: Sequence[Row], axes: tuple[Quantity, Quantity], ends: tuple[Any, Any], label: str) -> Chart:
@@ -155,16 +158,17 @@ def _labels(alt: Any, rows: Sequence[Row], axes: tuple[Quantity, Quantity], ends
 
 
 def _looks(alt: Any, series: str, names: Sequence[str]) -> dict[str, Any]:
-    """Colour, shape, filling and dash of each scheme; the key tells them, so there is no legend besides."""
+    """Colour, shape, filling, size and dash of each scheme; the key tells them, so there is no legend besides."""
     marks = list(in_order(names).values())
     values: dict[str, tuple[Any, list[Any]]] = {
         "color": (alt.Color, [mark.colour for mark in marks]),
         "shape": (alt.Shape, [mark.shape for mark in marks]),
         "fill": (alt.Fill, [mark.fill for mark in marks]),
+        "size": (alt.Size, [mark.size for mark in marks]),
         "strokeDash": (alt.StrokeDash, [list(mark.dash) for mark in marks]),
     }
     return {
-        channel: kind(f"{series}:N", scale=alt.Scale(domain=list(names), range=marked), legend=None)
+        channel: kind(f"{series}:N", scale=alt.Scale(type="ordinal", domain=list(names), range=marked), legend=None)
         for channel, (kind, marked) in values.items()
     }
 
@@ -183,9 +187,7 @@ def _key(names: Collection[str]) -> Chart:
         x=alt.X("x:Q", **x_of), y=y, color=looks["color"], strokeDash=looks["strokeDash"]
     )
     once = alt.Chart(alt.Data(values=[{**row, "x": KEY_LINE / 2} for row in rows[::2]]))
-    point = once.mark_point(size=POINT_SIZE, opacity=1, strokeWidth=1.4).encode(
-        x=alt.X("x:Q", **x_of), y=y, color=looks["color"], shape=looks["shape"], fill=looks["fill"]
-    )
+    point = _points(once, {"x": alt.X("x:Q", **x_of), "y": y}, looks)
     text = once.mark_text(align="left", dx=KEY_LINE / 2 + 6, fontSize=12, color=INK).encode(
         x=alt.X("x:Q", **x_of), y=y, text="scheme:N"
     )
