@@ -9,7 +9,7 @@ from betalike.matching import match
 from betalike.report.charts import Picture, Quantity, line_chart
 from experiments.bench import Bench, Outcome
 from experiments.entrants import BUREL, ENTRANTS, KEEP_CLOSENESS
-from experiments.figure import FAILS, HOLDS, UNKNOWN, WITH_SPLIT, Claim, Row, listed, series
+from experiments.figure import FAILS, HOLDS, UNKNOWN, WITH_SPLIT, Claim, Row, series
 
 SHOWN = ("seam", *BUREL, "lmondrian", *KEEP_CLOSENESS)
 ENDS = {"beta": (0.01, 10.0), "t": (0.001, 0.9)}
@@ -99,10 +99,10 @@ def _exception(row: Row, ours: Row, where: str) -> str:
     )
 
 
-def rivals_of(rows: Sequence[Row], x: str, one: str) -> list[Row]:
-    """The rows of schemes for t-closeness that one scheme can be compared with."""
+def rivals_of(rows: Sequence[Row], x: str, one: str, rivals: Sequence[str] = KEEP_CLOSENESS) -> list[Row]:
+    """The rows of schemes, those for t-closeness if none are named, that one scheme can be compared with."""
     ours = series(met(rows), one, x, "reached_beta")
-    return [row for row in met(rows) if row["scheme"] in KEEP_CLOSENESS and row[x] in ours]
+    return [row for row in met(rows) if row["scheme"] in rivals and row["scheme"] != one and row[x] in ours]
 
 
 def exceptions(rows: Sequence[Row], x: str, one: str) -> list[Row]:
@@ -111,20 +111,25 @@ def exceptions(rows: Sequence[Row], x: str, one: str) -> list[Row]:
     return [row for row in rivals_of(rows, x, one) if row["reached_beta"] <= ours[row[x]]]
 
 
-def margins(rows: Sequence[Row], x: str) -> str:
+def margins(rows: Sequence[Row], x: str, rivals: Sequence[str] = KEEP_CLOSENESS) -> str:
     """How many times BUREL's reached beta the rivals' are."""
     ours = series(met(rows), REFERENCE, x, "reached_beta")
     times: dict[str, list[float]] = {}
-    for row in rivals_of(rows, x, REFERENCE):
+    for row in rivals_of(rows, x, REFERENCE, rivals):
         times.setdefault(row["scheme"], []).append(row["reached_beta"] / ours[row[x]])
-    parts = [f"`{name}` {min(of):.1f} to {max(of):.1f}" for name, of in times.items()]
+    parts = [f"`{name}` {min(of):.2g} to {max(of):.2g}" for name, of in times.items()]
     return f"Reached beta, in multiples of that of `{REFERENCE}`: {', '.join(parts)}."
 
 
 def sentence_of(rows: Sequence[Row], x: str) -> str:
     """What some schemes reach, in words."""
     told = ("seam", REFERENCE, "lmondrian", "tmondrian", "sabre", "sabre, counts")
-    return "; ".join(f"`{name}` {listed(series(met(rows), name, x, 'reached_beta'), '.2f')}" for name in told)
+    settings = dict.fromkeys(row[x] for row in rows)
+    reached = {name: series(met(rows), name, x, "reached_beta") for name in told}
+    return "; ".join(
+        f"`{name}` " + ", ".join(f"{of[at]:.2f}" if at in of else "(missed)" for at in settings)
+        for name, of in reached.items()
+    )
 
 
 def spaced(low: float, high: float, count: int, digits: int) -> list[float]:

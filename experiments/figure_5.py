@@ -20,7 +20,7 @@ from experiments.figure import (
     verdicts,
 )
 from experiments.loss_and_time import SETTINGS, claims_of, measured, picture_of, told
-from experiments.settings import BETA
+from experiments.settings import BETA, BETA_TITLE
 
 
 def run(bench: Bench) -> Figure:
@@ -47,7 +47,7 @@ def run(bench: Bench) -> Figure:
             *by_time,
             _half(rows, "time", "5(b): BUREL takes about half the time of its Mondrian rivals"),
         ],
-        picture_of(rows, Quantity("beta", "beta", ticks=betas)),
+        picture_of(rows, Quantity("beta", BETA_TITLE, ticks=betas)),
         short=f"**Loss.** With beta {BETA} and three quasi-identifiers the losses are "
         f"{told(rows, 'beta', 'loss', BETA, '.3g')}. That BUREL loses least: {verdicts(by_loss)}. Times to form "
         "these classes, in yardsticks, are "

@@ -13,6 +13,7 @@ from betalike.table import Cells, Plan
 from experiments.bench import Bench
 from experiments.entrants import BUREL
 from experiments.figure import FAILS, HOLDS, Claim, Figure, listed, series
+from experiments.settings import BETA_TITLE
 
 Floats = NDArray[np.float64]
 MOST_FREQUENT, RAW = "the most frequent value", "the original table"
@@ -49,7 +50,7 @@ def run(bench: Bench) -> Figure:
         [claim],
         line_chart(
             rows,
-            Quantity("beta", "beta", ticks=betas),
+            Quantity("beta", BETA_TITLE, ticks=betas),
             Quantity("success", "success rate (% of rows)", starts_at_zero=True),
         ),
         table=[

@@ -8,6 +8,7 @@ from typing import Any
 
 ATTRIBUTES = ("age", "gender", "education", "marital_status", "work_class")
 SENSITIVE = "salary_class"
+BETA_TITLE = "beta (relative gain that is promised)"
 SEED = 1
 BETA = 4  # where it is not varied
 N_ATTRIBUTES = 3  # in figures of loss, where it is not varied

@@ -9,7 +9,7 @@ from typing import Any
 from betalike.report.charts import Picture, Quantity, line_chart, side_by_side
 from experiments.bench import Bench
 from experiments.figure import Row
-from experiments.settings import ATTRIBUTES, BETA, N_PREDICATES, SELECTIVITY
+from experiments.settings import ATTRIBUTES, BETA, BETA_TITLE, N_PREDICATES, SELECTIVITY
 
 ERROR = Quantity("error", "median relative error (%, log scale)", is_logarithmic=True)
 
@@ -67,7 +67,7 @@ def picture_of(bench: Bench, rows: Sequence[Row]) -> Picture:
     settings = bench.settings
     panels = {
         "a": Quantity("x", "lambda (attributes that a query restricts)", ticks=settings.predicates),
-        "b": Quantity("x", "beta", ticks=settings.betas),
+        "b": Quantity("x", BETA_TITLE, ticks=settings.betas),
         "c": Quantity("x", "quasi-identifiers (number)", ticks=settings.attributes),
         "d": Quantity("x", "theta (expected selectivity)", ticks=settings.selectivities),
     }
