@@ -4,13 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-SOURCES := src tests benchmarks
+SOURCES := src tests benchmarks experiments
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench clean
+.PHONY: help demo test check format experiments bench clean
 
 help:  ## show the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 demo: $(VENV)/.runs  ## publish the built-in table and show the result
 	$(BIN)/betalike demo
@@ -27,11 +27,14 @@ format: $(VENV)/.tests  ## bring the sources into the common format
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
 
+experiments: $(VENV)/.tests  ## the paper's figures anew, for docs/evaluation.md; QUICK=1 in build/experiments
+	$(BIN)/python -m experiments $(if $(QUICK),--quick)
+
 bench: $(VENV)/.tests  ## measure time and memory against a yardstick in the same run
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove the virtual environment and everything generated
-	rm -rf $(VENV) betalike-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build betalike-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -5,6 +5,7 @@ The paper compares schemes at equal closeness and at equal loss in this way. Pap
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +15,11 @@ from betalike.errors import ParameterError
 
 Result = TypeVar("Result")
 STEPS = 12
+SPREAD = 3  # parameters that are tried first, evenly over the range
 CLOSE = 0.005  # of the target: near enough to stop
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # what was found is not asked to compare
 class Match(Generic[Result]):
     """The parameter whose figure is nearest the target, that figure, and what else was found with it."""
 
@@ -37,28 +39,29 @@ def match(
 ) -> Match[Result]:
     """Find a parameter between two ends at which a figure equals the target, by halving on a logarithmic scale.
 
-    The figure need not rise or fall evenly: of all that were tried, at most `steps` besides the ends, the nearest is
-    taken. With `at_most`, one that is not above the target comes first, however near another is from above.
+    The figure need not rise or fall evenly: a few parameters are spread over the range first, and of all that were
+    tried, at most `steps` besides the ends, the nearest is taken. With `at_most`, one that is not above the target
+    comes first, however near another is from above.
 
     >>> match(9.0, lambda side: (side**2, "a square"), 1.0, 100.0, steps=40).result
     'a square'
     """
     if not 0 < low < high:
         raise ParameterError(f"the ends are {low} and {high}; they must be above 0, and the first below the second.")
-    first, last = (Match(end, *evaluate(end)) for end in (low, high))
-    tried = [first, last]
 
     def distance(found: Match[Result]) -> tuple[bool, float]:
         return at_most and found.figure > target, abs(found.figure - target)
 
-    is_between = min(first.figure, last.figure) < target < max(first.figure, last.figure)
-    while is_between and len(tried) < steps + 2:
-        middle = math.sqrt(first.parameter * last.parameter)
-        tried.append(found := Match(middle, *evaluate(middle)))
-        if distance(found) <= (False, CLOSE * target):
-            break
-        if (found.figure < target) == (first.figure < target):
-            first = found
-        else:
-            last = found
+    spread = [low * (high / low) ** (place / (SPREAD + 1)) for place in range(1, min(SPREAD, steps) + 1)]
+    tried = [Match(parameter, *evaluate(parameter)) for parameter in (low, *spread, high)]
+    while len(tried) < steps + 2 and distance(min(tried, key=distance)) > (False, CLOSE * target):
+        pairs = list(itertools.pairwise(tried))
+        around = [pair for pair in pairs if _is_between(target, *pair)] or pairs
+        left, right = min(around, key=lambda pair: min(map(distance, pair)))
+        middle = math.sqrt(left.parameter * right.parameter)
+        tried.insert(tried.index(right), Match(middle, *evaluate(middle)))
     return min(tried, key=distance)
+
+
+def _is_between(target: float, one: Match[Result], other: Match[Result]) -> bool:
+    return min(one.figure, other.figure) <= target <= max(one.figure, other.figure)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,6 +66,21 @@ def test_of_an_uneven_figure_nothing_that_was_tried_is_nearer(target: float, wav
     below = [figure for figure in seen if figure <= target]
     kept = match(target, uneven, 1.0, 100.0, at_most=True)
     assert not below or kept.figure <= target
+
+
+def test_what_is_found_may_be_arrays() -> None:
+    found = match(9.0, lambda side: (side**2, np.full(3, side)), 1.0, 100.0)
+    assert found.result == pytest.approx(np.full(3, found.parameter))
+
+
+def test_a_figure_that_rises_and_falls_is_met_within() -> None:
+    """BUREL's closeness is like that: it is lower at both ends than between them."""
+
+    def hill(parameter: float) -> tuple[float, None]:
+        return math.exp(-((math.log10(parameter) - 1.2) ** 2)), None
+
+    assert hill(1.0)[0] < 0.9 > hill(100.0)[0]
+    assert match(0.9, hill, 1.0, 100.0).figure == pytest.approx(0.9, rel=CLOSE)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (2.0, 1.0), (-1.0, 1.0)])

@@ -24,8 +24,10 @@ WIDTH, HEIGHT = 330, 240
 PNG_SCALE = 2
 FONT = "sans-serif"
 INK, GRID = "#222222", "#e4e4e4"
-POINT_SIZE = 55
+SPACING = 76  # between panels, for the title and labels of an axis
 KEY_LINE, KEY_ROW = 40, 21
+MOST_TICKS = 7
+DIGITS = ((1, 1.5, 2, 3, 4, 5, 6, 8), (1, 2, 3, 5), (1, 2, 5), (1, 3), (1,))
 MARGIN = 0.04  # of an axis, left free beyond the least and the greatest figure
 
 
@@ -40,6 +42,11 @@ class Quantity:
     ticks: tuple[float, ...] = ()
     format: str = ",.6~r"
 
+    def has_place(self, row: Row) -> bool:
+        """Whether a row has a figure that can be shown: 0 is nowhere on a logarithmic axis."""
+        figure = row[self.name]
+        return figure is not None and (figure > 0 or not self.is_logarithmic)
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -51,7 +58,7 @@ class Picture:
 
 
 def line_chart(rows: Sequence[Row], x: Quantity, y: Quantity, title: str = "", series: str = "scheme") -> Picture:
-    """A line with points for each scheme; rows without a figure (None) are left out."""
+    """A line with points for each scheme; rows without a figure (None), or without a place for it, are left out."""
     return _picture(rows, x, y, title, series, label=None)
 
 
@@ -71,8 +78,9 @@ def side_by_side(*pictures: Picture, columns: int = 2) -> Picture:
 def save(picture: Picture, path: Path, forms: Sequence[str] = ("svg", "png")) -> list[Path]:
     """Write a picture in some forms, under a path that comes without a suffix; the paths of all."""
     alt = _altair()
-    panels = alt.concat(*picture.panels, columns=picture.columns, spacing=24)
-    chart = _themed(alt.hconcat(panels, _key(picture.names), spacing=16))
+    panels = alt.concat(*picture.panels, columns=picture.columns, bounds="flush", spacing=SPACING)
+    chart = alt.hconcat(_own_scales(panels), _key(picture.names), spacing=24)
+    chart = _themed(_own_scales(chart))
     paths = {form: path.with_name(f"{path.name}.{form}") for form in forms}
     for form, file in paths.items():
         chart.save(str(file), scale_factor=PNG_SCALE if form == "png" else 1)
@@ -84,6 +92,11 @@ def save(picture: Picture, path: Path, forms: Sequence[str] = ("svg", "png")) ->
 def check_charts() -> None:
     """Refuse to draw where what it takes is not installed."""
     _altair()
+
+
+def _own_scales(chart: Chart) -> Chart:
+    """The same chart, with marks by name in each panel, not by place among all names."""
+    return chart.resolve_scale(**dict.fromkeys(("color", "shape", "fill", "size", "strokeDash"), "independent"))
 
 
 def _altair() -> Any:
@@ -108,7 +121,7 @@ def _picture(
     follows_rows: bool = False,
 ) -> Picture:
     alt = _altair()
-    shown = [{**row, "place": n} for n, row in enumerate(rows) if row[x.name] is not None and row[y.name] is not None]
+    shown = [{**row, "place": number} for number, row in enumerate(rows) if x.has_place(row) and y.has_place(row)]
     names = tuple(in_order(list(dict.fromkeys(str(row[series]) for row in shown))))
     ends = _ends(x, [row[x.name] for row in shown]), _ends(y, [row[y.name] for row in shown])
     place = {"x": _axis(alt.X, x, ends[0]), "y": _axis(alt.Y, y, ends[1])}
@@ -118,13 +131,17 @@ def _picture(
     lines = base.mark_line(strokeWidth=line_width).encode(
         **place, **order, color=looks["color"], strokeDash=looks["strokeDash"]
     )
-    points = base.mark_point(size=POINT_SIZE, opacity=1, strokeWidth=1.4).encode(
-        **place, color=looks["color"], shape=looks["shape"], fill=looks["fill"]
-    )
-    layers = [lines, points]
+    marks = in_order(names)
+    hollow_first = sorted(shown, key=lambda row: marks[str(row[series])].is_filled)
+    layers = [lines, _points(alt.Chart(alt.Data(values=hollow_first)), place, looks)]
     if label is not None:
         layers.append(_labels(alt, shown, (x, y), ends, label))
     return Picture((alt.layer(*layers),), names, 1)
+
+
+def _points(chart: Chart, place: Mapping[str, Any], looks: Mapping[str, Any]) -> Chart:
+    channels = {name: looks[name] for name in ("color", "shape", "fill", "size")}
+    return chart.mark_point(opacity=1, strokeWidth=1.4).encode(**place, **channels)
 
 
 def _labels(alt: Any, rows: Sequence[Row], axes: tuple[Quantity, Quantity], ends: tuple[Any, Any], label: str) -> Chart:
@@ -149,16 +166,17 @@ def _labels(alt: Any, rows: Sequence[Row], axes: tuple[Quantity, Quantity], ends
 
 
 def _looks(alt: Any, series: str, names: Sequence[str]) -> dict[str, Any]:
-    """Colour, shape, filling and dash of each scheme; the key tells them, so there is no legend besides."""
+    """Colour, shape, filling, size and dash of each scheme; the key tells them, so there is no legend besides."""
     marks = list(in_order(names).values())
     values: dict[str, tuple[Any, list[Any]]] = {
         "color": (alt.Color, [mark.colour for mark in marks]),
         "shape": (alt.Shape, [mark.shape for mark in marks]),
         "fill": (alt.Fill, [mark.fill for mark in marks]),
+        "size": (alt.Size, [mark.size for mark in marks]),
         "strokeDash": (alt.StrokeDash, [list(mark.dash) for mark in marks]),
     }
     return {
-        channel: kind(f"{series}:N", scale=alt.Scale(domain=list(names), range=marked), legend=None)
+        channel: kind(f"{series}:N", scale=alt.Scale(type="ordinal", domain=list(names), range=marked), legend=None)
         for channel, (kind, marked) in values.items()
     }
 
@@ -177,9 +195,7 @@ def _key(names: Collection[str]) -> Chart:
         x=alt.X("x:Q", **x_of), y=y, color=looks["color"], strokeDash=looks["strokeDash"]
     )
     once = alt.Chart(alt.Data(values=[{**row, "x": KEY_LINE / 2} for row in rows[::2]]))
-    point = once.mark_point(size=POINT_SIZE, opacity=1, strokeWidth=1.4).encode(
-        x=alt.X("x:Q", **x_of), y=y, color=looks["color"], shape=looks["shape"], fill=looks["fill"]
-    )
+    point = _points(once, {"x": alt.X("x:Q", **x_of), "y": y}, looks)
     text = once.mark_text(align="left", dx=KEY_LINE / 2 + 6, fontSize=12, color=INK).encode(
         x=alt.X("x:Q", **x_of), y=y, text="scheme:N"
     )
@@ -191,7 +207,7 @@ def _scaled(quantity: Quantity, value: float) -> float:
 
 
 def _ends(quantity: Quantity, values: Sequence[float]) -> tuple[float, float]:
-    """The least and the greatest figure of an axis, with a margin; a logarithmic one takes figures above 0 alone."""
+    """The least and the greatest figure of an axis, with a margin."""
     scaled = [_scaled(quantity, value) for value in values] or [0.0]
     low, high = min(scaled), max(scaled)
     if quantity.starts_at_zero:
@@ -208,16 +224,16 @@ def _share(quantity: Quantity, value: float, ends: tuple[float, float]) -> float
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, or fewer of them where that would be many.
+    """Ticks of a logarithmic axis: round numbers, and fewer for each power of ten where that would be many.
 
-    >>> log_ticks(0.009, 0.3)
-    [0.01, 0.02, 0.05, 0.1, 0.2]
+    >>> log_ticks(0.009, 0.9)
+    [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
     """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for digits in ((1, 2, 5), (1, 3), (1,)):
+    for digits in DIGITS:
         ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
         within = [tick for tick in ticks if low <= tick <= high]
-        if len(within) <= 9:
+        if len(within) <= MOST_TICKS:
             break
     return within
 

@@ -22,10 +22,15 @@ class Mark:
         """What points are filled with."""
         return self.colour if self.is_filled else WHITE
 
+    @property
+    def size(self) -> int:
+        """Hollow points are larger, so that they are seen around a filled one in the same place."""
+        return 50 if self.is_filled else 100
+
 
 _CROSS = "M-1,-0.7L-0.7,-1L0,-0.3L0.7,-1L1,-0.7L0.3,0L1,0.7L0.7,1L0,0.3L-0.7,1L-1,0.7L-0.3,0Z"
 _STAR = "M0,-1.2L0.27,-0.38L1.14,-0.37L0.45,0.14L0.71,0.97L0,0.47L-0.71,0.97L-0.45,0.14L-1.14,-0.37L-0.27,-0.38Z"
-_FLAG = "M-0.8,-0.9L0.8,-0.9L0.8,0.1L-0.5,0.1L-0.5,1L-0.8,1Z"
+_HOURGLASS = "M-0.9,-0.9L0.9,-0.9L-0.9,0.9L0.9,0.9Z"
 MARKS: dict[str, Mark] = {
     "seam": Mark("#000000", "circle"),
     "burel": Mark("#b2182b", "square", (6, 3), is_filled=False),
@@ -44,10 +49,10 @@ MARKS: dict[str, Mark] = {
     "baseline": Mark("#6f6f6f", "circle", (1, 2), is_filled=False),
 }
 OTHERS = (
-    Mark("#4d4d4d", _FLAG, (5, 2)),
+    Mark("#4d4d4d", _HOURGLASS, (5, 2), is_filled=False),
     Mark("#a6761d", "triangle-left", (2, 4), is_filled=False),
     Mark("#01665e", "triangle-right", (9, 4), is_filled=False),
-    Mark("#c51b7d", _FLAG, (3, 1), is_filled=False),
+    Mark("#c51b7d", _HOURGLASS, (3, 1)),
 )
 
 

@@ -56,9 +56,12 @@ def test_a_picture_is_written_as_svg_with_text_and_as_png(tmp_path: Path) -> Non
 
 
 def test_rows_without_a_figure_are_left_out(tmp_path: Path) -> None:
-    rows = [*ROWS, {"scheme": "lmondrian", "beta": 1, "loss": None}]
+    rows = [*ROWS, {"scheme": "lmondrian", "beta": 1, "loss": None}, {"scheme": "dmondrian", "beta": 1, "loss": 0}]
     svg, _ = save(line_chart(rows, BETA, LOSS), tmp_path / "some")
-    assert "lmondrian" not in svg.read_text(encoding="utf-8")
+    assert "mondrian" not in svg.read_text(encoding="utf-8")
+    even, _ = save(line_chart(rows, BETA, Quantity("loss", "loss (linear)")), tmp_path / "even")
+    assert "dmondrian" in even.read_text(encoding="utf-8")
+    assert "lmondrian" not in even.read_text(encoding="utf-8")
 
 
 def test_marks_are_told_apart_without_colours() -> None:

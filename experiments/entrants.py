@@ -1,0 +1,55 @@
+"""Who takes part: schemes with their options, under the names that pictures and tables show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from betalike.models import Model, fit, make_model
+from betalike.randomness import SeededRandomness
+from betalike.schemes import choose_promise, make_scheme
+from betalike.table import Cells
+from experiments.settings import SEED
+
+_NARROWEST = {"attribute": "narrowest", "second_try": False}
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A scheme, what its promise takes (beta or t), and its options."""
+
+    scheme: str
+    takes: str = "beta"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def make(self) -> Any:
+        """The scheme; its choices by chance are the same in every run."""
+        return make_scheme(self.scheme, SeededRandomness(SEED), **self.options)
+
+    def promise(self, parameter: float, cells: Cells) -> Model:
+        """The promise with this parameter, for this table."""
+        model = make_model(choose_promise(self.scheme, None), 1, {self.takes: parameter})
+        return fit(model, cells.value_counts, cells.sensitive)
+
+
+ENTRANTS = {
+    "seam": Entrant("seam"),
+    "burel": Entrant("burel"),
+    "burel+split": Entrant("burel+split"),
+    "lmondrian": Entrant("lmondrian"),
+    "lmondrian, narrowest": Entrant("lmondrian", options=_NARROWEST),
+    "dmondrian": Entrant("dmondrian"),
+    "dmondrian, narrowest": Entrant("dmondrian", options=_NARROWEST),
+    "tmondrian": Entrant("tmondrian", "t"),
+    "tmondrian, narrowest": Entrant("tmondrian", "t", _NARROWEST),
+    "sabre": Entrant("sabre", "t"),
+    "sabre, counts": Entrant("sabre", "t", {"redistribution": "counts"}),
+    "perturb": Entrant("perturb"),
+    "baseline": Entrant("baseline"),
+}
+BUREL = ("burel", "burel+split")
+MONDRIAN = ("lmondrian", "dmondrian")
+NARROWEST = ("lmondrian, narrowest", "dmondrian, narrowest")
+KEEP_LIKENESS = ("seam", *BUREL, "lmondrian", "lmondrian, narrowest", "dmondrian", "dmondrian, narrowest")
+KEEP_CLOSENESS = ("tmondrian", "tmondrian, narrowest", "sabre", "sabre, counts")
