@@ -14,7 +14,9 @@ from betalike.randomness import randomness
 from betalike.table import Plan
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(
+    params=[pytest.param(name, marks=pytest.mark.xdist_group("spark") if name == "spark" else ()) for name in ENGINES]
+)
 def make_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> EngineMaker:
     if request.param == "spark" and request.node.callspec.params.get("form") is Format.CSV:
         pytest.skip("Spark writes Parquet alone")
