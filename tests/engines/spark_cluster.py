@@ -25,7 +25,7 @@ def without_java(folder: Path) -> dict[str, str]:
     for home in ("/usr/bin", "/bin"):
         for program in Path(home).iterdir():
             link = programs / program.name
-            if program.name != "java" and not link.exists():
+            if program.name != "java" and not os.path.lexists(link):
                 link.symlink_to(program)
     kept = {name: value for name, value in os.environ.items() if name not in ("JAVA_HOME", "SPARK_LOCAL_IP")}
     return {**kept, "PATH": str(programs), "PYSPARK_PYTHON": sys.executable}
@@ -50,11 +50,11 @@ class Cluster:
 
     def _run(self, main: str, *words: str, name: str) -> None:
         program = Path(pyspark.__file__).parent / "bin" / "spark-class"
-        log = (self.folder / f"{name}.log").open("wb")
         command = [str(program), f"{CLASSES}.{main}", *words]
-        process = subprocess.Popen(
-            command, stdout=log, stderr=log, env=self.environment, cwd=self.folder, start_new_session=True
-        )
+        with (self.folder / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, env=self.environment, cwd=self.folder, start_new_session=True
+            )
         self.processes.append(process)
 
     def _told(self, name: str, pattern: str) -> str:
