@@ -26,6 +26,7 @@ from experiments.bench import Bench
 from experiments.figure import Figure
 from experiments.page import write, write_files
 from experiments.settings import FULL, QUICK
+from experiments.warming import compile_kernels
 
 CENSUS = "CENSUS"  # the name of the paper's table, where it is at hand
 PROJECT = Path(__file__).parent.parent
@@ -56,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = list(EXPERIMENTS) if given.only is None else given.only.split(",")
     if unknown := [name for name in names if name not in EXPERIMENTS]:
         parser.error(f"there is no experiment '{unknown[0]}'; there are: {', '.join(EXPERIMENTS)}")
+    compile_kernels()
     with tempfile.TemporaryDirectory(prefix="betalike-experiments-") as folder:
         bench = Bench(QUICK if given.quick else FULL, Path(folder))
         is_for_docs = given.only is None and bench.table.name == CENSUS

@@ -117,8 +117,12 @@ def margins(rows: Sequence[Row], x: str, rivals: Sequence[str] = KEEP_CLOSENESS)
     times: dict[str, list[float]] = {}
     for row in rivals_of(rows, x, REFERENCE, rivals):
         times.setdefault(row["scheme"], []).append(row["reached_beta"] / ours[row[x]])
-    parts = [f"`{name}` {min(of):.2g} to {max(of):.2g}" for name, of in times.items()]
+    parts = [f"`{name}` {_factor(min(of))} to {_factor(max(of))}" for name, of in times.items()]
     return f"Reached beta, in multiples of that of `{REFERENCE}`: {', '.join(parts)}."
+
+
+def _factor(factor: float) -> str:
+    return f"{factor:.0f}" if factor >= 10 else f"{factor:.2g}"
 
 
 def sentence_of(rows: Sequence[Row], x: str) -> str:
