@@ -11,7 +11,7 @@ from betalike.axis import HierarchyAxis
 from betalike.compilation import announced_compilation
 from betalike.distances import earth_movers_distances, natural_ground
 from betalike.engines.memory import MemoryEngine
-from betalike.errors import InputError, ParameterError, suggestion
+from betalike.errors import InfeasibleError, InputError, ParameterError, suggestion
 from betalike.loss import plan_loss
 from betalike.matching import match
 from betalike.models import Closeness, Disclosure, DisclosureForLikeness, Form, Likeness, Model, fit
@@ -165,7 +165,7 @@ class Comparing:
             wanted = self.contest.equal
             promise = self.promise(scheme, beta, reference) if wanted is None else self._equal(scheme, reference)
             return self.publish(scheme, promise)
-        except InputError as error:
+        except (InputError, InfeasibleError) as error:
             return Compared(scheme, parameter_of(scheme), None, refusal=str(error))
 
     def promise(self, scheme: str, beta: float, reference: Compared | None = None) -> Model | DisclosureForLikeness:

@@ -10,7 +10,7 @@ import pytest
 import betalike
 from betalike.comparison import DEFAULT_SCHEMES, Compared, Comparison
 from betalike.datasets import census_like, census_like_hierarchies
-from betalike.errors import ParameterError
+from betalike.errors import InfeasibleError, ParameterError
 from betalike.models import Likeness
 from betalike.schemes import SCHEMES
 
@@ -111,6 +111,16 @@ def test_a_refusal_is_told_and_the_others_go_on() -> None:
     assert refused.loss is None
     assert kept.smallest_class is not None
     assert kept.smallest_class >= 5
+
+
+def test_a_scheme_that_cannot_keep_the_promise_is_told_and_the_others_go_on() -> None:
+    few = pl.DataFrame({"age": [1, 2, 3, 4], "illness": ["a", "b", "c", "d"]})
+    asked = {"quasi_identifiers": ["age"], "sensitive": "illness", "beta": 0.01, "queries": 0}
+    with pytest.raises(InfeasibleError):
+        betalike.publish(few, scheme="perturb", quasi_identifiers=["age"], sensitive="illness", beta=0.01)
+    refused, kept = betalike.compare(few, schemes=["lmondrian", "perturb", "baseline"], **asked).results[1:]
+    assert refused.refusal
+    assert kept.refusal is None
 
 
 def test_basic_likeness_can_be_compared() -> None:

@@ -153,7 +153,9 @@ def publish(
     k: LeastSize = None,
     t: Closeness = None,
     delta: Annotated[float | None, typer.Option("--delta", help="Of delta-disclosure, such as 1.5.")] = None,
-    l: Annotated[float | None, typer.Option("--l", help="Of l-diversity: the least number of values.")] = None,  # noqa: E741
+    l: Annotated[  # noqa: E741 - the name that everybody uses
+        float | None, typer.Option("--l", help="Of l-diversity: the least number of values.")
+    ] = None,
     c: Annotated[float | None, typer.Option("--c", help="Of recursive l-diversity, such as 2.")] = None,
     ground: Annotated[
         str | None, typer.Option("--ground", help="Distances for t-closeness: equal, ordered or hierarchical.")

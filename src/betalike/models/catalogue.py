@@ -34,14 +34,15 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "k-anonymity": ("k",),
 }
 OPTIONAL: dict[str, tuple[str, ...]] = {"t-closeness": ("ground",)}
+# Made with the parameters by their names, so l is named l.
 _MAKERS: dict[str, Callable[..., Model]] = {
     "enhanced": lambda beta, k: Likeness(beta, Form.ENHANCED, k),
     "basic": lambda beta, k: Likeness(beta, Form.BASIC, k),
     "delta-disclosure": Disclosure,
     "t-closeness": lambda t, k, ground=None: Closeness(t, None if ground is None else _ground(ground), k),
-    "distinct-l-diversity": lambda l, k: Diversity(l, Variety.DISTINCT, k=k),  # noqa: E741
-    "entropy-l-diversity": lambda l, k: Diversity(l, Variety.ENTROPY, k=k),  # noqa: E741
-    "recursive-l-diversity": lambda l, c, k: Diversity(l, Variety.RECURSIVE, c, k),  # noqa: E741
+    "distinct-l-diversity": lambda l, k: Diversity(l, Variety.DISTINCT, k=k),  # noqa: E741 - its name
+    "entropy-l-diversity": lambda l, k: Diversity(l, Variety.ENTROPY, k=k),  # noqa: E741 - its name
+    "recursive-l-diversity": lambda l, c, k: Diversity(l, Variety.RECURSIVE, c, k),  # noqa: E741 - its name
     "k-anonymity": Anonymity,
 }
 MODELS = tuple(NEEDED)

@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 ROUNDS = 2  # more of them follow the accidents of wide labels (measured on CENSUS)
 MOST_BREAKS = 4096
 TOUCHED, NOT_ALL = 1e-30, 1 - 1e-12
+TOO_NARROW = 1e-8  # a label's part of the whole distribution
 MISSING_SHARE = 0.5  # of `*` in a column of numbers, where present and missing values met
 
 
@@ -77,11 +78,14 @@ class OrderedShares:
     def within(self, values: ValueSet) -> Floats:
         """The share of each label that lies in a set."""
         low, high = self.spans.low, self.spans.high + self.width
-        inside = np.zeros(len(low))
+        inside, length = np.zeros(len(low)), np.zeros(len(low))
         for start, end in values.spans:
             first, last = np.maximum(low, start), np.minimum(high, end + self.width)
             inside += np.where(first < last, self._below(last) - self._below(first), 0.0)
+            length += np.maximum(last - first, 0.0)
         total = self._below(high) - self._below(low)
+        is_narrow = total < TOO_NARROW  # differences of the distribution are mostly rounding: an even spread instead
+        inside, total = np.where(is_narrow, length, inside), np.where(is_narrow, high - low, total)
         share = np.divide(inside, total, out=np.zeros(len(low)), where=(total > 0) & self.spans.is_present)
         missing = np.where(self.spans.missing, np.where(self.spans.is_present, MISSING_SHARE, 1.0), 0.0)
         return np.asarray(share * (1.0 - missing) + missing * values.missing)

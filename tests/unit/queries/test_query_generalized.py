@@ -7,7 +7,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import query_twins as twins
@@ -129,6 +129,8 @@ def test_many_classes_and_values_are_counted_in_another_way_with_the_same_result
 @given(
     st.lists(st.tuples(st.floats(-5, 5), st.floats(0, 3)), min_size=1, max_size=8), st.floats(-6, 6), st.floats(0, 4)
 )
+@example([(-1.0, 0.0), (-1e-146, 2e-64)], 0.0, 1.0)  # a label far narrower than the column's rounding
+@example([(-5.0, 3.0), (1.0, 1e-9)], 1.0, 5e-10)
 def test_reals_are_uniform_in_length(ranges: list[tuple[float, float]], start: float, length: float) -> None:
     labels = [f"[{low!r}, {low + width!r}]" if low + width > low else repr(low) for low, width in ranges]
     column = OrderedColumn("x", Kind.REAL, (-10.0, 10.0))
