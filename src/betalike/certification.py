@@ -119,7 +119,7 @@ def _promised_hierarchy(model: Model, outline: Outline, labels: Sequence[str]) -
 
 def _warnings(verified: Verified, particulars: Particulars) -> list[str]:
     warnings = []
-    if verified.recount is None:
+    if verified.classes is None:
         warnings.append(EXACT_ROWS)
     if particulars.is_seeded:
         warnings.append(SEEDED)
@@ -130,9 +130,9 @@ def _warnings(verified: Verified, particulars: Particulars) -> list[str]:
 
 def _describe_columns(verified: Verified, outline: Outline) -> list[Column]:
     columns = list(zip(outline.axes, outline.weights, strict=True))
-    if verified.recount is None:
+    if verified.classes is None:
         return [_describe_exact_column(axis, weight) for axis, weight in columns]
-    labels = verified.recount.labels
+    labels = verified.classes.shown
     return [_describe_column(*column, shown) for column, shown in zip(columns, labels, strict=True)]
 
 
@@ -150,9 +150,8 @@ def _describe_exact_column(axis: Axis, weight: float) -> Column:
     )
 
 
-def _describe_column(axis: Axis, weight: float, labels: Sequence[str | None]) -> Column:
+def _describe_column(axis: Axis, weight: float, shown: set[str]) -> Column:
     """What the certificate tells of a quasi-identifier: what its owner declared, and what the published labels show."""
-    shown = {label for label in labels if label is not None}
     if isinstance(axis, OrderedAxis):
         low, high = axis.domain_texts
         ends = [meaning for meaning in axis.meanings([*shown]) if isinstance(meaning, tuple)]  # 1e-05 is also 0.00001

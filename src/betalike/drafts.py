@@ -6,8 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,15 @@ from betalike.randomness import Randomness
 from betalike.schemes import Baseline, Perturbation, Perturbing
 from betalike.table import Cells, Margins, Outline, Plan
 from betalike.verification import (
+    OTHER_LABELS,
     ExactRecount,
     Layout,
+    PartsRecount,
     PlannedLabels,
     Recount,
     Verified,
     verify,
+    verify_parts,
     verify_perturbed,
     verify_withheld,
 )
@@ -57,7 +61,12 @@ class Engine(Protocol):
         ...
 
     def count_cells(self) -> Cells:
-        """Fold the table into cells."""
+        """Fold the table into cells; into coarse ones if there are more than fit in memory."""
+        ...
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether the cells are coarse, so that the labels of classes are known only from their rows."""
         ...
 
     def assign(self, plan: Plan, randomness: Randomness) -> Any:
@@ -100,6 +109,25 @@ class Engine(Protocol):
         ...
 
 
+class PartingEngine(Engine, Protocol):
+    """An engine that can publish a table in parts, each on its own."""
+
+    @property
+    def part_rows(self) -> int:
+        """About how many rows a part may have."""
+        ...
+
+    def publish_parts(
+        self, sets: Plan, refine: Callable[[Cells], Plan] | None, layout: Layout, randomness: Randomness
+    ) -> tuple[Any, Any]:
+        """The rows of all sets, split further or as they are, and whatever was seen of them meanwhile."""
+        ...
+
+    def read_parts(self, release: Any, trace: Any, path: Path | None, form: Format, layout: Layout) -> PartsRecount:
+        """Count a release again part by part, from the files, or as it is where there are none."""
+        ...
+
+
 class PlanningScheme(Protocol):
     """What forms classes from cells."""
 
@@ -115,6 +143,15 @@ class PlanningScheme(Protocol):
 
     def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
         """Form classes that keep the promise."""
+        ...
+
+
+@runtime_checkable
+class PartingScheme(Protocol):
+    """A scheme that can part a table first, and then split each part on its own."""
+
+    def part(self, cells: Cells, model: Model, n_parts: int) -> Plan:
+        """Sets that keep the promise, about so many."""
         ...
 
 
@@ -206,6 +243,43 @@ class GeneralizedDraft:
 
 
 @dataclass(frozen=True)
+class PartedDraft:
+    """Rows with the labels of their classes, of a table that was published in parts."""
+
+    engine: PartingEngine
+    job: Job
+    rows: Any
+    trace: Any
+    sets: Plan
+    model: Model
+
+    @property
+    def outline(self) -> Cells:
+        """The coarse cells of the table."""
+        return self.sets.cells
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the scheme tells of itself, how many coarse cells it saw, and how many parts were split on their own."""
+        details = {**self.sets.details, "coarse_cells": len(self.outline.count)}
+        if isinstance(self.job.scheme, PartingScheme):
+            details["parts"] = self.sets.n_classes
+        return {"details": details, "formed_classes": self.trace.n_classes}
+
+    def write_companions(self, folder: Path) -> dict[str, int]:
+        """There are none."""
+        return {}
+
+    def verify(self, folder: Path | None, path: Path | None) -> Verified:
+        """Count the classes anew, part by part, and compare the rows with those that were made."""
+        recount = self.engine.read_parts(self.rows, self.trace, path, self.job.form, self.job.layout)
+        verified = verify_parts(recount.parts, self.outline, self.model)
+        if not recount.is_as_made():
+            raise GuaranteeError(OTHER_LABELS)
+        return verified
+
+
+@dataclass(frozen=True)
 class PerturbedDraft:
     """Exact rows with sensitive values that were drawn anew, and the matrix that they were drawn with."""
 
@@ -286,11 +360,29 @@ def make_draft(engine: Engine, job: Job, watch: Stopwatch) -> Draft:
     with watch.step("count"):
         cells = engine.count_cells()
         model = fit(job.model, cells.value_counts, cells.sensitive)
+    if engine.is_coarse:
+        return _make_parted(cast("PartingEngine", engine), job, scheme, cells, model, watch)
     with watch.step("plan"):
         plan = scheme.plan(cells, model, watch.progress)
     with watch.step("assign"):
         rows = engine.generalize(engine.assign(plan, scheme.randomness), job.layout)
     return GeneralizedDraft(engine, job, rows, plan, model)
+
+
+def _make_parted(
+    engine: PartingEngine, job: Job, scheme: PlanningScheme, cells: Cells, model: Model, watch: Stopwatch
+) -> Draft:
+    """Rows of a table in coarse cells: parted, and each part split on its own where the scheme can do that."""
+    refine: Callable[[Cells], Plan] | None = None
+    with watch.step("plan"):
+        if isinstance(scheme, PartingScheme):
+            sets = scheme.part(cells, model, -(-cells.n_rows // engine.part_rows))
+            refine = partial(scheme.plan, model=model)
+        else:
+            sets = scheme.plan(cells, model, watch.progress)
+    with watch.step("assign"):
+        rows, trace = engine.publish_parts(sets, refine, job.layout, scheme.randomness)
+    return PartedDraft(engine, job, rows, trace, sets, model)
 
 
 def _make_exact(engine: Engine, job: Job, scheme: Perturbation | Baseline, watch: Stopwatch) -> Draft:

@@ -6,6 +6,7 @@ The prior is the original table's. "No beta holds" is an answer (None), and so i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -22,6 +23,7 @@ from betalike.table import ClassCounts
 Ints = NDArray[np.int64]
 
 LARGE_BETA, LARGE_CLASS = 1e9, 2**31
+GREATEST = ("t", "jensen_shannon", "kullback_leibler", "basic_beta", "enhanced_beta", "delta")
 WITHOUT_CLASSES: dict[str, Any] = dict.fromkeys(("classes", "k", "distinct_l", "average_l", "average_t"))
 
 
@@ -93,6 +95,34 @@ def measure(classes: ClassCounts, prior_counts: Ints, sensitive: Axis) -> Audit:
             prior=float(prior[classes.value[worst]]),
             posterior=float(posterior[worst]),
         ),
+    )
+
+
+def put_together(parts: Sequence[Audit]) -> Audit:
+    """The levels of a table from those of its parts; the rows of a class are all in one part."""
+    classes = np.array([part.classes for part in parts], dtype=np.float64)
+
+    def greatest(name: str) -> Any:
+        levels = [getattr(part, name) for part in parts]
+        return None if None in levels else max(levels)
+
+    def least(name: str) -> Any:
+        return min(getattr(part, name) for part in parts)
+
+    def average(name: str) -> Any:
+        return float(classes @ np.array([getattr(part, name) for part in parts]) / classes.sum())
+
+    with np.errstate(divide="ignore"):
+        worst = max((part.worst for part in parts), key=lambda found: np.divide(found.posterior, found.prior))
+    return replace(
+        parts[0],
+        rows=sum(part.rows for part in parts),
+        classes=int(classes.sum()),
+        **{name: least(name) for name in ("k", "distinct_l", "l")},
+        **{name: average(name) for name in ("average_l", "average_t")},
+        **{name: greatest(name) for name in GREATEST},
+        t_by_ground={ground: max(part.t_by_ground[ground] for part in parts) for ground in parts[0].t_by_ground},
+        worst=worst,
     )
 
 

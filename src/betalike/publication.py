@@ -12,7 +12,7 @@ from betalike.drafts import Draft, Engine, Format, Job, PerturbedDraft, make_dra
 from betalike.models import Transition
 from betalike.progress import Stopwatch
 from betalike.release_folder import check_free, sha256_of, staged
-from betalike.verification import ExactRecount, Layout, Recount, Verified
+from betalike.verification import ExactRecount, Layout, PartsRecount, Recount, Verified
 
 __all__ = [
     "Engine",
@@ -20,6 +20,7 @@ __all__ = [
     "Format",
     "Job",
     "Layout",
+    "PartsRecount",
     "Published",
     "Recount",
     "Stopwatch",

@@ -42,6 +42,12 @@ class Cells:
     point: Ids
     value: Ids
     count: Ints
+    table_counts: Ints | None = None  # of the whole table, where these cells are of a part of it
+
+    @property
+    def prior_counts(self) -> Ints:
+        """How often each sensitive value occurs in the table that the promise is about."""
+        return self.value_counts if self.table_counts is None else self.table_counts
 
     @property
     def n_rows(self) -> int:

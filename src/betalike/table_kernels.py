@@ -103,6 +103,20 @@ def add_to_counts(
 
 
 @kernel
+def find_keys(keys: NDArray[np.uint64], slots: Ids, known: NDArray[np.uint64]) -> Ids:
+    """The place of each key among the known ones, which it must be."""
+    mask = len(slots) - 1
+    found = np.empty(len(keys), dtype=np.int32)
+    for row in range(len(keys)):
+        mixed = keys[row] * np.uint64(0x9E3779B97F4A7C15)
+        slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
+        while known[slots[slot]] != keys[row]:
+            slot = (slot + 1) & mask
+        found[row] = slots[slot]
+    return found
+
+
+@kernel
 def number_dense(values: Ints, low: int, number_of: Ids, numbers: Ids) -> bool:
     """Look values up in a list that begins with `low`; whether all of them are there."""
     are_known = True
@@ -168,4 +182,26 @@ def hand_out(cell_of_row: Ids, next_slot: Ints, slots: Ids) -> Ids:
         cell = cell_of_row[row]
         out[row] = slots[next_slot[cell]]
         next_slot[cell] += 1
+    return out
+
+
+@kernel
+def draw_fragments(cell_of_row: Ids, starts: Ints, left: Ints, words: NDArray[np.uint64]) -> Ints:
+    """A fragment of each row's cell, at random among the places that are left in them; places are used up.
+
+    The fragments of cell c are those from `starts[c]` to `starts[c + 1]`.
+    """
+    out = np.empty(len(cell_of_row), dtype=np.int64)
+    for row in range(len(cell_of_row)):
+        begin, end = starts[cell_of_row[row]], starts[cell_of_row[row] + 1]
+        total = 0
+        for fragment in range(begin, end):
+            total += left[fragment]
+        place = np.int64(words[row] % np.uint64(total)) if end > begin + 1 else 0
+        fragment = begin
+        while place >= left[fragment]:
+            place -= left[fragment]
+            fragment += 1
+        left[fragment] -= 1
+        out[row] = fragment
     return out

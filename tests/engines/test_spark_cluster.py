@@ -91,5 +91,7 @@ def test_a_master_that_is_not_there_is_told(table: Path, tmp_path: Path) -> None
     words = command(table, out, "--master", "spark://127.0.0.1:1")
     done = subprocess.run(words, env=without_java(tmp_path), capture_output=True, timeout=TIMEOUT)
     assert done.returncode == 2, done.stderr.decode()
-    assert "Spark cannot be started with the master 'spark://127.0.0.1:1'. Nothing answers there" in done.stderr.decode()
+    assert (
+        "Spark cannot be started with the master 'spark://127.0.0.1:1'. Nothing answers there" in done.stderr.decode()
+    )
     assert not out.exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,25 @@ def code_sensitive(
         codes,
         pl.select(pl.when(column.gather(first).is_not_null()).then(given)).to_series().alias(column.name),
     )
+
+
+@dataclass(frozen=True)
+class ValueCodes:
+    """The code of each sensitive value, and that of a missing one, to code rows that come later or elsewhere."""
+
+    values: pl.Series
+    codes: Codes
+    missing: int
+
+    def __call__(self, column: pl.Series) -> Codes:
+        """The code of each row."""
+        values = empty_to_missing(self.values)
+        return codes_of_values(empty_to_missing(column), values, self.codes, self.missing).astype(np.int32)
+
+
+def ordered_numbers(column: pl.Series, kind: Kind) -> pl.Series:
+    """A column of numbers or dates as numbers; missing values are null."""
+    return _to_numbers(empty_to_missing(column), kind, column.name)
 
 
 def comparable(column: pl.Series, kind: Kind) -> pl.Series:
@@ -161,21 +180,35 @@ def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute, counts: 
     values, codes = _rank(numbers)
     low, high = (float(values[0]), float(values[-1])) if len(values) else (0.0, 0.0)
     if not math.isfinite(high - low):
-        raise SchemaError(f"the values of '{attribute.name}' are too far apart to be measured; scale or mend them.")
-    if attribute.domain is not None:
-        declared = [_declared(end, kind, attribute.name) for end in attribute.domain]
-        if not (math.isfinite(declared[0]) and math.isfinite(declared[1]) and declared[0] <= declared[1]):
-            raise SchemaError(f"the domain of '{attribute.name}' must be two numbers, the least and the greatest.")
-        if kind is not Kind.REAL:
-            declared = [float(math.floor(declared[0])), float(math.ceil(declared[1]))]
-        if len(values) and (declared[0] > low or declared[1] < high):
-            n_outside = _rows((numbers < declared[0]) | (numbers > declared[1]), counts)
-            raise SchemaError(
-                f"the column '{attribute.name}' has {n_outside} values outside its declared domain. Widen the domain "
-                "or mend the values."
-            )
-        low, high = declared
-    return OrderedAxis(attribute.name, kind, values, (low, high), has_missing, attribute.domain is not None), codes
+        raise too_far_apart(attribute.name)
+    declared = declared_domain(attribute, kind)
+    if declared is not None and len(values) and (declared[0] > low or declared[1] < high):
+        raise outside_domain(attribute, _rows((numbers < declared[0]) | (numbers > declared[1]), counts))
+    domain = declared or (low, high)
+    return OrderedAxis(attribute.name, kind, values, domain, has_missing, declared is not None), codes
+
+
+def declared_domain(attribute: Attribute, kind: Kind) -> tuple[float, float] | None:
+    """The ends of a column's declared domain as numbers; None if none was declared."""
+    if attribute.domain is None:
+        return None
+    low, high = (_declared(end, kind, attribute.name) for end in attribute.domain)
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        raise SchemaError(f"the domain of '{attribute.name}' must be two numbers, the least and the greatest.")
+    return (low, high) if kind is Kind.REAL else (float(math.floor(low)), float(math.ceil(high)))
+
+
+def too_far_apart(name: str) -> SchemaError:
+    """Numbers whose distances are beyond what can be counted with."""
+    return SchemaError(f"the values of '{name}' are too far apart to be measured; scale or mend them.")
+
+
+def outside_domain(attribute: Attribute, number: int | None = None) -> SchemaError:
+    """Some values, or so many, are outside the domain that was declared."""
+    return SchemaError(
+        f"the column '{attribute.name}' has {'' if number is None else f'{number} '}values outside its declared "
+        "domain. Widen the domain or mend the values."
+    )
 
 
 def _declared(end: Any, kind: Kind, name: str) -> float:

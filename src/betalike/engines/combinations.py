@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 
 from betalike.engines.coding import codes_of_values, empty_to_missing
 from betalike.table import Ids, Ints, fold
-from betalike.table_kernels import add_to_counts, number_dense, pack_numbers
+from betalike.table_kernels import add_to_counts, find_keys, number_dense, pack_numbers
 
 KEY_BITS = 63
 MOST_LISTED = 1 << 20
 MERGE_FROM = 4_000_000  # combinations of several batches that are brought together
+
+
+class TooManyError(Exception):
+    """There are more combinations than were allowed for."""
 
 
 class Dictionary:
@@ -155,12 +159,24 @@ class Tally:
             self._add(known, total)
         self._add(columns, counts)
 
-    def _add(self, columns: Sequence[Ids], counts: Ints) -> None:
+    def __len__(self) -> int:
+        """How many combinations there are."""
+        return self._n_known
+
+    def find(self, columns: Sequence[Ids]) -> Ids:
+        """The place of each row's combination; it must have been added before."""
+        return find_keys(self._keys(columns), self._slots, self._known)
+
+    def _keys(self, columns: Sequence[Ids]) -> NDArray[np.uint64]:
         keys = np.zeros(len(columns[0]), dtype=np.uint64)
         shift = 0
         for column, bits in zip(columns, self._bits, strict=True):
             pack_numbers(keys, column, shift)
             shift += bits
+        return keys
+
+    def _add(self, columns: Sequence[Ids], counts: Ints) -> None:
+        keys = self._keys(columns)
         done = 0
         while True:
             table = (self._slots, self._known, self._total)
@@ -187,8 +203,10 @@ class Tally:
         return self._total[: self._n_known].copy()
 
 
-def count_combinations(batches: Iterable[pl.DataFrame], names: Sequence[str]) -> Combinations:
-    """Count the distinct combinations of columns; combinations come in no particular order."""
+def count_combinations(
+    batches: Iterable[pl.DataFrame], names: Sequence[str], most: int = np.iinfo(np.int32).max
+) -> Combinations:
+    """Count the distinct combinations of columns, up to so many; they come in no particular order."""
     dictionaries = [Dictionary() for _ in names]
     tally: Tally | None = Tally(len(names))
     numbers: list[list[Ids]] = []
@@ -198,7 +216,8 @@ def count_combinations(batches: Iterable[pl.DataFrame], names: Sequence[str]) ->
             columns = list(pool.map(Dictionary.number, dictionaries, [batch[name] for name in names]))
             if tally is not None:
                 try:
-                    tally.add(columns, [dictionary.size for dictionary in dictionaries], _ONES)
+                    tally.add(columns, [dictionary.size for dictionary in dictionaries], EACH_ROW)
+                    _check_fits(len(tally), most)
                     continue
                 except OverflowError:  # more values than fit into a key: from here on sorted and merged
                     numbers, counts, tally = [tally.numbers], [tally.total], None
@@ -207,11 +226,18 @@ def count_combinations(batches: Iterable[pl.DataFrame], names: Sequence[str]) ->
             counts.append(count)
             if sum(map(len, counts)) > MERGE_FROM and len(counts) > 1:
                 numbers, counts = _merge(numbers, counts)
+                _check_fits(len(counts[0]), most)
     if tally is not None:
         numbers, counts = [tally.numbers], [tally.total]
     ((columns,), (count,)) = _merge(numbers, counts)
+    _check_fits(len(count), most)
     values = {name: dictionary.values for name, dictionary in zip(names, dictionaries, strict=True)}
     return Combinations(values, columns, count, dictionaries)
+
+
+def _check_fits(number: int, most: int) -> None:
+    if number > most:
+        raise TooManyError
 
 
 def combine(rows: pl.DataFrame, count: Ints) -> Combinations:
@@ -262,4 +288,4 @@ def _merge(numbers: list[list[Ids]], counts: list[Ints]) -> tuple[list[list[Ids]
     return [merged], [count]
 
 
-_ONES = np.zeros(0, dtype=np.int64)  # every row counts once
+EACH_ROW = np.zeros(0, dtype=np.int64)  # counts of rows that count once each

@@ -41,6 +41,7 @@ class MemoryEngine:
     """Counts the cells of a Polars frame, hands its rows out to classes and writes them."""
 
     name = "memory"
+    is_coarse = False
 
     def __init__(self, frame: pl.DataFrame, schema: Schema) -> None:
         schema.check_columns(frame.columns)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from betalike.drafts import Draw
 from betalike.engines.cells import Coded, code_combinations, code_margins
-from betalike.engines.combinations import Combinations, count_combinations, count_each
+from betalike.engines.coarse import Coarse, count_coarsely, make_bins
+from betalike.engines.combinations import Combinations, TooManyError, count_combinations, count_each
 from betalike.engines.memory import (
     check_distinct_names,
     class_columns,
@@ -23,19 +24,32 @@ from betalike.engines.memory import (
     label_values,
     recount_distinct,
 )
-from betalike.engines.scattering import in_random_order
-from betalike.engines.streams import BATCH_ROWS, Stream, fingerprint, rows_of_files, scan_written, sink, written_names
+from betalike.engines.parts import PartPublisher, Refine
+from betalike.engines.scattering import Buckets, in_random_order
+from betalike.engines.streams import (
+    BATCH_ROWS,
+    UNREADABLE,
+    Stream,
+    fingerprint,
+    rows_of_files,
+    scan_written,
+    sink,
+    written_names,
+)
 from betalike.errors import FileError, GuaranteeError, InputError
-from betalike.publication import ExactRecount, Format, Layout, Recount
+from betalike.publication import ExactRecount, Format, Layout, PartsRecount, Recount
 from betalike.randomness import Randomness
 from betalike.schema import Schema
 from betalike.table import Cells, Margins, Plan, shuffled_slots
-from betalike.table_kernels import count_pairs, hand_out
+from betalike.table_kernels import count_pairs, draw_fragments, hand_out
 
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]
 
 WRITTEN_ROWS = 250_000
+SAMPLE_ROWS = 200_000
+# Bytes, measured: of a cell while it is counted and planned, of a row of a part, of a row that is counted again.
+PER_CELL, PER_PART_ROW, PER_RECOUNTED_ROW = 150, 2000, 200
 PART_AT_ONCE = 16  # of the memory, one part in so many is for rows that are put in random order
 PAIR = "class and value"  # a column of rows that are not published yet: which class, with which sensitive value
 
@@ -46,6 +60,24 @@ class Trace:
 
     moves: Ints | None
     fingerprint: int = 0
+
+
+@dataclass
+class PartsTrace:
+    """What was seen of rows that were published in parts: how many parts and classes, and a fingerprint of all rows."""
+
+    n_parts: int
+    n_classes: int = 0
+    fingerprint: int = 0
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.n_classes = self.fingerprint = 0
+
+    def see(self, rows: pl.DataFrame, n_classes: int, sensitive: str) -> None:
+        """Remember some more rows."""
+        self.n_classes += n_classes
+        self.fingerprint = (self.fingerprint + fingerprint(rows, as_text=[sensitive])) % 2**64
 
 
 @dataclass(frozen=True)
@@ -73,6 +105,7 @@ class OutOfCoreEngine:
         self._table = table
         self._memory = memory
         self._batch_rows = batch_rows
+        self._most_cells = memory // PER_CELL
         self._names = [*schema.quasi_identifier_names, schema.sensitive.name]
         self._kept = [attribute.name for attribute in schema.kept]
         if table.select(self._names[:1]).head(1).collect().height == 0:
@@ -87,11 +120,32 @@ class OutOfCoreEngine:
 
     @cached_property
     def _combinations(self) -> Combinations:
-        return count_combinations(self._batches(self._names), self._names)
+        return count_combinations(self._batches(self._names), self._names, self._most_cells)
 
     @cached_property
+    def _counted(self) -> Coded | Coarse:
+        """The table in cells, or in coarse ones if there are more of them than memory."""
+        try:
+            return code_combinations(self._combinations, self.schema)
+        except TooManyError:
+            columns = make_bins(self.schema, self._sample())
+            return count_coarsely(self._batches(self._names), columns, self.schema, self._most_cells)
+
+    def _sample(self) -> pl.DataFrame:
+        """Rows from all over the table, always the same ones."""
+        n_rows = self._table.select(pl.len()).collect(engine="streaming").item()
+        step = -(-n_rows // SAMPLE_ROWS)
+        return pl.concat([batch.gather_every(step) for batch in self._batches(self._names)])
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether the cells are coarse."""
+        return isinstance(self._counted, Coarse)
+
+    @property
     def _coded(self) -> Coded:
-        return code_combinations(self._combinations, self.schema)
+        assert isinstance(self._counted, Coded)
+        return self._counted
 
     @cached_property
     def _columns(self) -> list[Combinations]:
@@ -104,7 +158,7 @@ class OutOfCoreEngine:
 
     def count_cells(self) -> Cells:
         """Fold the table into cells."""
-        return self._coded.cells
+        return self._counted.cells
 
     def count_values(self) -> Margins:
         """Count the sensitive values alone."""
@@ -112,7 +166,7 @@ class OutOfCoreEngine:
 
     @property
     def _published_values(self) -> pl.Series:
-        return self._margins[2] if "_margins" in self.__dict__ else self._coded.published
+        return self._margins[2] if "_margins" in self.__dict__ else self._counted.published
 
     @property
     def sensitive_labels(self) -> list[str]:
@@ -170,6 +224,71 @@ class OutOfCoreEngine:
             ec = hand_out(cell, next_slot, slots).astype(np.int64)
             pair = np.searchsorted(keys, ec * counts.n_values + plan.cells.value[cell])
             yield batch.select(self._kept).with_columns(pl.Series(PAIR, pair.astype(np.int32)))
+
+    @property
+    def part_rows(self) -> int:
+        """About how many rows a part may have."""
+        return max(self._memory // PER_PART_ROW, 1)
+
+    def publish_parts(
+        self, sets: Plan, refine: Refine | None, layout: Layout, randomness: Randomness
+    ) -> tuple[Stream, PartsTrace]:
+        """The rows of all sets, split further or as they are, in random order."""
+        assert isinstance(self._counted, Coarse)
+        coarse, n_rows = self._counted, sets.cells.n_rows
+        check_distinct_names(self.schema, sets.cells.axes, layout)
+        publish_part = PartPublisher.of(self.schema, coarse, refine, layout)
+        trace = PartsTrace(sets.n_classes if refine is not None else -(-n_rows // self.part_rows))
+        names = [*self._names, *self._kept]
+        by_cell = np.argsort(sets.cell, kind="stable")
+        starts = np.searchsorted(sets.cell[by_cell], np.arange(len(sets.cells.count) + 1))
+
+        def parted(scratch: Path) -> Iterator[pl.DataFrame]:
+            trace.clear()
+            left = sets.count[by_cell]
+            buckets = Buckets(scratch, trace.n_parts, self._memory // PART_AT_ONCE)
+            for batch in self._batches(names):
+                fragment = draw_fragments(coarse.find(batch), starts, left, randomness.words(batch.height))
+                ec = sets.ec[by_cell[fragment]]
+                part = ec if refine is not None else (ec.astype(np.int64) * trace.n_parts // sets.n_classes)
+                buckets.add(batch.with_columns(pl.Series(PAIR, ec)), part.astype(np.int32))
+            for rows in buckets.take():
+                made, n_classes = publish_part(rows, None if refine else rows[PAIR].to_numpy(), randomness)
+                trace.see(made, n_classes, self.schema.sensitive.name)
+                yield made
+
+        def rows(scratch: Path) -> Iterator[pl.DataFrame]:
+            for place in ("parts", "rows"):
+                (scratch / place).mkdir()
+            for shuffled in self._in_random_order(parted(scratch / "parts"), n_rows, scratch / "rows", randomness):
+                yield from shuffled.iter_slices(WRITTEN_ROWS)
+
+        example, _ = publish_part(self._table.select(names).head(1).collect(), np.zeros(1, dtype=np.int32), randomness)
+        return Stream(example.schema, rows), trace
+
+    def read_parts(
+        self, release: Stream, trace: PartsTrace, path: Path | None, form: Format, layout: Layout
+    ) -> PartsRecount:
+        """Count a written release again, some of its classes at a time."""
+        assert path is not None
+        names = label_columns(self.count_cells().axes, layout)
+        flat, sensitive = [name for group in names for name in group], self.schema.sensitive.name
+        types: dict[str, Any] = {
+            name: pl.String if name == sensitive else dtype for name, dtype in release.schema.items()
+        }
+        if not set(types) <= set(written_names(path, form)):
+            raise GuaranteeError(UNREADABLE)
+        seen = PartsTrace(trace.n_parts)
+
+        def rows(turn: int, n_turns: int) -> Iterator[pl.DataFrame]:
+            for batch in scan_written(path, form, types, self._batch_rows):
+                mine = batch.filter((batch.select(flat).hash_rows() % n_turns) == turn)
+                seen.see(mine, 0, sensitive)
+                yield mine.select(pl.col(*flat, sensitive).cast(pl.String))
+
+        n_turns = -(-self.count_cells().n_rows // (self._memory // PER_RECOUNTED_ROW))
+        turns = (self._recount(rows(turn, n_turns), layout) for turn in range(n_turns))
+        return PartsRecount(turns, lambda: seen.fingerprint == trace.fingerprint)
 
     def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[Stream, Trace]:
         """The rows as they are, in random order; sensitive values are drawn anew, or left out."""

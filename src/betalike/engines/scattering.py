@@ -1,4 +1,4 @@
-"""Random order of rows that need not fit in memory: rows go to random buckets on disk, then each bucket is shuffled."""
+"""Rows that go to buckets on disk: at random, for an order of rows that need not fit in memory, or part by part."""
 
 from __future__ import annotations
 
@@ -9,9 +9,49 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from betalike.randomness import Randomness
 from betalike.table import random_order
+
+
+class Buckets:
+    """Rows in buckets, in the order in which they came; most of them lie in files."""
+
+    def __init__(self, folder: Path, n_buckets: int, most_bytes: int) -> None:
+        self._folder, self._most_bytes = folder, most_bytes
+        self._files: list[list[Path]] = [[] for _ in range(n_buckets)]
+        self._waiting: list[tuple[pl.DataFrame, NDArray[np.int32]]] = []
+        self._n_files = 0
+
+    def add(self, rows: pl.DataFrame, bucket: NDArray[np.int32]) -> None:
+        """Put each row into its bucket."""
+        self._waiting.append((rows, bucket))
+        if sum(frame.estimated_size() for frame, _ in self._waiting) > self._most_bytes:
+            self._write()
+
+    def _write(self) -> None:
+        rows = pl.concat([frame for frame, _ in self._waiting])
+        bucket = np.concatenate([numbers for _, numbers in self._waiting])
+        self._waiting = []
+        order = np.argsort(bucket, kind="stable")
+        ends = np.searchsorted(bucket[order], np.arange(len(self._files) + 1))
+        for number in np.flatnonzero(np.diff(ends)).tolist():
+            path = self._folder / f"rows-{number}-{self._n_files}.arrow"
+            self._n_files += 1
+            rows[pl.Series(order[ends[number] : ends[number + 1]])].write_ipc(path, compression="uncompressed")
+            self._files[number].append(path)
+
+    def take(self) -> Iterator[pl.DataFrame]:
+        """The rows of one bucket after the other; each can be taken once."""
+        if self._waiting:
+            self._write()
+        for paths in self._files:
+            if paths:
+                together = pl.concat([pl.read_ipc(path) for path in paths])
+                for path in paths:
+                    path.unlink()
+                yield together
 
 
 def in_random_order(
@@ -27,20 +67,11 @@ def in_random_order(
     if n_buckets < 2:
         yield _shuffled(pl.concat(batches), randomness)
         return
-    files: list[list[Path]] = [[] for _ in range(n_buckets)]
-    for place, batch in enumerate(batches):
-        bucket = (randomness.words(batch.height) % np.uint64(n_buckets)).astype(np.int32)
-        order = np.argsort(bucket, kind="stable")
-        ends = np.searchsorted(bucket[order], np.arange(n_buckets + 1))
-        for number, paths in enumerate(files):
-            paths.append(folder / f"rows-{number}-{place}.arrow")
-            rows = pl.Series(order[ends[number] : ends[number + 1]])
-            batch[rows].write_ipc(paths[-1], compression="uncompressed")
-    for paths in files:
-        together = pl.concat([pl.read_ipc(path) for path in paths])
-        for path in paths:
-            path.unlink()
-        yield _shuffled(together, randomness)
+    buckets = Buckets(folder, n_buckets, most_bytes)
+    for batch in batches:
+        buckets.add(batch, (randomness.words(batch.height) % np.uint64(n_buckets)).astype(np.int32))
+    for rows in buckets.take():
+        yield _shuffled(rows, randomness)
 
 
 def _shuffled(frame: pl.DataFrame, randomness: Randomness) -> pl.DataFrame:

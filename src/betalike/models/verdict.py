@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Protocol
@@ -91,6 +91,17 @@ def verdict_on(allowed: NDArray[np.bool_], used: Floats, classes: ClassCounts, c
         worst_class=worst,
         worst_value=int(classes.value[inside][np.argmax(gain[inside])]),
         smallest_class=int(classes.sizes.min()),
+    )
+
+
+def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict on a release from those on its parts; the worst class is one of its own part."""
+    worst = max(verdicts, key=lambda verdict: verdict.worst_ratio)
+    return replace(
+        worst,
+        holds=all(verdict.holds for verdict in verdicts),
+        worst_gain=max(verdict.worst_gain for verdict in verdicts),
+        smallest_class=min(verdict.smallest_class for verdict in verdicts),
     )
 
 

@@ -23,14 +23,14 @@ WIDEST = 88
 
 def print_release(console: Console, release: Release) -> None:
     """Show a published release."""
-    certificate, recount = release.certificate, release.verified.recount
+    certificate, classes = release.certificate, release.verified.classes
     promise, facts, also = certificate["promise"], certificate["release"], certificate["also"]
-    parts: list[RenderableType] = [_promise_text(promise, release.worst_value, has_classes=recount is not None), Text()]
-    if recount is None:
+    parts: list[RenderableType] = [_promise_text(promise, release.worst_value, has_classes=classes is not None), Text()]
+    if classes is None:
         parts.append(_exact_text(certificate["scheme"], also))
     else:
         parts += [_loss_table(facts["loss"], facts["average_loss"]), Text()]
-        parts.append(_class_text(facts, also, recount.classes.sizes))
+        parts.append(_class_text(facts, also, classes.sizes))
     if release.folder is not None:
         parts_of = Counter(name.split("/")[0] for name in certificate["files"])
         shown = [name if n == 1 else f"{name} ({n} files)" for name, n in parts_of.items()]

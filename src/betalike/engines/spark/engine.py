@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from betalike.drafts import Draw
 from betalike.engines.cells import Coded, code_combinations, code_margins
+from betalike.engines.coding import ValueCodes
 from betalike.engines.combinations import Combinations, combine, combine_each
 from betalike.engines.memory import check_distinct_names, class_columns, label_columns, label_values, recount_distinct
 from betalike.engines.spark.rows import (
@@ -63,6 +64,7 @@ class SparkEngine:
     """Counts the cells of a Spark frame, makes the rows of a release where they are, and writes them as Parquet."""
 
     name = "spark"
+    is_coarse = False
 
     def __init__(self, table: SparkFrame, schema: Schema, most_cells: int = MOST_CELLS) -> None:
         schema.check_columns(table.columns)
@@ -212,12 +214,13 @@ class SparkEngine:
         margins, code_of, published = self._margins
         names, sensitive = list(self.schema.quasi_identifier_names), self.schema.sensitive.name
         values = self._columns[-1].values[sensitive].slice(1)
-        drawing = None if draw is None else Drawing(sensitive, values, code_of[1:], int(code_of[0]), draw)
+        codes = ValueCodes(values, code_of[1:], int(code_of[0]))
+        drawing = None if draw is None else Drawing(sensitive, codes, draw)
         drawn = draw_rows(self._table, [*self._names, *self._kept], drawing)
         shown = [*names, *([] if draw is None else [sensitive]), *self._kept]
         if draw is not None:
-            codes = pl.Series(AFTER, np.arange(len(published)))
-            new = self._to_spark(pl.DataFrame([codes, published.alias(sensitive)]))
+            after = pl.Series(AFTER, np.arange(len(published)))
+            new = self._to_spark(pl.DataFrame([after, published.alias(sensitive)]))
             drawn = drawn.drop(sensitive).join(F.broadcast(new), AFTER)
         rows = ordered_at_random(drawn, [NUMBER], margins.n_rows, randomness)
         return rows.select([quoted(name) for name in shown]), Trace(drawn, draw is not None)

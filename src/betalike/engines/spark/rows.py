@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from betalike.drafts import Draw
-from betalike.engines.coding import codes_of_values, empty_to_missing
+from betalike.engines.coding import ValueCodes
 from betalike.randomness import Randomness
 from betalike.table import Ids
 
@@ -61,18 +61,15 @@ def numbered(table: SparkFrame, names: Sequence[str]) -> tuple[SparkFrame, dict[
 
 @dataclass(frozen=True)
 class Drawing:
-    """How the sensitive values of rows are drawn anew: their codes, that of a missing one, and the draw itself."""
+    """How the sensitive values of rows are drawn anew: the column, the codes of its values, and the draw itself."""
 
     sensitive: str
-    values: pl.Series
-    codes: Ids
-    missing: int
+    codes: ValueCodes
     draw: Draw
 
     def __call__(self, column: pl.Series, first_row: int) -> tuple[Ids, Ids]:
         """The codes of rows that follow each other, before and after."""
-        plain = empty_to_missing(column)
-        before = codes_of_values(plain, empty_to_missing(self.values), self.codes, self.missing).astype(np.int32)
+        before = self.codes(column)
         return before, self.draw(before, first_row)
 
 

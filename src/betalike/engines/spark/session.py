@@ -25,7 +25,7 @@ PATIENCE = 10.0  # seconds for a master to answer
 def start_session(master: str | None = None) -> Any:
     """A Spark session on this machine, or on the cluster whose master is named."""
     try:
-        from py4j.protocol import Py4JError
+        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError as error:

@@ -53,13 +53,18 @@ class Mondrian:
     def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
         """Form classes that keep the promise."""
         progress.start("splitting")
-        rule = model.rule(cells.value_counts, cells.sensitive)
+        rule = model.rule(cells.prior_counts, cells.sensitive)
         details = {"attribute": str(self.attribute), "second_try": self.second_try}
         if self.attribute == AttributeRule.WIDEST:
             return Plan(cells, *self._split(cells, rule), details)
         return Plan(cells, *self._halve(cells, rule), details)
 
-    def _split(self, cells: Cells, rule: Rule) -> tuple[Ids, Ints, Ids, int]:
+    def part(self, cells: Cells, model: Model, n_parts: int) -> Plan:
+        """Part a table into sets that keep the promise, about so many, each to be split on its own."""
+        rule = model.rule(cells.prior_counts, cells.sensitive)
+        return Plan(cells, *self._split(cells, rule, small=len(cells.points) // n_parts))
+
+    def _split(self, cells: Cells, rule: Rule, small: int = 0) -> tuple[Ids, Ints, Ids, int]:
         """Cut between two codes of the widest attribute: cells stay whole."""
         class_of_point, n_classes = split_points(
             pack_axes(cells.axes, cells.weights),
@@ -70,6 +75,7 @@ class Mondrian:
             rule,
             cells.sensitive.size,
             self.second_try,
+            small,
         )
         return np.arange(len(cells.count), dtype=np.int32), cells.count, class_of_point[cells.point], n_classes
 

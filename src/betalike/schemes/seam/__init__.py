@@ -65,6 +65,12 @@ class Seam:
             plan = improve(problem, plan, window, offset, reserve, looks_ahead, turn=number // 2)
         return plan
 
+    def part(self, cells: Cells, model: Model, n_parts: int) -> Plan:
+        """Part a table into sets that keep the promise, about so many, each to be split on its own."""
+        problem = pose(cells, likeness_of(model, self.name))
+        everything = np.arange(len(cells.count), dtype=np.int32)
+        return Plan(cells, *split_set(problem, everything, cells.count, *WAYS[0], len(everything) // n_parts))
+
 
 def _split(problem: Problem, cells: Cells, reserve: float, looks_ahead: bool) -> Plan:
     everything = np.arange(len(cells.count), dtype=np.int32)

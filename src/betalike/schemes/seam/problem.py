@@ -29,7 +29,7 @@ class Problem(NamedTuple):
 
 def pose(cells: Cells, model: Likeness) -> Problem:
     """The problem of splitting a table under a promise."""
-    caps = model.caps(cells.value_counts)
+    caps = model.caps(cells.prior_counts)
     return Problem(
         axes=pack_axes(cells.axes, cells.weights),
         points=cells.points,
