@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from betalike.companion_files import (
 )
 from betalike.errors import GuaranteeError, ParameterError
 from betalike.models import DisclosureForLikeness, Likeness, Model, fit, likeness_of
+from betalike.parting import part
 from betalike.progress import SILENT, Progress, Stopwatch
 from betalike.randomness import Randomness
 from betalike.schemes import Baseline, Perturbation, Perturbing
@@ -146,15 +147,6 @@ class PlanningScheme(Protocol):
         ...
 
 
-@runtime_checkable
-class PartingScheme(Protocol):
-    """A scheme that can part a table first, and then split each part on its own."""
-
-    def part(self, cells: Cells, model: Model, n_parts: int) -> Plan:
-        """Sets that keep the promise, about so many."""
-        ...
-
-
 @dataclass(frozen=True)
 class Job:
     """How a table is to be published."""
@@ -262,7 +254,7 @@ class PartedDraft:
     def details(self) -> dict[str, Any]:
         """What the scheme tells of itself, how many coarse cells it saw, and how many parts were split on their own."""
         details = {**self.sets.details, "coarse_cells": len(self.outline.count)}
-        if isinstance(self.job.scheme, PartingScheme):
+        if _splits_parts(self.job.scheme):
             details["parts"] = self.sets.n_classes
         return {"details": details, "formed_classes": self.trace.n_classes}
 
@@ -375,14 +367,19 @@ def _make_parted(
     """Rows of a table in coarse cells: parted, and each part split on its own where the scheme can do that."""
     refine: Callable[[Cells], Plan] | None = None
     with watch.step("plan"):
-        if isinstance(scheme, PartingScheme):
-            sets = scheme.part(cells, model, -(-cells.n_rows // engine.part_rows))
+        if _splits_parts(scheme):
+            sets = part(cells, model, engine.part_rows)
             refine = partial(scheme.plan, model=model)
         else:
             sets = scheme.plan(cells, model, watch.progress)
     with watch.step("assign"):
         rows, trace = engine.publish_parts(sets, refine, job.layout, scheme.randomness)
     return PartedDraft(engine, job, rows, trace, sets, model)
+
+
+def _splits_parts(scheme: object) -> bool:
+    """Whether a scheme cuts sets, so that it can cut the parts of a table one by one."""
+    return getattr(scheme, "splits_parts", False)
 
 
 def _make_exact(engine: Engine, job: Job, scheme: Perturbation | Baseline, watch: Stopwatch) -> Draft:

@@ -22,6 +22,7 @@ from betalike.table_kernels import (
     class_boxes,
     number_keys_by_hash,
     number_keys_densely,
+    scatter,
     shuffle,
     shuffle_segments,
 )
@@ -29,6 +30,7 @@ from betalike.table_kernels import (
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 WORDS_PER_STEP = 4_000_000
+SHUFFLED_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -189,10 +191,20 @@ def shuffled_slots(plan: Plan, randomness: Randomness) -> tuple[Ints, Ids]:
 
 def random_order(n_rows: int, randomness: Randomness) -> Ids:
     """A random permutation of the rows."""
-    order = np.arange(n_rows, dtype=np.int32)
-    for done in range(0, n_rows, WORDS_PER_STEP):
-        shuffle(order, randomness.words(min(WORDS_PER_STEP, n_rows - done)), done)
-    return order
+    return shuffled(np.arange(n_rows, dtype=np.int32), randomness)
+
+
+def shuffled(items: Ids, randomness: Randomness) -> Ids:
+    """Items in random order, every order equally likely. Many of them go to random buckets first, for speed."""
+    if len(items) > SHUFFLED_AT_ONCE:
+        words = randomness.words(-(-len(items) // 8))
+        items, starts = scatter(items, words.view(np.uint8))
+        shuffle_within(items, starts, randomness)
+        return items
+    items = items.copy()
+    for done in range(0, len(items), WORDS_PER_STEP):
+        shuffle(items, randomness.words(min(WORDS_PER_STEP, len(items) - done)), done)
+    return items
 
 
 def fold(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[Ints, Ids]:

@@ -71,6 +71,17 @@ def pack_numbers(keys: NDArray[np.uint64], numbers: Ids, shift: int) -> None:
 
 
 @kernel
+def number_places(places: NDArray[np.uint32], number_of: Ids, numbers: Ids) -> bool:
+    """Look places up in a list; whether all of them have a number in it, which is not 0."""
+    are_known = True
+    for row in range(len(places)):
+        place = places[row]
+        numbers[row] = number_of[place] if place < len(number_of) else 0
+        are_known &= numbers[row] > 0
+    return are_known
+
+
+@kernel
 def add_to_counts(
     keys: NDArray[np.uint64],
     counts: Ints,
@@ -79,15 +90,19 @@ def add_to_counts(
     slots: Ids,
     known: NDArray[np.uint64],
     total: Ints,
+    half: int,
 ) -> tuple[int, int]:
     """Add rows from `begin` on to the counts of their keys, through a hash table; where it stopped, and the keys then.
 
-    It stops before the end only if `known` is full. `slots` is a power of 2 long, and twice as long as that at least.
+    It takes the keys of one half, by a bit of their hash, and leaves the others to another table. It stops before the
+    end only if `known` is full. `slots` is a power of 2 long, and twice as long as that at least.
     """
     mask = len(slots) - 1
     for row in range(begin, len(keys)):
         key = keys[row]
         mixed = key * np.uint64(0x9E3779B97F4A7C15)
+        if np.int64(mixed >> np.uint64(63)) != half:
+            continue
         slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
         while slots[slot] >= 0 and known[slots[slot]] != key:
             slot = (slot + 1) & mask
@@ -103,17 +118,19 @@ def add_to_counts(
 
 
 @kernel
-def find_keys(keys: NDArray[np.uint64], slots: Ids, known: NDArray[np.uint64]) -> Ids:
-    """The place of each key among the known ones, which it must be."""
+def find_keys(
+    keys: NDArray[np.uint64], slots: Ids, known: NDArray[np.uint64], half: int, first: int, found: Ids
+) -> None:
+    """The place of each key of one half among the known ones, which it must be, counted from `first`."""
     mask = len(slots) - 1
-    found = np.empty(len(keys), dtype=np.int32)
     for row in range(len(keys)):
         mixed = keys[row] * np.uint64(0x9E3779B97F4A7C15)
+        if np.int64(mixed >> np.uint64(63)) != half:
+            continue
         slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
         while known[slots[slot]] != keys[row]:
             slot = (slot + 1) & mask
-        found[row] = slots[slot]
-    return found
+        found[row] = first + slots[slot]
 
 
 @kernel
@@ -161,6 +178,22 @@ def shuffle(order: Ids, words: NDArray[np.uint64], done: int) -> None:
         here = done + i
         there = here + np.int64(words[i] % np.uint64(n - here))
         order[here], order[there] = order[there], order[here]
+
+
+@kernel
+def scatter(items: Ids, bucket: NDArray[np.uint8]) -> tuple[Ids, Ints]:
+    """Items bucket by bucket, and where each of the 256 buckets begins."""
+    starts = np.zeros(257, dtype=np.int64)
+    for i in range(len(items)):
+        starts[bucket[i] + 1] += 1
+    for number in range(256):
+        starts[number + 1] += starts[number]
+    place = starts.copy()
+    out = np.empty_like(items)
+    for i in range(len(items)):
+        out[place[bucket[i]]] = items[i]
+        place[bucket[i]] += 1
+    return out, starts
 
 
 @kernel

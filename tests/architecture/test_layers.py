@@ -22,7 +22,7 @@ LAYERS: list[set[str]] = [
     {"table"},
     {"loss", "hilbert", "distances"},
     {"models"},
-    {"schemes"},
+    {"schemes", "parting"},
     {"measures"},
     {"certificate", "release_folder", "companion_files", "matching"},
     {"verification"},

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -59,10 +60,6 @@ class Bins:
         places = np.searchsorted(self.edges, numbers.fill_null(0).to_numpy(), side="right") >> self.shift
         return np.where(numbers.is_null().to_numpy(), 0, places + 1).astype(np.int32)
 
-    def widen(self) -> None:
-        """Put each two bins together."""
-        self.shift += 1
-
     def axis(self, used: Ids, has_missing: bool) -> OrderedAxis:
         """The axis of the bins that are used, each in the place of its middle."""
         if not math.isfinite(self.high - self.low):
@@ -79,6 +76,29 @@ class Bins:
         return OrderedAxis(self.attribute.name, self.kind, middles, domain, has_missing, is_declared)
 
 
+class Column(Protocol):
+    """A column whose values are numbered; 0 is a missing value."""
+
+    @property
+    def size(self) -> int:
+        """Above all numbers."""
+        ...
+
+    def number(self, column: pl.Series) -> Ids:
+        """The number of each row's value."""
+        ...
+
+
+@runtime_checkable
+class Listed(Column, Protocol):
+    """A column whose numbers stand for one value each."""
+
+    @property
+    def values(self) -> pl.Series:
+        """The values by their numbers; the first is missing."""
+        ...
+
+
 @dataclass(frozen=True)
 class Coarse:
     """A table in coarse cells, and what finds the cell of a row."""
@@ -86,7 +106,7 @@ class Coarse:
     cells: Cells
     published: pl.Series
     value_codes: ValueCodes
-    columns: dict[str, Bins | Dictionary]
+    columns: dict[str, Column]
     tally: Tally
     cell_of: Ids
 
@@ -96,9 +116,9 @@ class Coarse:
         return np.asarray(self.cell_of[self.tally.find(numbers)])
 
 
-def make_bins(schema: Schema, sample: pl.DataFrame) -> dict[str, Bins | Dictionary]:
+def make_bins(schema: Schema, sample: pl.DataFrame) -> dict[str, Column]:
     """How each column is coded: numbers and dates of many values in bins, everything else value by value."""
-    columns: dict[str, Bins | Dictionary] = {}
+    columns: dict[str, Column] = {}
     for attribute in schema.quasi_identifiers:
         column = empty_to_missing(sample[attribute.name])
         kind = attribute.kind or guess_kind(column, attribute)
@@ -110,9 +130,7 @@ def make_bins(schema: Schema, sample: pl.DataFrame) -> dict[str, Bins | Dictiona
     return {**columns, schema.sensitive.name: Dictionary()}
 
 
-def count_coarsely(
-    batches: Iterable[pl.DataFrame], columns: dict[str, Bins | Dictionary], schema: Schema, most: int
-) -> Coarse:
+def count_coarsely(batches: Iterable[pl.DataFrame], columns: dict[str, Column], schema: Schema, most: int) -> Coarse:
     """Count coarse cells, up to so many: whenever there are more, the bins of one column are made wider."""
     tally = Tally(len(columns))
     for batch in batches:
@@ -125,18 +143,12 @@ def count_coarsely(
                 tally, numbers = _widen(columns, tally, numbers)
         while len(tally) > most:
             tally, _ = _widen(columns, tally, [])
-    return _code(columns, schema, tally)
+    return code_coarsely(columns, schema, tally)
 
 
-def _widen(columns: dict[str, Bins | Dictionary], tally: Tally, rows: list[Ids]) -> tuple[Tally, list[Ids]]:
+def _widen(columns: dict[str, Column], tally: Tally, rows: list[Ids]) -> tuple[Tally, list[Ids]]:
     """Make the bins of the column wider that has most; what was counted, and rows still to be counted, in these."""
-    widest, bins = max(enumerate(columns.values()), key=lambda c: c[1].size if isinstance(c[1], Bins) else 0)
-    if not isinstance(bins, Bins) or bins.size < 4:
-        raise InputError(
-            f"the table has more than {len(tally):,} distinct combinations of quasi-identifiers and sensitive value, "
-            "and no numbers that could be put together. Allow more memory (--memory), or leave a column out."
-        )
-    bins.widen()
+    widest = widen(columns, len(tally))
     wider = Tally(len(columns))
     counted = [_halve(column) if place == widest else column for place, column in enumerate(tally.numbers)]
     if len(tally):
@@ -144,11 +156,24 @@ def _widen(columns: dict[str, Bins | Dictionary], tally: Tally, rows: list[Ids])
     return wider, [_halve(column) if place == widest else column for place, column in enumerate(rows)]
 
 
+def widen(columns: dict[str, Column], n_cells: int) -> int:
+    """Make the bins of the column wider that has most; its place."""
+    widest, bins = max(enumerate(columns.values()), key=lambda c: c[1].size if isinstance(c[1], Bins) else 0)
+    if not isinstance(bins, Bins) or bins.size < 4:
+        raise InputError(
+            f"the table has more than {n_cells:,} distinct combinations of quasi-identifiers and sensitive value, "
+            "and no numbers that could be put together. Allow more memory (--memory), or leave a column out."
+        )
+    bins.shift += 1
+    return widest
+
+
 def _halve(numbers: Ids) -> Ids:
     return np.where(numbers > 0, ((numbers - 1) >> 1) + 1, 0).astype(np.int32)
 
 
-def _code(columns: dict[str, Bins | Dictionary], schema: Schema, tally: Tally) -> Coarse:
+def code_coarsely(columns: dict[str, Column], schema: Schema, tally: Tally) -> Coarse:
+    """Cells from the counts of bins and values."""
     count, axes, codes = tally.total, list[Axis](), []
     for (_, column), numbers, attribute in zip(columns.items(), tally.numbers, schema.quasi_identifiers, strict=False):
         used, place = np.unique(numbers, return_inverse=True)
@@ -157,13 +182,14 @@ def _code(columns: dict[str, Bins | Dictionary], schema: Schema, tally: Tally) -
             axes.append(column.axis(used, has_missing))
             code = np.where(used == 0, len(used) - 1, np.arange(len(used)) - has_missing)  # missing ones come last
         else:
+            assert isinstance(column, Listed)
             rows = np.bincount(place, count, len(used)).astype(np.int64)
             axis, code = code_quasi_identifier(column.values.gather(used).alias(attribute.name), attribute, rows)
             axes.append(axis)
         codes.append(code[place])
     used, place = np.unique(tally.numbers[-1], return_inverse=True)
     dictionary = columns[schema.sensitive.name]
-    assert isinstance(dictionary, Dictionary)
+    assert isinstance(dictionary, Listed)
     values, rows = dictionary.values.gather(used), np.bincount(place, count, len(used)).astype(np.int64)
     is_value = schema.sensitive_missing_is_value
     sensitive, code, published = code_sensitive(values.alias(schema.sensitive.name), schema.sensitive, is_value, rows)

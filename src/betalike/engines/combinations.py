@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from betalike.engines.coding import codes_of_values, empty_to_missing
 from betalike.table import Ids, Ints, fold
-from betalike.table_kernels import add_to_counts, find_keys, number_dense, pack_numbers
+from betalike.table_kernels import add_to_counts, find_keys, number_dense, number_places, pack_numbers
 
 KEY_BITS = 63
 MOST_LISTED = 1 << 20
+_POOL = ThreadPoolExecutor(2)  # compiled loops let go of the interpreter
 MERGE_FROM = 4_000_000  # combinations of several batches that are brought together
 
 
@@ -37,6 +38,8 @@ class Dictionary:
 
     def number(self, column: pl.Series) -> Ids:
         """The number of each row's value; new values get new numbers."""
+        if column.dtype == pl.Categorical:
+            return self._number_texts(column, column)
         plain = empty_to_missing(column)
         return self._number_texts(plain, column) if plain.dtype == pl.String else self._number_values(plain, column)
 
@@ -47,7 +50,12 @@ class Dictionary:
         return np.arange(self.size - len(rows), self.size, dtype=np.int32)
 
     def _number_texts(self, plain: pl.Series, column: pl.Series) -> Ids:
-        places = plain.cast(pl.Categorical(self._texts)).to_physical()
+        repeated = plain if plain.dtype == pl.Categorical else plain.cast(pl.Categorical(self._texts))
+        places = repeated.to_physical()
+        if not places.null_count():
+            numbers = np.empty(len(places), dtype=np.int32)
+            if number_places(places.cast(pl.UInt32).to_numpy(), self._number_of_text, numbers):
+                return numbers
         n_places = int(places.max() or 0) + 1  # type: ignore[arg-type]
         if n_places > len(self._number_of_text):
             more = np.zeros(2 * n_places - len(self._number_of_text), dtype=np.int32)
@@ -58,7 +66,8 @@ class Dictionary:
         if ((numbers == 0) & ~np.asarray(is_missing)).any():
             firsts = places.set(pl.Series(np.broadcast_to(is_missing, len(places)).copy()), None).arg_unique()
             met = places.gather(firsts)
-            is_new = pl.Series(self._number_of_text[met.to_numpy()] == 0) & plain.gather(firsts).is_not_null()
+            texts = plain.gather(firsts).cast(pl.String)
+            is_new = pl.Series(self._number_of_text[met.to_numpy()] == 0) & (texts != "").fill_null(False)
             self._number_of_text[met.filter(is_new).to_numpy()] = self._add(column, firsts.filter(is_new))
             numbers = self._number_of_text[places.to_numpy()]
         return np.where(is_missing, np.int32(0), numbers) if is_missing is not False else numbers
@@ -132,18 +141,39 @@ def _as_list(values: pl.Series) -> tuple[int, Ids] | None:
     return low, number_of
 
 
+class _Half:
+    """A hash table of half of the keys that grows: the keys in the order in which they came, and their counts."""
+
+    def __init__(self, half: int) -> None:
+        self.half = half
+        self._resize(1 << 15)
+
+    def _resize(self, room: int) -> None:
+        self.known = np.empty(room, dtype=np.uint64)
+        self.total = np.empty(room, dtype=np.int64)
+        self.slots = np.full(2 * room, -1, dtype=np.int32)
+        self.n_known = 0
+
+    def _add_from(self, keys: NDArray[np.uint64], counts: Ints, begin: int) -> int:
+        table = (self.slots, self.known, self.total, self.half)
+        done, self.n_known = add_to_counts(keys, counts, begin, self.n_known, *table)
+        return done
+
+    def add(self, keys: NDArray[np.uint64], counts: Ints) -> None:
+        done = self._add_from(keys, counts, 0)
+        while done < len(keys):
+            known, total = self.known, self.total
+            self._resize(2 * len(known))
+            self._add_from(known, total, 0)
+            done = self._add_from(keys, counts, done)
+
+
 class Tally:
-    """How many rows have each combination of numbers, kept in a hash table that grows."""
+    """How many rows have each combination of numbers, kept in two hash tables that are filled side by side."""
 
     def __init__(self, n_columns: int) -> None:
         self._bits = [4] * n_columns
-        self._resize(1 << 16)
-
-    def _resize(self, room: int) -> None:
-        self._known = np.empty(room, dtype=np.uint64)
-        self._total = np.empty(room, dtype=np.int64)
-        self._slots = np.full(2 * room, -1, dtype=np.int32)
-        self._n_known = 0
+        self._halves = [_Half(0), _Half(1)]
 
     def add(self, columns: Sequence[Ids], sizes: Sequence[int], counts: Ints) -> None:
         """Add rows, or as many as `counts` tells; `sizes` are above the numbers of each column."""
@@ -155,17 +185,23 @@ class Tally:
             self._bits = [min(each + 1, 31) if each > old else old for each, old in zip(bits, self._bits, strict=True)]
             if sum(self._bits) > KEY_BITS:
                 self._bits = bits
-            self._resize(len(self._known))
+            self._halves = [_Half(0), _Half(1)]
             self._add(known, total)
         self._add(columns, counts)
 
     def __len__(self) -> int:
         """How many combinations there are."""
-        return self._n_known
+        return sum(half.n_known for half in self._halves)
 
     def find(self, columns: Sequence[Ids]) -> Ids:
         """The place of each row's combination; it must have been added before."""
-        return find_keys(self._keys(columns), self._slots, self._known)
+        keys = self._keys(columns)
+        found = np.empty(len(keys), dtype=np.int32)
+        first = 0
+        for half in self._halves:
+            find_keys(keys, half.slots, half.known, half.half, first, found)
+            first += half.n_known
+        return found
 
     def _keys(self, columns: Sequence[Ids]) -> NDArray[np.uint64]:
         keys = np.zeros(len(columns[0]), dtype=np.uint64)
@@ -177,20 +213,12 @@ class Tally:
 
     def _add(self, columns: Sequence[Ids], counts: Ints) -> None:
         keys = self._keys(columns)
-        done = 0
-        while True:
-            table = (self._slots, self._known, self._total)
-            done, self._n_known = add_to_counts(keys, counts, done, self._n_known, *table)
-            if done == len(keys):
-                return
-            known, total = self._known, self._total
-            self._resize(2 * len(known))
-            _, self._n_known = add_to_counts(known, total, 0, 0, self._slots, self._known, self._total)
+        list(_POOL.map(lambda half: half.add(keys, counts), self._halves))
 
     @property
     def numbers(self) -> list[Ids]:
         """The numbers of each combination, a column at a time."""
-        keys = self._known[: self._n_known]
+        keys = np.concatenate([half.known[: half.n_known] for half in self._halves])
         shifts = np.cumsum([0, *self._bits])
         masks = [np.uint64((1 << bits) - 1) for bits in self._bits]
         return [
@@ -200,7 +228,7 @@ class Tally:
     @property
     def total(self) -> Ints:
         """How many rows have each combination."""
-        return self._total[: self._n_known].copy()
+        return np.concatenate([half.total[: half.n_known] for half in self._halves])
 
 
 def count_combinations(
@@ -211,22 +239,21 @@ def count_combinations(
     tally: Tally | None = Tally(len(names))
     numbers: list[list[Ids]] = []
     counts: list[Ints] = []
-    with ThreadPoolExecutor(2) as pool:
-        for batch in batches:
-            columns = list(pool.map(Dictionary.number, dictionaries, [batch[name] for name in names]))
-            if tally is not None:
-                try:
-                    tally.add(columns, [dictionary.size for dictionary in dictionaries], EACH_ROW)
-                    _check_fits(len(tally), most)
-                    continue
-                except OverflowError:  # more values than fit into a key: from here on sorted and merged
-                    numbers, counts, tally = [tally.numbers], [tally.total], None
-            merged, count = add_up(columns, np.ones(batch.height, dtype=np.int64))
-            numbers.append(merged)
-            counts.append(count)
-            if sum(map(len, counts)) > MERGE_FROM and len(counts) > 1:
-                numbers, counts = _merge(numbers, counts)
-                _check_fits(len(counts[0]), most)
+    for batch in batches:
+        columns = list(_POOL.map(Dictionary.number, dictionaries, [batch[name] for name in names]))
+        if tally is not None:
+            try:
+                tally.add(columns, [dictionary.size for dictionary in dictionaries], EACH_ROW)
+                _check_fits(len(tally), most)
+                continue
+            except OverflowError:  # more values than fit into a key: from here on sorted and merged
+                numbers, counts, tally = [tally.numbers], [tally.total], None
+        merged, count = add_up(columns, np.ones(batch.height, dtype=np.int64))
+        numbers.append(merged)
+        counts.append(count)
+        if sum(map(len, counts)) > MERGE_FROM and len(counts) > 1:
+            numbers, counts = _merge(numbers, counts)
+            _check_fits(len(counts[0]), most)
     if tally is not None:
         numbers, counts = [tally.numbers], [tally.total]
     ((columns,), (count,)) = _merge(numbers, counts)

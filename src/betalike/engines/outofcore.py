@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +20,11 @@ from betalike.engines.coarse import Coarse, count_coarsely, make_bins
 from betalike.engines.combinations import Combinations, TooManyError, count_combinations, count_each
 from betalike.engines.memory import (
     check_distinct_names,
-    class_columns,
     label_columns,
     label_values,
     recount_distinct,
 )
-from betalike.engines.parts import PartPublisher, Refine
+from betalike.engines.parts import PartPublisher, Refine, label_series
 from betalike.engines.scattering import Buckets, in_random_order
 from betalike.engines.streams import (
     BATCH_ROWS,
@@ -50,7 +50,7 @@ WRITTEN_ROWS = 250_000
 SAMPLE_ROWS = 200_000
 # Bytes, measured: of a cell while it is counted and planned, of a row of a part, of a row that is counted again.
 PER_CELL, PER_PART_ROW, PER_RECOUNTED_ROW = 150, 2000, 200
-PART_AT_ONCE = 16  # of the memory, one part in so many is for rows that are put in random order
+PART_AT_ONCE = 8  # of the memory, one part in so many is for rows that are put in random order
 PAIR = "class and value"  # a column of rows that are not published yet: which class, with which sensitive value
 
 
@@ -181,31 +181,21 @@ class OutOfCoreEngine:
         """The release as rows in random order: labels of each row's class, the sensitive value, the kept columns."""
         plan, cells = assignment.plan, assignment.plan.cells
         check_distinct_names(self.schema, cells.axes, layout)
-        low, high = (side.astype(np.int64) for side in plan.boxes)
-        labels = [
-            of_class
-            for i, axis in enumerate(cells.axes)
-            for of_class in class_columns(axis, low[:, i], high[:, i], layout)
-        ]
-        values = self._published_values.alias(self.schema.sensitive.name)
+        labels = [_repeated_text(column) for column in label_series(plan, layout)]
+        values = _repeated_text(self._published_values.alias(self.schema.sensitive.name))
         counts = plan.class_counts
         kept = self._table.select(self._kept).collect_schema()
         schema = pl.Schema({**{s.name: s.dtype for s in labels}, values.name: values.dtype, **kept})
 
         def rows(scratch: Path) -> Iterator[pl.DataFrame]:
             pairs = self._kept_pairs(assignment) if self._kept else _repeated(counts.count, self._batch_rows)
-            ec, value = pl.Series(counts.ec), pl.Series(counts.value)
-            for shuffled in self._in_random_order(pairs, cells.n_rows, scratch, assignment.randomness):
-                for part in shuffled.iter_slices(WRITTEN_ROWS):
-                    pair = part[PAIR]
-                    classes = ec.gather(pair)
-                    yield pl.DataFrame(
-                        [
-                            *(column.gather(classes) for column in labels),
-                            values.gather(value.gather(pair)),
-                            *part.select(self._kept),
-                        ]
-                    )
+            of_pair = [column.gather(pl.Series(counts.ec)) for column in labels]
+            of_pair.append(values.gather(pl.Series(counts.value)))
+            with ThreadPoolExecutor(2) as pool:
+                for shuffled in self._in_random_order(pairs, cells.n_rows, scratch, assignment.randomness):
+                    for part in shuffled.iter_slices(WRITTEN_ROWS):
+                        columns = pool.map(lambda column, pair=part[PAIR]: column.gather(pair), of_pair)
+                        yield pl.DataFrame([*columns, *part.select(self._kept)])
 
         return Stream(schema, rows)
 
@@ -377,9 +367,17 @@ class OutOfCoreEngine:
         return ExactRecount(n_rows, n_changed, n_unknown, trace.moves)
 
 
+def _repeated_text(column: pl.Series) -> pl.Series:
+    """Texts that many rows share, so that they are kept once: written and read several times as fast."""
+    return column.cast(pl.Categorical) if column.dtype == pl.String else column
+
+
 def _repeated(counts: Ints, rows: int) -> Iterator[pl.DataFrame]:
-    """Each number as often as its count tells, so many rows at once."""
+    """Each number as often as its count tells, about so many rows at once."""
     ends = np.cumsum(counts)
-    for begin in range(0, int(ends[-1]), rows):
-        places = np.arange(begin, min(begin + rows, int(ends[-1])))
-        yield pl.DataFrame([pl.Series(PAIR, np.searchsorted(ends, places, side="right").astype(np.int32))])
+    begin = 0
+    while begin < len(counts):
+        before = ends[begin - 1] if begin else 0
+        end = max(int(np.searchsorted(ends, before + rows, side="right")), begin + 1)
+        yield pl.DataFrame([pl.Series(PAIR, np.repeat(np.arange(begin, end, dtype=np.int32), counts[begin:end]))])
+        begin = end

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.randomness import Randomness
-from betalike.table import random_order
+from betalike.table import random_order, shuffled
 
 
 class Buckets:
@@ -75,4 +75,6 @@ def in_random_order(
 
 
 def _shuffled(frame: pl.DataFrame, randomness: Randomness) -> pl.DataFrame:
+    if frame.width == 1 and frame.dtypes == [pl.Int32]:
+        return pl.DataFrame([pl.Series(frame.columns[0], shuffled(frame.to_series().to_numpy(), randomness))])
     return frame.rechunk()[pl.Series(random_order(frame.height, randomness))]

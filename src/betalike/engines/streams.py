@@ -19,6 +19,7 @@ from betalike.publication import Format
 
 BATCH_ROWS = 1_000_000
 PART_ROWS = 2_000_000
+GROUP_ROWS = 250_000
 UNREADABLE = "what was written cannot be read back. Nothing was published."
 
 
@@ -59,7 +60,7 @@ def _write_parts(batches: Iterator[pl.DataFrame], path: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
         written: list[Future[None]] = []
         for number, part in enumerate(_parts(batches)):
-            written.append(pool.submit(part.write_parquet, path / f"part-{number:05}.parquet"))
+            written.append(pool.submit(_write_part, part, path / f"part-{number:05}.parquet"))
             if number:
                 written[number - 1].result()
         for done in written:
@@ -70,6 +71,10 @@ def _write_parts(batches: Iterator[pl.DataFrame], path: Path) -> None:
         parts[0].rename(single)
         path.rmdir()
         single.rename(path)
+
+
+def _write_part(part: pl.DataFrame, path: Path) -> None:
+    part.write_parquet(path, row_group_size=GROUP_ROWS)  # groups are written side by side
 
 
 def _parts(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -112,11 +117,17 @@ def written_names(path: Path, form: Format) -> list[str]:
 
 
 def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
-    """The columns of a written release, batch by batch, in their types where the format can tell them."""
+    """The columns of a written release, batch by batch, in their types where the format can tell them.
+
+    Repeated texts and whole numbers stay as they are even where text is asked for.
+    """
     try:
         if form is Format.PARQUET:
-            table = pl.scan_parquet(path).select(
-                pl.col(name).cast(dtype) if dtype == pl.String else pl.col(name) for name, dtype in types.items()
+            table = pl.scan_parquet(path).select(list(types))
+            found = table.collect_schema()
+            table = table.select(
+                pl.col(name) if dtype != pl.String or _is_told_apart(found[name]) else pl.col(name).cast(dtype)
+                for name, dtype in types.items()
             )
         else:
             known = {name: dtype if is_plain_number(dtype) else pl.String for name, dtype in types.items()}
@@ -124,6 +135,11 @@ def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int =
         yield from table.collect_batches(chunk_size=rows, maintain_order=True)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise GuaranteeError(UNREADABLE) from error
+
+
+def _is_told_apart(dtype: pl.DataType) -> bool:
+    """Whether values of a type differ just where their texts do."""
+    return dtype == pl.Categorical or dtype.is_integer()
 
 
 def fingerprint(rows: pl.DataFrame, as_text: Collection[str] = ()) -> int:

@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 
 from betalike.drafts import Draw
 from betalike.engines.cells import Coded, code_combinations, code_margins
+from betalike.engines.coarse import Coarse
 from betalike.engines.coding import ValueCodes
-from betalike.engines.combinations import Combinations, combine, combine_each
-from betalike.engines.memory import check_distinct_names, class_columns, label_columns, label_values, recount_distinct
+from betalike.engines.combinations import Combinations, TooManyError, combine, combine_each
+from betalike.engines.memory import check_distinct_names, label_columns, label_values, recount_distinct
+from betalike.engines.parts import PartPublisher, Refine, label_series
+from betalike.engines.spark.parts import CELL, CHANCE, PART, count_on_spark, in_turns, publish_on_workers, with_cells
 from betalike.engines.spark.rows import (
     AFTER,
     BEFORE,
@@ -30,7 +33,7 @@ from betalike.engines.spark.rows import (
 )
 from betalike.engines.streams import rows_of_files
 from betalike.errors import GuaranteeError, InputError, ParameterError
-from betalike.publication import ExactRecount, Format, Layout, Recount
+from betalike.publication import ExactRecount, Format, Layout, PartsRecount, Recount
 from betalike.randomness import Randomness
 from betalike.schema import Schema
 from betalike.table import Cells, Margins, Plan
@@ -40,7 +43,7 @@ SparkFrame = Any
 
 MOST_CELLS = 20_000_000
 CHUNK_ROWS = 10_000  # that one row of a plan becomes at most, so that the work is shared out
-COUNT, CELL, CLASS, RANK = "betalike count", "betalike cell", "betalike class", "betalike rank"
+COUNT, CLASS, RANK = "betalike count", "betalike class", "betalike rank"
 CHUNK, PLACE, ENDS, CLASSES = "betalike chunk", "betalike place", "betalike ends", "betalike classes"
 
 
@@ -60,11 +63,20 @@ class Trace:
     has_values: bool
 
 
+@dataclass(frozen=True)
+class PartsTrace:
+    """Rows as they were made part by part, and the names of those that are published."""
+
+    made: SparkFrame
+    names: list[str]
+    n_classes: int | None = None  # workers do not tell
+
+
 class SparkEngine:
     """Counts the cells of a Spark frame, makes the rows of a release where they are, and writes them as Parquet."""
 
     name = "spark"
-    is_coarse = False
+    part_rows = 200_000  # of a part that a worker splits on its own
 
     def __init__(self, table: SparkFrame, schema: Schema, most_cells: int = MOST_CELLS) -> None:
         schema.check_columns(table.columns)
@@ -87,11 +99,7 @@ class SparkEngine:
         grouped = table.groupBy([F.col(quoted(name)) for name in names]).agg(F.count(F.lit(1)).alias(COUNT))
         found = to_polars(grouped.limit(self._most_cells + 1))
         if found.height > self._most_cells:
-            raise InputError(
-                f"the table has more than {self._most_cells:,} distinct combinations of quasi-identifiers and "
-                "sensitive value, more than a plan can take on. Round numbers that are finer than anybody needs, or "
-                "leave a column out."
-            )
+            raise TooManyError
         return found.select(names), found[COUNT].to_numpy().astype(np.int64)
 
     @cached_property
@@ -99,14 +107,38 @@ class SparkEngine:
         return combine(*self._count(self._table, self._names))
 
     @cached_property
+    def _counted(self) -> Coded | Coarse:
+        """The table in cells, or in coarse ones if there are more of them than the driver takes."""
+        try:
+            return code_combinations(self._combinations, self.schema)
+        except TooManyError:
+            return count_on_spark(self._table, self.schema, self._most_cells, self._values_of)
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether the cells are coarse."""
+        return isinstance(self._counted, Coarse)
+
+    @property
     def _coded(self) -> Coded:
-        return code_combinations(self._combinations, self.schema)
+        assert isinstance(self._counted, Coded)
+        return self._counted
+
+    def _values_of(self, name: str) -> Combinations:
+        """The values of a column; a clear error if there are too many."""
+        try:
+            values, count = self._count(self._table, [name])
+        except TooManyError as error:
+            raise InputError(
+                f"the column '{name}' has more than {self._most_cells:,} distinct values, more than the driver takes. "
+                "Allow more memory (--memory), or leave the column out."
+            ) from error
+        return combine_each(values[name], count)
 
     @cached_property
     def _columns(self) -> list[Combinations]:
         """The values of each column by itself."""
-        found = ((name, *self._count(self._table, [name])) for name in self._names)
-        return [combine_each(values[name], count) for name, values, count in found]
+        return [self._values_of(name) for name in self._names]
 
     @cached_property
     def _margins(self) -> tuple[Margins, NDArray[np.int32], pl.Series]:
@@ -114,7 +146,7 @@ class SparkEngine:
 
     def count_cells(self) -> Cells:
         """Fold the table into cells."""
-        return self._coded.cells
+        return self._counted.cells
 
     def count_values(self) -> Margins:
         """Count the sensitive values alone."""
@@ -122,7 +154,7 @@ class SparkEngine:
 
     @property
     def _published_values(self) -> pl.Series:
-        return self._margins[2] if "_margins" in self.__dict__ else self._coded.published
+        return self._margins[2] if "_margins" in self.__dict__ else self._counted.published
 
     @property
     def sensitive_labels(self) -> list[str]:
@@ -145,12 +177,6 @@ class SparkEngine:
     def _label_names(self, layout: Layout) -> list[str]:
         return [name for group in label_columns(self.count_cells().axes, layout) for name in group]
 
-    def _labels(self, plan: Plan, layout: Layout) -> list[pl.Series]:
-        """The published columns of the quasi-identifiers, with one entry for each class."""
-        low, high = (side.astype(np.int64) for side in plan.boxes)
-        axes = enumerate(plan.cells.axes)
-        return [column for i, axis in axes for column in class_columns(axis, low[:, i], high[:, i], layout)]
-
     def _planned_rows(self, assignment: Assignment, layout: Layout) -> tuple[SparkFrame, list[str]]:
         """Rows from the plan alone: it tells how many rows of each class have each sensitive value."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
@@ -163,7 +189,7 @@ class SparkEngine:
         ec, value = (pl.Series(numbers[pair]) for numbers in (counts.ec, counts.value))
         chunks = pl.DataFrame(
             [
-                *(column.gather(ec) for column in self._labels(assignment.plan, layout)),
+                *(column.gather(ec) for column in label_series(assignment.plan, layout)),
                 self._published_values.gather(value).alias(self.schema.sensitive.name),
                 pl.Series(CHUNK, np.arange(len(pair))),
                 pl.Series(COUNT, np.where(is_last, rest[pair], CHUNK_ROWS)),
@@ -174,27 +200,72 @@ class SparkEngine:
 
     def _kept_rows(self, assignment: Assignment, layout: Layout) -> tuple[SparkFrame, list[str]]:
         """The rows of the table, each with a class that its cell was planned for: at random, and just as many."""
-        from pyspark.sql import Window
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         plan, sensitive = assignment.plan, self.schema.sensitive.name
         table = draw_rows(self._table, [*self._names, *self._kept])
         known = self._to_spark(self._combinations.frame.with_columns(pl.Series(CELL, self._coded.cell_of)))
         labels = self._to_spark(
-            pl.DataFrame([pl.Series(CLASS, np.arange(plan.n_classes, dtype=np.int32)), *self._labels(plan, layout)])
+            pl.DataFrame([pl.Series(CLASS, np.arange(plan.n_classes, dtype=np.int32)), *label_series(plan, layout)])
         )
         table, known = table.alias("t"), F.broadcast(known).alias("k")
         is_same = [F.col(f"t.{quoted(name)}").eqNullSafe(F.col(f"k.{quoted(name)}")) for name in self._names]
         kept = [F.col(f"t.{quoted(name)}") for name in (sensitive, *self._kept, NUMBER)]
         rows = table.join(known, is_same).select(*kept, F.col(f"k.{quoted(CELL)}"))
-        secret = F.lit(int(assignment.randomness.words(1)[0] >> np.uint64(1)))
-        chance = F.xxhash64(secret, F.col(quoted(NUMBER)))
-        within = Window.partitionBy(quoted(CELL)).orderBy(chance, quoted(NUMBER))
+        rows = self._with_classes(rows, plan, assignment.randomness)
+        return rows.join(F.broadcast(labels), CLASS), [NUMBER]
+
+    def _with_classes(self, rows: SparkFrame, plan: Plan, randomness: Randomness) -> SparkFrame:
+        """Rows with a class that their cell was planned for: at random, and just as many."""
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        secret = F.lit(int(randomness.words(1)[0] >> np.uint64(1)))
+        rows = rows.withColumn(CHANCE, F.xxhash64(secret, F.col(quoted(NUMBER))))
+        within = Window.partitionBy(quoted(CELL)).orderBy(quoted(CHANCE), quoted(NUMBER))
         rows = rows.withColumn(RANK, F.row_number().over(within))
         rows = rows.join(self._slots(plan), CELL)
         place = F.size(F.filter(F.col(quoted(ENDS)), lambda end: end < F.col(quoted(RANK)))) + 1
-        rows = rows.withColumn(CLASS, F.element_at(F.col(quoted(CLASSES)), place))
-        return rows.join(F.broadcast(labels), CLASS), [NUMBER]
+        return rows.withColumn(CLASS, F.element_at(F.col(quoted(CLASSES)), place))
+
+    def publish_parts(
+        self, sets: Plan, refine: Refine | None, layout: Layout, randomness: Randomness
+    ) -> tuple[SparkFrame, PartsTrace]:
+        """The rows of all sets, split further or as they are, by the workers; in random order."""
+        from pyspark import StorageLevel
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        assert isinstance(self._counted, Coarse)
+        check_distinct_names(self.schema, sets.cells.axes, layout)
+        publisher = PartPublisher.of(self.schema, self._counted, refine, layout)
+        names = [*self._names, *self._kept]
+        rows = self._with_classes(with_cells(draw_rows(self._table, names), self._counted), sets, randomness)
+        n_parts = sets.n_classes if refine is not None else -(-sets.cells.n_rows // self.part_rows)
+        rows = rows.withColumn(PART, F.floor(F.col(quoted(CLASS)).cast("long") * n_parts / sets.n_classes))
+        example, _ = publisher(to_polars(self._table.select(names).limit(1)), np.zeros(1, dtype=np.int32), randomness)
+        numbered = self._to_spark(example.with_columns(pl.Series(NUMBER, [0], dtype=pl.Int64)))
+        made = publish_on_workers(rows, publisher, numbered.schema, CLASS, refine is None)
+        made = made.persist(StorageLevel.DISK_ONLY)
+        shuffled = ordered_at_random(made, [NUMBER], sets.cells.n_rows, randomness)
+        return shuffled.select([quoted(name) for name in example.columns]), PartsTrace(made, example.columns)
+
+    def read_parts(
+        self, release: SparkFrame, trace: PartsTrace, path: Path | None, form: Format, layout: Layout
+    ) -> PartsRecount:
+        """Count a release again, some of its classes at a time."""
+        written = release if path is None else self._session.read.parquet(path.absolute().as_uri())
+        flat = self._label_names(layout)
+        if not set(trace.names) <= set(written.columns):
+            raise GuaranteeError("what was written cannot be read back. Nothing was published.")
+        n_turns = -(-self.count_cells().n_rows // self._most_cells)
+        turns = (self.count_again(rows, layout) for rows in in_turns(written, flat, n_turns))
+
+        def is_as_made() -> bool:
+            found = fingerprint(written, trace.names) == fingerprint(trace.made, trace.names)
+            trace.made.unpersist()
+            return found
+
+        return PartsRecount(turns, is_as_made)
 
     def _slots(self, plan: Plan) -> SparkFrame:
         """For each cell its classes, and how many of its rows go to them and those before."""

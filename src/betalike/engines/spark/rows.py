@@ -5,6 +5,8 @@ Everything here gives the same rows when a task is run again, so a lost worker n
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +17,7 @@ import polars as pl
 
 from betalike.drafts import Draw
 from betalike.engines.coding import ValueCodes
+from betalike.errors import BetalikeError
 from betalike.randomness import Randomness
 from betalike.table import Ids
 
@@ -35,6 +38,19 @@ def quoted(name: str) -> str:
 def to_polars(frame: SparkFrame) -> pl.DataFrame:
     """A small Spark frame on the driver."""
     return pl.DataFrame(pl.from_arrow(frame.toArrow()))
+
+
+@contextlib.contextmanager
+def without_cells() -> Iterator[None]:
+    """What fails on a worker is told in Spark's own log, so without the words of libraries, which may show cells."""
+    try:
+        yield
+    except BetalikeError:  # their messages show none
+        raise
+    except Exception as error:
+        if os.environ.get("BETALIKE_DEBUG"):
+            raise
+        raise RuntimeError(f"a task of betalike failed: {type(error).__name__}") from None
 
 
 def numbered(table: SparkFrame, names: Sequence[str]) -> tuple[SparkFrame, dict[tuple[str, int], int]]:
@@ -87,18 +103,22 @@ def draw_rows(table: SparkFrame, names: Sequence[str], drawing: Drawing | None =
 def _numbering(firsts: dict[tuple[str, int], int], drawing: Drawing | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         next_number = dict(firsts)
-        for batch in batches:
-            frame = pl.DataFrame(pl.from_arrow(batch))
-            for part in _blocks(frame):
-                block = part[FILE][0], int(part[BLOCK][0])
-                first = next_number[block]
-                next_number[block] += part.height
-                columns = [pl.Series(NUMBER, np.arange(first, first + part.height))]
-                if drawing is not None:
-                    before, after = drawing(part[drawing.sensitive], first)
-                    columns += [pl.Series(BEFORE, before.astype(np.int64)), pl.Series(AFTER, after.astype(np.int64))]
-                arrow = part.drop(FILE, BLOCK).with_columns(columns).to_arrow(compat_level=pl.CompatLevel.oldest())
-                yield from arrow.to_batches()
+        with without_cells():
+            for batch in batches:
+                frame = pl.DataFrame(pl.from_arrow(batch))
+                for part in _blocks(frame):
+                    block = part[FILE][0], int(part[BLOCK][0])
+                    first = next_number[block]
+                    next_number[block] += part.height
+                    columns = [pl.Series(NUMBER, np.arange(first, first + part.height))]
+                    if drawing is not None:
+                        before, after = drawing(part[drawing.sensitive], first)
+                        columns += [
+                            pl.Series(BEFORE, before.astype(np.int64)),
+                            pl.Series(AFTER, after.astype(np.int64)),
+                        ]
+                    arrow = part.drop(FILE, BLOCK).with_columns(columns).to_arrow(compat_level=pl.CompatLevel.oldest())
+                    yield from arrow.to_batches()
 
     return run
 

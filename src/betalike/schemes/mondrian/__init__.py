@@ -43,6 +43,7 @@ class Mondrian:
     attribute: AttributeRule = AttributeRule.WIDEST
     second_try: bool = True
     randomness: Randomness = field(default_factory=SystemRandomness)
+    splits_parts = True  # of a table that is too large to be split at once
 
     def __post_init__(self) -> None:
         if self.attribute not in list(AttributeRule):
@@ -59,12 +60,7 @@ class Mondrian:
             return Plan(cells, *self._split(cells, rule), details)
         return Plan(cells, *self._halve(cells, rule), details)
 
-    def part(self, cells: Cells, model: Model, n_parts: int) -> Plan:
-        """Part a table into sets that keep the promise, about so many, each to be split on its own."""
-        rule = model.rule(cells.prior_counts, cells.sensitive)
-        return Plan(cells, *self._split(cells, rule, small=len(cells.points) // n_parts))
-
-    def _split(self, cells: Cells, rule: Rule, small: int = 0) -> tuple[Ids, Ints, Ids, int]:
+    def _split(self, cells: Cells, rule: Rule) -> tuple[Ids, Ints, Ids, int]:
         """Cut between two codes of the widest attribute: cells stay whole."""
         class_of_point, n_classes = split_points(
             pack_axes(cells.axes, cells.weights),
@@ -75,7 +71,6 @@ class Mondrian:
             rule,
             cells.sensitive.size,
             self.second_try,
-            small,
         )
         return np.arange(len(cells.count), dtype=np.int32), cells.count, class_of_point[cells.point], n_classes
 

@@ -23,9 +23,8 @@ def split_points(
     rule: Rule,
     n_values: int,
     has_second_try: bool,
-    small: int,
 ) -> tuple[Ids, int]:
-    """The class of each point, and how many classes there are; fewer than `small` points are left together.
+    """The class of each point, and how many classes there are.
 
     `point_start` tells where the cells of each point begin. The table itself is taken to keep the promise.
     """
@@ -52,8 +51,6 @@ def split_points(
         find_box(points, members, low, high)
         middle = 0
         for axis in widest_first(axes, low, high):
-            if len(members) < small:
-                break
             last = last_code_left(axis, low[axis], high[axis], points, members, size_of_point, tuples_of_code)
             middle = part_points(points, axis, last, members, spare)
             count_values(members[:middle], point_start, cell_value, cell_count, left)

@@ -40,6 +40,7 @@ class Seam:
 
     randomness: Randomness = field(default_factory=SystemRandomness)
     effort: int = 1
+    splits_parts = True  # of a table that is too large to be split at once
 
     def __post_init__(self) -> None:
         """Check the effort."""
@@ -64,12 +65,6 @@ class Seam:
             offset = window // 2 * (number % 2)
             plan = improve(problem, plan, window, offset, reserve, looks_ahead, turn=number // 2)
         return plan
-
-    def part(self, cells: Cells, model: Model, n_parts: int) -> Plan:
-        """Part a table into sets that keep the promise, about so many, each to be split on its own."""
-        problem = pose(cells, likeness_of(model, self.name))
-        everything = np.arange(len(cells.count), dtype=np.int32)
-        return Plan(cells, *split_set(problem, everything, cells.count, *WAYS[0], len(everything) // n_parts))
 
 
 def _split(problem: Problem, cells: Cells, reserve: float, looks_ahead: bool) -> Plan:
