@@ -36,7 +36,9 @@ Label = str | tuple[float, ...] | None
 def out_of_core(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
     """From a Parquet file, and with so little memory that even a small table does not fit."""
     frame.write_parquet(scratch / "table.parquet", row_group_size=50)
-    return OutOfCoreEngine(pl.scan_parquet(scratch / "table.parquet"), schema, memory=20_000, batch_rows=70)
+    return OutOfCoreEngine(
+        pl.scan_parquet(scratch / "table.parquet"), schema, memory=20_000, batch_rows=70, most_cells=10_000
+    )
 
 
 QUICK_FOR_FEW_ROWS = {

@@ -98,14 +98,19 @@ class OutOfCoreEngine:
     name = "outofcore"
 
     def __init__(
-        self, table: pl.LazyFrame, schema: Schema, memory: int = 2 << 30, batch_rows: int = BATCH_ROWS
+        self,
+        table: pl.LazyFrame,
+        schema: Schema,
+        memory: int = 2 << 30,
+        batch_rows: int = BATCH_ROWS,
+        most_cells: int | None = None,
     ) -> None:
         schema.check_columns(table.collect_schema().names())
         self.schema = schema
         self._table = table
         self._memory = memory
         self._batch_rows = batch_rows
-        self._most_cells = memory // PER_CELL
+        self._most_cells = memory // PER_CELL if most_cells is None else most_cells
         self._names = [*schema.quasi_identifier_names, schema.sensitive.name]
         self._kept = [attribute.name for attribute in schema.kept]
         if table.select(self._names[:1]).head(1).collect().height == 0:
