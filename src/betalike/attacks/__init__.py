@@ -4,7 +4,10 @@ target = betalike.attacks.open_target("release", original="table.csv")
 print(betalike.attacks.naive_bayes(target).sentence)
 """
 
+from betalike.attacks.composition import composition
+from betalike.attacks.corruption import corruption
 from betalike.attacks.definetti import definetti
+from betalike.attacks.minimality import minimality
 from betalike.attacks.naive_bayes import naive_bayes
 from betalike.attacks.opening import open_target
 from betalike.attacks.result import AttackReport, AttackResult, Rate
@@ -18,7 +21,10 @@ __all__ = [
     "Perturbed",
     "Rate",
     "Target",
+    "composition",
+    "corruption",
     "definetti",
+    "minimality",
     "naive_bayes",
     "open_target",
     "similarity",

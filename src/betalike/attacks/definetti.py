@@ -33,10 +33,11 @@ SAMPLE = 512
 class People:
     """People in groups that look the same to the adversary: their codes, their true values, and their classes.
 
-    `group`, `value` and `count` are the truth, for judging. `starts` and `classes` list the classes that each group may
-    be in. `share` is the part of the table that the groups are.
+    `point` is the table's point that a group is at. `group`, `value` and `count` are the truth, for judging. `starts`
+    and `classes` list the classes that each group may be in. `share` is the part of the table that the groups are.
     """
 
+    point: Ints
     codes: Ids
     axis_sizes: Sequence[int]
     group: Ints
@@ -64,6 +65,7 @@ class People:
         is_kept = place[cells.point] >= 0
         starts, classes = covering_classes(cells.points[keep], target.low, target.high)
         return People(
+            keep,
             cells.points[keep],
             [axis.size for axis in cells.axes],
             place[cells.point[is_kept]],
@@ -82,6 +84,7 @@ class People:
         unique, group = np.unique(key, return_inverse=True)
         ec, point = unique // len(cells.points), unique % len(cells.points)
         return People(
+            point,
             cells.points[point],
             [axis.size for axis in cells.axes],
             group,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,8 @@ def open_target(
     frame = read(original, schema, missing, delimiter)
     schema.check_columns(frame.columns)
     engine = MemoryEngine(frame, _schema(opened, _unnamed_leaves(opened, frame), tree))
-    return lay_over(opened, engine.count_cells(), engine.sensitive_labels)
+    target = lay_over(opened, engine.count_cells(), engine.sensitive_labels)
+    return replace(target, cell_of_rows=engine.cell_of_rows)
 
 
 def _open(release: Any, hierarchies: str | Path | Mapping[str, Any] | None) -> OpenRelease:

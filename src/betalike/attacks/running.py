@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
+from betalike.attacks.composition import composition
 from betalike.attacks.controls import control_of
+from betalike.attacks.corruption import corruption
 from betalike.attacks.definetti import definetti
+from betalike.attacks.minimality import minimality
 from betalike.attacks.naive_bayes import naive_bayes
 from betalike.attacks.result import AttackReport, AttackResult
 from betalike.attacks.skewness import similarity, skewness
@@ -33,6 +36,9 @@ ATTACKS: dict[str, Callable[[Round], AttackResult]] = {
     "definetti": lambda it: definetti(it.target, it.randomness, it.control),
     "skewness": lambda it: skewness(it.target, it.randomness, it.control),
     "similarity": lambda it: similarity(it.target, it.randomness, it.control),
+    "minimality": lambda it: minimality(it.target, it.randomness),
+    "corruption": lambda it: corruption(it.target, it.randomness),
+    "composition": lambda it: composition(it.target, it.second, it.randomness),
 }
 
 

@@ -32,6 +32,7 @@ class Target:
     model: Model
     scheme: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    cell_of_rows: Ids | None = None  # where a second release may have other quasi-identifiers
 
     @property
     def n_rows(self) -> int:
