@@ -8,7 +8,7 @@ import numpy as np
 
 from betalike.attacks import Generalized
 from betalike.attacks.naive_bayes import count_right, guess
-from betalike.models import Anonymity
+from betalike.models import Likeness
 from betalike.report.charts import Quantity, line_chart
 from betalike.table import Cells, Plan
 from experiments.bench import Bench
@@ -63,7 +63,7 @@ def run(bench: Bench) -> Figure:
 def success_rate(plan: Plan) -> float:
     """The share of tuples whose sensitive value is guessed right. Paper: Eq. 15 to 17."""
     cells = plan.cells
-    target = Generalized.of_plan(plan, [str(value) for value in range(cells.sensitive.size)], Anonymity(k=1), "plan")
+    target = Generalized.of_plan(plan, [str(value) for value in range(cells.sensitive.size)], Likeness(1.0), "plan")
     return count_right(cells, guess(target)) / cells.n_rows
 
 

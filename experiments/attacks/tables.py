@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from benchmarks.tables import THREE, census
 from betalike.datasets import census_like, census_like_hierarchies
+from experiments.settings import SEED
 
 PROJECT = Path(__file__).parent.parent.parent
 
@@ -24,6 +25,10 @@ class Attacked:
     quasi_identifiers: list[str]
     sensitive: str
     hierarchies: Any
+
+    def sampled(self, most: int) -> Attacked:
+        """The same table, with so many of its rows at the most, drawn at random."""
+        return self if self.frame.height <= most else replace(self, frame=self.frame.sample(most, seed=SEED))
 
     def publishing(self, scheme: str, beta: float, seed: int) -> dict[str, Any]:
         """What to call `betalike.publish` with."""
