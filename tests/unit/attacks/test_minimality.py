@@ -13,7 +13,8 @@ from crowds import crowd, target_of
 
 from betalike.attacks import minimality
 from betalike.attacks.decisions import decision_of
-from betalike.attacks.orders import Order, Part, chances_of, find_start, orders_of_seam, orders_of_split, walk
+from betalike.attacks.orders import Order, Part, chances_of, orders_of_seam, orders_of_split
+from betalike.attacks.walking import find_start, walk
 from betalike.models import Likeness
 from betalike.randomness import SeededRandomness
 from betalike.schemes import make_scheme
