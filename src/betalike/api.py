@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from betalike.attacks.opening import open_target
+from betalike.attacks.result import AttackReport
+from betalike.attacks.running import ATTACKS, check_names, run_attacks
 from betalike.certificate import FILE_NAME, certificate_from_dict, read_certificate
 from betalike.comparison import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
 from betalike.engine_choice import EngineChoice, EngineName, choose_engine, open_engine
@@ -352,6 +355,40 @@ def compare(
     is_value = missing_is_value(missing_sensitive)
     schema = make_schema(quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, (), is_value)
     return compare_schemes(MemoryEngine(read(table, schema, missing, delimiter), schema), contest, progress)
+
+
+def attack(
+    release: str | Path | Release,
+    *,
+    original: Frame,
+    attacks: Sequence[str] | None = None,
+    second: str | Path | Release | None = None,
+    hierarchies: str | Path | Mapping[str, Any] | None = None,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    seed: int | None = None,
+    progress: Progress = SILENT,
+) -> AttackReport:
+    """Attack a release with what an adversary could know, and measure how often that succeeds. Paper: Section 7.
+
+    Args:
+        release: a folder, or what `publish` returned.
+        original: the original table; guesses are judged by it.
+        attacks: their names; all by default.
+        second: another release of the same table, for the attack "composition"; one is made up by default.
+        hierarchies: as for `publish`; one of the sensitive column tells which values are close to each other.
+        missing: texts that stand for a missing value in the original.
+        delimiter: of the original, where it is not recognized.
+        seed: repeatable choices.
+        progress: something that shows how far the work is.
+    """
+    names = check_names(list(ATTACKS) if attacks is None else attacks)
+    progress.start("load")
+    target = open_target(release, original=original, hierarchies=hierarchies, missing=missing, delimiter=delimiter)
+    other = None
+    if second is not None:
+        other = open_target(second, original=original, hierarchies=hierarchies, missing=missing, delimiter=delimiter)
+    return run_attacks(target, names, randomness(seed), other, progress)
 
 
 def describe(table: Frame, *, hierarchies: str | Path | None = None, delimiter: str | None = None) -> Description:

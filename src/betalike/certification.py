@@ -27,6 +27,7 @@ from betalike.table import Outline
 from betalike.verification import Layout, Verified
 
 SEEDED = "seeded: for experiments, not for release"
+ONCE = "the promise is for one release: whoever has two releases of a table can combine them, so publish it once"
 EXACT_ROWS = "quasi-identifiers are published exactly, so there is no identity anonymity: a person's row can be found"
 
 
@@ -118,7 +119,7 @@ def _promised_hierarchy(model: Model, outline: Outline, labels: Sequence[str]) -
 
 
 def _warnings(verified: Verified, particulars: Particulars) -> list[str]:
-    warnings = []
+    warnings = [ONCE]
     if verified.classes is None:
         warnings.append(EXACT_ROWS)
     if particulars.is_seeded:

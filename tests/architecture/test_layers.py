@@ -34,6 +34,7 @@ LAYERS: list[set[str]] = [
     {"inspection"},
     {"queries"},
     {"comparison", "inputs", "spark_tables"},
+    {"attacks"},
     {"engine_choice"},
     {"api"},
     {"report"},

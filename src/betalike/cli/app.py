@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import betalike
+from betalike.cli.attacking import attack
 from betalike.cli.comparing import compare
 from betalike.cli.counting import query, workload
 from betalike.cli.options import (
@@ -326,6 +327,7 @@ def verify(
 app.command()(query)
 app.command()(workload)
 app.command()(compare)
+app.command()(attack)
 
 
 def _publish(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False) -> int:

@@ -69,6 +69,11 @@ class MemoryEngine:
         return self._coded[0]
 
     @property
+    def cell_of_rows(self) -> Ids:
+        """The cell of each row."""
+        return self._coded[1]
+
+    @property
     def sensitive_values(self) -> pl.Series:
         """The published form of each sensitive code."""
         return self._sensitive[2]
