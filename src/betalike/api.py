@@ -40,7 +40,7 @@ from betalike.inspection import (
 from betalike.io.description import Description, describe_frame
 from betalike.io.frames import like, to_polars
 from betalike.io.tables import load
-from betalike.models import Form, Likeness, Transition, make_model
+from betalike.models import Form, Likeness, Transition, make_model, widen
 from betalike.progress import SILENT, Progress
 from betalike.publication import Format, Job, Layout, Stopwatch, Verified, publish_in_memory, publish_to_folder
 from betalike.queries.answer import Answer
@@ -50,7 +50,7 @@ from betalike.randomness import randomness
 from betalike.release_checks import is_exact
 from betalike.release_folder import holds_release
 from betalike.schema import Attribute, Kind, Role, Schema
-from betalike.schemes import DEFAULT_SCHEME, choose_promise, make_scheme
+from betalike.schemes import DEFAULT_SCHEME, check_kept, choose_promise, make_scheme
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,10 @@ def publish(
     l: float | None = None,  # noqa: E741 - the name that everybody uses
     c: float | None = None,
     ground: str | None = None,
+    negative_beta: float | str | None = None,
+    groups: Sequence[str] | None = None,
+    width: float | None = None,
+    with_values: bool | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     kinds: Mapping[str, str] | None = None,
     domains: Mapping[str, tuple[Any, Any]] | None = None,
@@ -134,6 +138,11 @@ def publish(
         l: of l-diversity: how many values a class has at least.
         c: of recursive l-diversity: how much of the rarer values the most frequent one may make.
         ground: of t-closeness: distances between values, "equal", "ordered" or "hierarchical"; else the natural ones.
+        negative_beta: of likeness: by how much of itself a share may fall in a class, a number below 1, or "symmetric":
+            at most as many times rarer as it may become likelier. By default a value may be absent.
+        groups: of likeness: nodes of the sensitive column's hierarchy; the values under each are promised together.
+        width: of likeness: values in any interval of this width are promised together, for numbers and dates.
+        with_values: of groups and width: whether each value is promised by itself too; it is not by default.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.
         kinds: types of columns where the guess is wrong: "numeric", "integer", "real", "date", "datetime" or
             "categorical".
@@ -154,8 +163,10 @@ def publish(
         progress: something that shows how far the work is.
     """
     chosen = make_scheme(scheme, randomness(seed), **dict(options or {}))
-    parameters = {"beta": beta, "t": t, "delta": delta, "l": l, "c": c, "ground": ground}
+    wider = {"negative_beta": negative_beta, "groups": groups, "width": width, "with_values": with_values}
+    parameters = {"beta": beta, "t": t, "delta": delta, "l": l, "c": c, "ground": ground, **wider}
     promise = make_model(choose_promise(scheme, model), k, parameters)
+    check_kept(scheme, promise)
     if out is not None and str(out) == "":
         raise ParameterError("out is empty; name a folder for the release.")
     schema = make_schema(
@@ -199,6 +210,10 @@ def audit(
     beta: float | None = None,
     model: str = "enhanced",
     k: int = 1,
+    negative_beta: float | str | None = None,
+    groups: Sequence[str] | None = None,
+    width: float | None = None,
+    with_values: bool | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
@@ -219,7 +234,11 @@ def audit(
         prior = prior_from_certificate(choose_certificate(certificate), sensitive)
     else:
         prior = None
-    likeness = None if beta is None else Likeness(beta, choose(Form, model, "model"), k)
+    wider: dict[str, Any] = {"negative_beta": negative_beta, "groups": groups, "width": width}
+    wider["with_values"] = with_values
+    if beta is None and any(given is not None for given in wider.values()):
+        raise ParameterError("beta is missing. What widens a promise is checked along with a beta, such as 4.")
+    likeness = None if beta is None else widen(Likeness(beta, choose(Form, model, "model"), k), **wider)
     return audit_frame(
         frame, list(quasi_identifiers), Attribute(sensitive, Role.SENSITIVE, hierarchy=tree), prior, likeness
     )

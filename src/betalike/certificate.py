@@ -29,7 +29,7 @@ class Promise(msgspec.Struct, frozen=True):
     holds: bool
     worst_gain: float
     worst_ratio: float
-    parameters: dict[str, float | str] = {}
+    parameters: dict[str, bool | float | str | list[str]] = {}
     hierarchy: list[list[str]] = []
 
 

@@ -22,7 +22,8 @@ from betalike.certificate import (
 )
 from betalike.distances import Ground
 from betalike.errors import InternalError
-from betalike.models import Closeness, Model
+from betalike.models import Closeness, Model, WiderLikeness
+from betalike.models.sets import Nodes
 from betalike.table import Outline
 from betalike.verification import Layout, Verified
 
@@ -106,12 +107,14 @@ def certify(
 
 
 def _promised_hierarchy(model: Model, outline: Outline, labels: Sequence[str]) -> list[list[str]]:
-    """The tree that distances between sensitive values follow, where the promise is about these, else nothing.
+    """The tree of the sensitive values, where the promise is about distances along it or about its nodes, else nothing.
 
     Of the values that occur: those are in the prior as well.
     """
     axis = outline.sensitive
-    if not (isinstance(model, Closeness) and model.ground is Ground.HIERARCHICAL and isinstance(axis, HierarchyAxis)):
+    is_near = isinstance(model, Closeness) and model.ground is Ground.HIERARCHICAL
+    is_grouped = isinstance(model, WiderLikeness) and isinstance(model.span, Nodes)
+    if not ((is_near or is_grouped) and isinstance(axis, HierarchyAxis)):
         return []
     leaves = zip(labels, axis.hierarchy.paths, outline.value_counts, strict=False)  # a missing value is in no path
     return [[label, *path[1:]] for label, path, count in leaves if count]

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import OrderedAxis, parse_values
+from betalike.axis import Axis, OrderedAxis, parse_values
 from betalike.certificate import Certificate, Column, file_of, published_name, read_certificate, rows_told
 from betalike.engines.coding import code_sensitive
 from betalike.engines.combinations import count_combinations
@@ -20,10 +20,11 @@ from betalike.engines.streams import scan_written, written_names
 from betalike.errors import CertificateError, GuaranteeError, SchemaError
 from betalike.hierarchy import ROOT
 from betalike.measures import Audit, measure
-from betalike.models import Model, Verdict
+from betalike.models import Model, Verdict, WiderLikeness
 from betalike.models.verdict import wording
+from betalike.promises_told import promised_axis, promised_model
 from betalike.publication import Format, Recount
-from betalike.release_checks import Check, check_exact, is_exact, is_same, promised_axis, promised_model
+from betalike.release_checks import Check, check_exact, is_exact, is_same
 from betalike.release_folder import sha256_of
 from betalike.schema import Attribute, Kind, Role, check_columns
 from betalike.table import ClassCounts
@@ -158,8 +159,14 @@ def audit_frame(
     prior_counts = np.array([counts.get(label, 0) for label in labels], dtype=np.int64)
     counted = recount(frame.with_columns(texts), names, sensitive.name, labels)
     audit = measure(counted.classes, prior_counts, axis)
-    verdict = None if model is None else model.judge(counted.classes, prior_counts, axis)
+    verdict = None if model is None else _judge(model, counted.classes, prior_counts, axis)
     return Audited(audit, source, labels[audit.worst.value], verdict, tuple(warnings))
+
+
+def _judge(model: Model, classes: ClassCounts, counts: Ints, axis: Axis) -> Verdict:
+    if isinstance(model, WiderLikeness):
+        model.check_span(axis)
+    return model.judge(classes, counts, axis)
 
 
 def published_columns(name: str, columns: Sequence[str]) -> list[str]:

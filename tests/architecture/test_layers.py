@@ -30,6 +30,7 @@ LAYERS: list[set[str]] = [
     {"drafts"},
     {"publication"},
     {"engines", "io", "datasets"},
+    {"promises_told"},
     {"release_checks"},
     {"inspection"},
     {"queries"},

@@ -10,7 +10,7 @@ from betalike.errors import ParameterError
 
 WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitive", "out": "--out"}
 
-NUMBERS = ("beta", "t", "delta", "l", "c", "ground")
+NUMBERS = ("beta", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values")
 PROMISE = ("model", "k", *NUMBERS)
 OPTIONS = ("retrieval", "effort", "attribute", "second_try", "redistribution")
 
@@ -45,6 +45,7 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
         from betalike.io.specification import read_specification
 
         arguments = read_specification(spec).arguments(spec.parent)
+    given = {**given, **wider_arguments(given)}
     lists = {name: split_list(given[name]) for name in ("quasi_identifiers", "keep", "missing") if given.get(name)}
     arguments |= lists
     plain = ("table", "sensitive", "out", "scheme", "hierarchies", "missing_sensitive", "format", "layout", "delimiter")
@@ -72,6 +73,18 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
         if arguments.get(name) in (None, []):
             raise ParameterError(f"{WORDS[name]} is missing. Give it, or name a specification with --spec.")
     return arguments
+
+
+def wider_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What widens a promise: a number is one, groups are a list, and a flag that is not set was not given."""
+    negative = given.get("negative_beta")
+    if negative is not None and negative != "symmetric":
+        negative = _parse_number("--negative-beta", negative)
+    return {
+        "negative_beta": negative,
+        "groups": split_list(given.get("groups")) or None,
+        "with_values": True if given.get("with_values") else None,
+    }
 
 
 def _parse_number(option: str, text: str) -> float:

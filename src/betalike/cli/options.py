@@ -41,4 +41,18 @@ MissingSensitive = Annotated[
     str | None, typer.Option("--missing-sensitive", help="error (default), or value: publish it as a value.")
 ]
 Spec = Annotated[Path | None, typer.Option("--spec", help="A release.toml; options given besides it win.")]
+NegativeBeta = Annotated[
+    str | None,
+    typer.Option("--negative-beta", help="By how much of itself a share may fall, such as 0.5, or symmetric."),
+]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option("--groups", help="Nodes of the sensitive column's hierarchy, promised as one value each, a,b."),
+]
+Width = Annotated[
+    float | None, typer.Option("--width", help="Numbers within any interval of this width are promised together.")
+]
+WithValues = Annotated[
+    bool, typer.Option("--with-values", help="With --groups or --width: promise each value by itself too.")
+]
 Closeness = Annotated[float | None, typer.Option("--t", help="Of t-closeness: the greatest distance, such as 0.2.")]

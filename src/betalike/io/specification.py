@@ -12,6 +12,8 @@ from betalike.errors import FileError, SchemaError
 from betalike.io.hierarchies import read_hierarchy
 from betalike.schema import Role
 
+PROMISE = ("beta", "model", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values")
+
 
 class PromiseSpec(msgspec.Struct, forbid_unknown_fields=True):
     """The promise to keep."""
@@ -24,6 +26,10 @@ class PromiseSpec(msgspec.Struct, forbid_unknown_fields=True):
     l: float | None = None  # noqa: E741 - the name that everybody uses
     c: float | None = None
     ground: str | None = None
+    negative_beta: float | str | None = None
+    groups: list[str] | None = None
+    width: float | None = None
+    with_values: bool | None = None
 
 
 class ReleaseSpec(msgspec.Struct, forbid_unknown_fields=True):
@@ -91,7 +97,7 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
         }
         if self.table is not None:
             arguments["table"] = folder / self.table
-        for name in ("beta", "model", "t", "delta", "l", "c", "ground"):
+        for name in PROMISE:
             if getattr(self.promise, name) is not None:
                 arguments[name] = getattr(self.promise, name)
         if self.release.scheme is not None:

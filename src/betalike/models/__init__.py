@@ -6,15 +6,17 @@ from betalike.models.catalogue import MODELS, fit, make_model, takes
 from betalike.models.closeness import Closeness
 from betalike.models.disclosure import Disclosure, DisclosureForLikeness
 from betalike.models.diversity import Diversity, Variety
-from betalike.models.likeness import Form, Likeness, likeness_of, posterior_cap
+from betalike.models.likeness import Form, Likeness, posterior_cap
 from betalike.models.rule import Rule
-from betalike.models.transition import UNITS, Transition, judge_transition
+from betalike.models.transition import UNITS, Transition, judge_transition, used_by_transition
 from betalike.models.verdict import Model, Verdict
+from betalike.models.wider import AnyLikeness, WiderLikeness, any_likeness_of, likeness_of, widen
 
 __all__ = [
     "MODELS",
     "UNITS",
     "Anonymity",
+    "AnyLikeness",
     "Caps",
     "Closeness",
     "Disclosure",
@@ -27,10 +29,14 @@ __all__ = [
     "Transition",
     "Variety",
     "Verdict",
+    "WiderLikeness",
+    "any_likeness_of",
     "fit",
     "judge_transition",
     "likeness_of",
     "make_model",
     "posterior_cap",
     "takes",
+    "used_by_transition",
+    "widen",
 ]

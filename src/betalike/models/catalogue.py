@@ -18,9 +18,11 @@ from betalike.models.disclosure import Disclosure, DisclosureForLikeness
 from betalike.models.diversity import Diversity, Variety
 from betalike.models.likeness import Form, Likeness
 from betalike.models.verdict import Model
+from betalike.models.wider import widen
 
 Ints = NDArray[np.int64]
 
+WIDER = ("negative_beta", "groups", "width", "with_values")
 EXAMPLES = {"beta": "4", "t": "0.2", "delta": "1.5", "l": "3", "c": "2", "ground": "ordered", "k": "5"}
 # What each promise needs, and what else it takes, besides k.
 NEEDED: dict[str, tuple[str, ...]] = {
@@ -33,11 +35,11 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "recursive-l-diversity": ("l", "c"),
     "k-anonymity": ("k",),
 }
-OPTIONAL: dict[str, tuple[str, ...]] = {"t-closeness": ("ground",)}
+OPTIONAL: dict[str, tuple[str, ...]] = {"t-closeness": ("ground",), "enhanced": WIDER, "basic": WIDER}
 # Made with the parameters by their names, so l is named l.
 _MAKERS: dict[str, Callable[..., Model]] = {
-    "enhanced": lambda beta, k: Likeness(beta, Form.ENHANCED, k),
-    "basic": lambda beta, k: Likeness(beta, Form.BASIC, k),
+    "enhanced": lambda beta, k, **wider: widen(Likeness(beta, Form.ENHANCED, k), **wider),
+    "basic": lambda beta, k, **wider: widen(Likeness(beta, Form.BASIC, k), **wider),
     "delta-disclosure": Disclosure,
     "t-closeness": lambda t, k, ground=None: Closeness(t, None if ground is None else _ground(ground), k),
     "distinct-l-diversity": lambda l, k: Diversity(l, Variety.DISTINCT, k=k),  # noqa: E741 - its name

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.axis import Axis
-from betalike.errors import ParameterError
 from betalike.models.caps import Bound, Caps, is_below_surprise
+from betalike.models.floors import Floor
 from betalike.models.rule import ANYTHING, Rule
-from betalike.models.verdict import Model, Verdict, check_k, check_positive, check_table, exact
+from betalike.models.verdict import Verdict, check_k, check_positive, check_table, exact
 from betalike.table import ClassCounts
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 class Form(StrEnum):
@@ -59,12 +60,23 @@ class Likeness:
         """
         return Caps.of(self.bounds(counts), max(int(counts.sum()), largest_class))
 
-    def bounds(self, counts: Ints) -> list[Bound]:
-        """The highest frequency of each sensitive value as an exact number. Paper: f(p)."""
-        n_rows = int(counts.sum())
+    def bounds(self, counts: Ints, n_rows: int | None = None) -> list[Bound]:
+        """The highest frequency of each sensitive value as an exact number. Paper: f(p).
+
+        Of values, or sets of them, that occur so often among `n_rows`; by default they make up all rows.
+        """
+        n_rows = int(counts.sum()) if n_rows is None else n_rows
         threshold = exact(float(self.beta))
         is_enhanced = self.form is Form.ENHANCED
         return [_bound(int(count), n_rows, threshold, is_enhanced) for count in counts]
+
+    def ceilings(self, prior: Floats) -> Floats:
+        """The caps on frequencies that are given as floating-point numbers, for display and formulas."""
+        return np.minimum(posterior_cap(prior, float(self.beta), self.form), 1.0)
+
+    def mirrored(self, count: int, n_rows: int) -> Floor:
+        """How rare a value may become if as many times rarer as it may become likelier: p / (1 + min(beta, -ln p))."""
+        return _mirrored(count, n_rows, exact(float(self.beta)), self.form is Form.ENHANCED)
 
     def check_feasible(self, counts: Ints, sensitive: Axis | None = None) -> None:
         """Refuse a table for which even a single class of all rows breaks the promise."""
@@ -84,7 +96,7 @@ class Likeness:
         prior = (counts / counts.sum())[classes.value]
         with np.errstate(divide="ignore", invalid="ignore"):
             gain = posterior / prior - 1
-            ratio = posterior / np.where(prior > 0, posterior_cap(prior, float(self.beta), self.form), 0.0)
+            ratio = posterior / np.where(prior > 0, self.ceilings(prior), 0.0)
         ratio = np.where(allowed, np.minimum(ratio, 1.0), ratio)
         worst = int(np.argmax(ratio))
         smallest = int(classes.sizes.min())
@@ -98,22 +110,20 @@ class Likeness:
         )
 
 
-def likeness_of(model: Model, scheme: str) -> Likeness:
-    """The model of a scheme that keeps likeness alone; another one is an error."""
-    if not isinstance(model, Likeness):
-        raise ParameterError(
-            f"the scheme '{scheme}' keeps beta-likeness, not {model.name}. Take the scheme 'mondrian', which keeps "
-            "every promise."
-        )
-    return model
-
-
 @lru_cache(maxsize=1 << 16)
 def _bound(count: int, n_rows: int, threshold: Fraction, is_enhanced: bool) -> Bound:
     prior = Fraction(count, n_rows)
     if is_enhanced and 0 < count < n_rows and not is_below_surprise(threshold, prior):
         return Bound(prior, is_logarithmic=True)
     return Bound(min(prior if is_enhanced and count == n_rows else prior * (1 + threshold), Fraction(1)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _mirrored(count: int, n_rows: int, threshold: Fraction, is_enhanced: bool) -> Floor:
+    prior = Fraction(count, n_rows)
+    if is_enhanced and 0 < count < n_rows and not is_below_surprise(threshold, prior):
+        return Floor(prior, is_logarithmic=True)
+    return Floor(prior if is_enhanced and count == n_rows else prior / (1 + threshold))
 
 
 def posterior_cap(prior: NDArray[np.float64], beta: float, form: Form = Form.ENHANCED) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from betalike.errors import ParameterError, suggestion
-from betalike.models import MODELS
+from betalike.models import MODELS, DisclosureForLikeness, Model, WiderLikeness, likeness_of
 from betalike.randomness import Randomness
 from betalike.schemes.baseline import Baseline
 from betalike.schemes.burel import Burel, Retrieval
@@ -73,6 +73,7 @@ __all__ = [
     "Sabre",
     "Scheme",
     "Seam",
+    "check_kept",
     "choose_promise",
     "make_scheme",
     "promises_of",
@@ -99,6 +100,12 @@ def choose_promise(scheme: str, model: str | None) -> str:
             "'mondrian', which keeps every promise."
         )
     return model
+
+
+def check_kept(scheme: str, model: Model | DisclosureForLikeness) -> None:
+    """Refuse a wider promise that a scheme cannot keep, before anything is read."""
+    if scheme in ("burel", "burel+split") and isinstance(model, WiderLikeness):
+        likeness_of(model, scheme)
 
 
 def make_scheme(name: str, randomness: Randomness, **options: Any) -> Scheme:
