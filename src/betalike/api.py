@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -40,7 +40,7 @@ from betalike.inspection import (
 from betalike.io.description import Description, describe_frame
 from betalike.io.frames import like, to_polars
 from betalike.io.tables import load
-from betalike.models import Form, Likeness, Transition, make_model, widen
+from betalike.models import Form, Likeness, MonotoneCap, Transition, make_capped, make_model, widen
 from betalike.progress import SILENT, Progress
 from betalike.publication import Format, Job, Layout, Stopwatch, Verified, publish_in_memory, publish_to_folder
 from betalike.queries.answer import Answer
@@ -50,7 +50,7 @@ from betalike.randomness import randomness
 from betalike.release_checks import is_exact
 from betalike.release_folder import holds_release
 from betalike.schema import Attribute, Kind, Role, Schema
-from betalike.schemes import DEFAULT_SCHEME, check_kept, choose_promise, make_scheme
+from betalike.schemes import DEFAULT_SCHEME, capping, check_kept, choose_promise, make_scheme
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ def publish(
     groups: Sequence[str] | None = None,
     width: float | None = None,
     with_values: bool | None = None,
+    cap: Callable[[float], float] | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     kinds: Mapping[str, str] | None = None,
     domains: Mapping[str, tuple[Any, Any]] | None = None,
@@ -143,6 +144,7 @@ def publish(
         groups: of likeness: nodes of the sensitive column's hierarchy; the values under each are promised together.
         width: of likeness: values in any interval of this width are promised together, for numbers and dates.
         with_values: of groups and width: whether each value is promised by itself too; it is not by default.
+        cap: in place of beta and model: any monotone function from a share in the table to the highest in a class.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.
         kinds: types of columns where the guess is wrong: "numeric", "integer", "real", "date", "datetime" or
             "categorical".
@@ -164,8 +166,12 @@ def publish(
     """
     chosen = make_scheme(scheme, randomness(seed), **dict(options or {}))
     wider = {"negative_beta": negative_beta, "groups": groups, "width": width, "with_values": with_values}
-    parameters = {"beta": beta, "t": t, "delta": delta, "l": l, "c": c, "ground": ground, **wider}
-    promise = make_model(choose_promise(scheme, model), k, parameters)
+    parameters = {"t": t, "delta": delta, "l": l, "c": c, "ground": ground, **wider}
+    promise = (
+        make_model(choose_promise(scheme, model), k, {"beta": beta, **parameters})
+        if cap is None
+        else make_capped(beta, capping(scheme, model, cap), k, parameters)
+    )
     check_kept(scheme, promise)
     if out is not None and str(out) == "":
         raise ParameterError("out is empty; name a folder for the release.")
@@ -214,6 +220,7 @@ def audit(
     groups: Sequence[str] | None = None,
     width: float | None = None,
     with_values: bool | None = None,
+    cap: Callable[[float], float] | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
@@ -236,9 +243,12 @@ def audit(
         prior = None
     wider: dict[str, Any] = {"negative_beta": negative_beta, "groups": groups, "width": width}
     wider["with_values"] = with_values
-    if beta is None and any(given is not None for given in wider.values()):
+    if beta is None and cap is None and any(given is not None for given in wider.values()):
         raise ParameterError("beta is missing. What widens a promise is checked along with a beta, such as 4.")
-    likeness = None if beta is None else widen(Likeness(beta, choose(Form, model, "model"), k), **wider)
+    monotone = None if cap is None else MonotoneCap(cap)
+    likeness = None
+    if beta is not None or monotone is not None:
+        likeness = widen(Likeness(beta, choose(Form, model, "model"), k, monotone), **wider)
     return audit_frame(
         frame, list(quasi_identifiers), Attribute(sensitive, Role.SENSITIVE, hierarchy=tree), prior, likeness
     )

@@ -31,6 +31,7 @@ class Promise(msgspec.Struct, frozen=True):
     worst_ratio: float
     parameters: dict[str, bool | float | str | list[str]] = {}
     hierarchy: list[list[str]] = []
+    caps: dict[str, str] = {}
 
 
 class Scheme(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ from betalike.certificate import (
 )
 from betalike.distances import Ground
 from betalike.errors import InternalError
-from betalike.models import Closeness, Model, WiderLikeness
+from betalike.models import Closeness, Likeness, Model, WiderLikeness
 from betalike.models.sets import Nodes
 from betalike.table import Outline
 from betalike.verification import Layout, Verified
@@ -67,6 +67,7 @@ def certify(
             worst_ratio=verdict.worst_ratio,
             parameters=dict(model.parameters),
             hierarchy=_promised_hierarchy(model, outline, sensitive_labels),
+            caps=_promised_caps(model, outline),
         ),
         scheme=Scheme(particulars.scheme, dict(particulars.details)),
         table=TableFacts(
@@ -118,6 +119,18 @@ def _promised_hierarchy(model: Model, outline: Outline, labels: Sequence[str]) -
         return []
     leaves = zip(labels, axis.hierarchy.paths, outline.value_counts, strict=False)  # a missing value is in no path
     return [[label, *path[1:]] for label, path, count in leaves if count]
+
+
+def _promised_caps(model: Model, outline: Outline) -> dict[str, str]:
+    """The cap of whatever occurs so often, where it follows from a function that a certificate cannot tell."""
+    likeness = model.limit if isinstance(model, WiderLikeness) else model
+    if not isinstance(likeness, Likeness) or likeness.cap is None:
+        return {}
+    counts = outline.value_counts
+    if isinstance(model, WiderLikeness):
+        counts = model.span.sets(outline.sensitive, len(counts)).totals(counts)
+    told = sorted({*counts.tolist()} - {0})
+    return {str(count): str(likeness.cap.at(count, outline.n_rows)) for count in told}
 
 
 def _warnings(verified: Verified, particulars: Particulars) -> list[str]:

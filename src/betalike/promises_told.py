@@ -10,7 +10,16 @@ from betalike.certificate import Certificate
 from betalike.distances import Ground
 from betalike.errors import CertificateError, InputError
 from betalike.hierarchy import Hierarchy
-from betalike.models import MODELS, Closeness, DisclosureForLikeness, Model, WiderLikeness, make_model
+from betalike.models import (
+    MODELS,
+    Closeness,
+    DisclosureForLikeness,
+    Model,
+    ToldCap,
+    WiderLikeness,
+    make_capped,
+    make_model,
+)
 from betalike.models.sets import Nodes, Windows
 from betalike.models.wider import TWO_SIDED
 from betalike.schema import Kind
@@ -21,7 +30,12 @@ def promised_model(certificate: Certificate) -> Model:
     promise = certificate.promise
     name = promise.model.removeprefix(TWO_SIDED).partition("-likeness")[0]
     try:
-        model = make_model(name, promise.k, {"beta": promise.beta, **promise.parameters}) if name in MODELS else None
+        if name == "capped":
+            cap = ToldCap.of(promise.caps, sum(certificate.prior_counts.values()))
+            model: Model | DisclosureForLikeness | None = make_capped(promise.beta, cap, promise.k, promise.parameters)
+        else:
+            told = {"beta": promise.beta, **promise.parameters}
+            model = make_model(name, promise.k, told) if name in MODELS else None
     except (InputError, TypeError) as error:
         raise CertificateError(f"the promise that the certificate tells of cannot be: {error}") from error
     if model is None or isinstance(model, DisclosureForLikeness) or model.name != promise.model:

@@ -2,11 +2,12 @@
 
 from betalike.models.anonymity import Anonymity
 from betalike.models.caps import Caps
-from betalike.models.catalogue import MODELS, fit, make_model, takes
+from betalike.models.catalogue import MODELS, fit, make_capped, make_model, takes
 from betalike.models.closeness import Closeness
 from betalike.models.disclosure import Disclosure, DisclosureForLikeness
 from betalike.models.diversity import Diversity, Variety
 from betalike.models.likeness import Form, Likeness, posterior_cap
+from betalike.models.monotone import MonotoneCap, ToldCap
 from betalike.models.rule import Rule
 from betalike.models.transition import UNITS, Transition, judge_transition, used_by_transition
 from betalike.models.verdict import Model, Verdict
@@ -25,7 +26,9 @@ __all__ = [
     "Form",
     "Likeness",
     "Model",
+    "MonotoneCap",
     "Rule",
+    "ToldCap",
     "Transition",
     "Variety",
     "Verdict",
@@ -34,6 +37,7 @@ __all__ = [
     "fit",
     "judge_transition",
     "likeness_of",
+    "make_capped",
     "make_model",
     "posterior_cap",
     "takes",

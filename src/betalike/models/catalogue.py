@@ -17,6 +17,7 @@ from betalike.models.closeness import Closeness
 from betalike.models.disclosure import Disclosure, DisclosureForLikeness
 from betalike.models.diversity import Diversity, Variety
 from betalike.models.likeness import Form, Likeness
+from betalike.models.monotone import Cap
 from betalike.models.verdict import Model
 from betalike.models.wider import widen
 
@@ -81,6 +82,15 @@ def make_model(name: str, k: int, parameters: Mapping[str, Any]) -> Model | Disc
                 f"{parameter} is missing. The promise '{name}' needs it, a number such as {EXAMPLES[parameter]}."
             )
     return _MAKERS[name](k=k, **given)
+
+
+def make_capped(beta: float | None, cap: Cap, k: int, parameters: Mapping[str, Any]) -> Model:
+    """Likeness by a cap of its own, widened as the parameters say; those that are None were not given."""
+    given = {parameter: value for parameter, value in parameters.items() if value is not None}
+    for parameter in given:
+        if parameter not in WIDER:
+            raise ParameterError(f"{parameter} is given along with a cap, which does not take it.")
+    return widen(Likeness(beta, k=k, cap=cap), **given)
 
 
 def fit(model: Model | DisclosureForLikeness, counts: Ints, sensitive: Axis) -> Model:

@@ -103,7 +103,7 @@ def wording(model: Model) -> str:
 def wording_of(name: str, numbers: Mapping[str, float | str | bool | list[str]]) -> str:
     """A promise in a few words, from its name and its numbers."""
     told = [_word(parameter, given) for parameter, given in numbers.items() if given is not False]
-    return f"{name} with {', '.join(told)}"
+    return f"{name} with {', '.join(told)}" if told else name
 
 
 def _word(parameter: str, given: float | str | bool | list[str]) -> str:

@@ -115,6 +115,7 @@ class WiderLikeness:
         """Refuse a table with fewer than k rows, with nothing to protect, or without such sets."""
         check_table(counts, self.k)
         self.check_span(sensitive)
+        self.limit.check_cap(self.span.sets(sensitive, len(counts)).totals(counts), int(counts.sum()))
 
     def check_span(self, sensitive: Axis) -> None:
         """Refuse values without such sets."""

@@ -98,6 +98,8 @@ class Perturbation:
 
 def choose_retention(prior: Floats, cap: Floats) -> tuple[Rule, Floats]:
     """The paper's retentions where they hold, unless the best ones keep values clearly more often."""
+    if (cap <= prior).any():  # a cap that allows no gain at all: nothing may be kept
+        return Rule.BEST_RETENTION, np.zeros(len(prior))
     paper, best = theorem_3(prior, cap), best_retention(prior, cap)
     if paper is not None and np.log(best).mean() <= np.log(paper).mean() + np.log(MATERIAL_GAIN):
         return Rule.THEOREM_3, paper

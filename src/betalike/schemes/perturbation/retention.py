@@ -118,7 +118,7 @@ def caps_of(model: AnyLikeness, counts: NDArray[np.int64], sensitive: Axis | Non
     """
     prior = counts / counts.sum()
     if isinstance(model, Likeness):
-        return prior, model.ceilings(prior)
+        return prior, model.ceilings(counts)
     assert sensitive is not None
     demands = model.demands(counts, sensitive)
     return prior, demands.ceilings[demands.sets.narrowest(demands.ceilings, len(counts))]
