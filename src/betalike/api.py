@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from betalike.certificate import FILE_NAME, certificate_from_dict, read_certificate
+from betalike.certificate import FILE_NAME, certificate_from_dict, protected_columns, read_certificate
 from betalike.comparison import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
-from betalike.engine_choice import EngineChoice, EngineName, choose_engine, open_engine
+from betalike.engine_choice import EngineChoice, EngineName, check_in_memory, choose_engine, open_engine
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.streams import scan_release
 from betalike.errors import FileError, ParameterError
 from betalike.inputs import (
     Frame,
+    check_one_sensitive,
     choose,
     choose_certificate,
     choose_hierarchies,
@@ -85,7 +86,7 @@ def publish(
     table: Frame,
     *,
     quasi_identifiers: Sequence[str],
-    sensitive: str,
+    sensitive: str | Sequence[str],
     beta: float | None = None,
     out: str | Path | None = None,
     scheme: str = DEFAULT_SCHEME,
@@ -124,7 +125,8 @@ def publish(
     Args:
         table: a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a CSV, Parquet or Arrow IPC file.
         quasi_identifiers: columns that others may know; they are generalized (exact with "perturb" and "baseline").
-        sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline").
+        sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline"). Of a list
+            of columns, each is promised on its own; in memory only.
         beta: by how much a value may at most become likelier, relative to its share of the table.
         out: folder for published.csv and certificate.json; without it the release stays in memory.
         scheme: "seam" (which loses least), "burel", "burel+split" and the rivals "lmondrian", "dmondrian", "tmondrian",
@@ -180,6 +182,8 @@ def publish(
     )
     choice = choose_engine(table, engine, memory, len(schema.names))
     form = Format.PARQUET if choice.name is EngineName.SPARK else Format.CSV
+    if schema.parts:
+        check_in_memory(choice)
     if format is not None:
         form = choose(Format, format, "format")
     job = Job(chosen, promise, choose(Layout, layout, "layout"), form, tuple(keep))
@@ -229,6 +233,7 @@ def audit(
 
     The prior comes from the original table, else from a certificate, else (with a warning) from the table itself.
     """
+    check_one_sensitive(sensitive, "audited")
     if is_path(table) and (Path(table) / FILE_NAME).is_file():
         refuse_exact(Path(table))
     elif is_path(table) and Path(table).is_dir() and not holds_release(Path(table)):
@@ -262,7 +267,8 @@ def verify(
     certificate = read_certificate(folder)
     frame = None
     if original is not None:
-        names = [*(certificate.table.quasi_identifiers if is_exact(certificate) else []), certificate.table.sensitive]
+        exact = certificate.table.quasi_identifiers if is_exact(certificate) else []
+        names = [*exact, *protected_columns(certificate)]
         frame = read_text(original, names, missing, delimiter)
     return check_release(folder, certificate, frame)
 
@@ -364,6 +370,7 @@ def compare(
         seed: repeatable choices, for experiments only.
         progress: something that shows how far the work is.
     """
+    check_one_sensitive(sensitive, "compared")
     equal = None if match is None else choose(Equal, match, "match")
     chosen = tuple(schemes) if schemes is not None else DEFAULT_SCHEMES if equal is None else MATCHED_SCHEMES
     contest = Contest(

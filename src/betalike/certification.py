@@ -22,6 +22,7 @@ from betalike.certificate import (
 )
 from betalike.distances import Ground
 from betalike.errors import InternalError
+from betalike.joint import JointAxis
 from betalike.models import Closeness, Likeness, Model, WiderLikeness
 from betalike.models.sets import Nodes
 from betalike.table import Outline
@@ -76,6 +77,7 @@ def certify(
             sensitive=outline.sensitive.name,
             kept=list(particulars.kept),
             columns=_describe_columns(verified, outline),
+            sensitive_columns=list(outline.sensitive.columns) if isinstance(outline.sensitive, JointAxis) else [],
         ),
         release=ReleaseFacts(
             rows=audit.rows,

@@ -6,12 +6,14 @@ import numpy as np
 import polars as pl
 
 from betalike.axis import Axis, HierarchyAxis, OrderedAxis, parse_values
-from betalike.certificate import Certificate
+from betalike.certificate import Certificate, Promise
 from betalike.distances import Ground
+from betalike.engines.joint import joint_axis
 from betalike.errors import CertificateError, InputError
 from betalike.hierarchy import Hierarchy
 from betalike.models import (
     MODELS,
+    AnyLikeness,
     Closeness,
     DisclosureForLikeness,
     Model,
@@ -19,8 +21,9 @@ from betalike.models import (
     WiderLikeness,
     make_capped,
     make_model,
+    of_each_column,
 )
-from betalike.models.sets import Nodes, Windows
+from betalike.models.sets import Columns, Nodes, Windows
 from betalike.models.wider import TWO_SIDED
 from betalike.schema import Kind
 
@@ -28,19 +31,26 @@ from betalike.schema import Kind
 def promised_model(certificate: Certificate) -> Model:
     """The promise that a certificate tells of."""
     promise = certificate.promise
-    name = promise.model.removeprefix(TWO_SIDED).partition("-likeness")[0]
     try:
-        if name == "capped":
-            cap = ToldCap.of(promise.caps, sum(certificate.prior_counts.values()))
-            model: Model | DisclosureForLikeness | None = make_capped(promise.beta, cap, promise.k, promise.parameters)
-        else:
-            told = {"beta": promise.beta, **promise.parameters}
-            model = make_model(name, promise.k, told) if name in MODELS else None
+        model = _make(promise, sum(certificate.prior_counts.values()))
+        if certificate.table.sensitive_columns and isinstance(model, AnyLikeness):
+            model = of_each_column(model, certificate.table.sensitive_columns)
     except (InputError, TypeError) as error:
         raise CertificateError(f"the promise that the certificate tells of cannot be: {error}") from error
     if model is None or isinstance(model, DisclosureForLikeness) or model.name != promise.model:
         raise CertificateError("the certificate tells of a promise that this version of betalike does not know.")
+    if model.parameters.get("columns") != promise.parameters.get("columns"):
+        raise CertificateError("the certificate's promise is about other columns than its table has.")
     return model
+
+
+def _make(promise: Promise, n_rows: int) -> Model | DisclosureForLikeness | None:
+    """The promise, of whichever columns; None if nothing is known by its name."""
+    name = promise.model.removeprefix(TWO_SIDED).partition("-likeness")[0]
+    parameters = {parameter: told for parameter, told in promise.parameters.items() if parameter != "columns"}
+    if name == "capped":
+        return make_capped(promise.beta, ToldCap.of(promise.caps, n_rows), promise.k, parameters)
+    return make_model(name, promise.k, {"beta": promise.beta, **parameters}) if name in MODELS else None
 
 
 def promised_axis(certificate: Certificate, model: Model) -> Axis:
@@ -53,8 +63,10 @@ def promised_axis(certificate: Certificate, model: Model) -> Axis:
     is_ordered = ground is Ground.ORDERED or isinstance(span, Windows)
     if is_ordered and not _are_in_order(labels):
         raise CertificateError("the sensitive values in the certificate are not in the order that its distances need.")
-    if isinstance(span, Nodes):
-        axis: Axis = _tree_axis(name, labels, certificate.promise.hierarchy)
+    if isinstance(span, Columns):
+        axis: Axis = joint_axis(name, span.columns, labels)
+    elif isinstance(span, Nodes):
+        axis = _tree_axis(name, labels, certificate.promise.hierarchy)
     elif isinstance(span, Windows):
         axis = _number_axis(name, labels)
     elif ground is Ground.HIERARCHICAL:

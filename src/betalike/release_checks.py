@@ -11,9 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.axis import Axis
-from betalike.certificate import Certificate, published_name, rows_told
+from betalike.certificate import Certificate, protected_columns, published_name, rows_told
 from betalike.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
 from betalike.engines.coding import code_sensitive, comparable
+from betalike.engines.joint import join_columns, joint_axis
 from betalike.engines.streams import scan_release
 from betalike.errors import SchemaError
 from betalike.measures import Audit, measure_perturbed, measure_withheld
@@ -67,12 +68,20 @@ class Values:
     @staticmethod
     def of(certificate: Certificate) -> Values:
         """The values that a certificate tells."""
-        labels = list(certificate.prior_counts)
+        labels, columns = list(certificate.prior_counts), certificate.table.sensitive_columns
         name = certificate.table.sensitive
+        counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
+        if columns:
+            return Values(labels, counts, joint_axis(name, columns, labels), np.arange(len(labels)))
         column = pl.Series(name, labels, dtype=pl.String)
         axis, codes, _ = code_sensitive(column, Attribute(name, Role.SENSITIVE), missing_is_value=True)
-        counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
         return Values(labels, counts, axis, np.argsort(codes))
+
+
+def sensitive_column(frame: pl.DataFrame, certificate: Certificate) -> pl.Series:
+    """The sensitive column of a table; where there are several, the labels of their combinations."""
+    name, columns = certificate.table.sensitive, certificate.table.sensitive_columns
+    return join_columns(frame, columns, name)[name] if columns else frame[name]
 
 
 def is_exact(certificate: Certificate) -> bool:
@@ -86,8 +95,8 @@ def check_exact(
     """Check the published table, the file beside it, the promise, and everything that the certificate tells of them."""
     table = certificate.table
     is_perturbed = certificate.scheme.name == PERTURB
-    columns = [*table.quasi_identifiers, *([table.sensitive] if is_perturbed else []), *table.kept]
-    frame = _read(folder / published, columns)
+    sensitive = protected_columns(certificate) if is_perturbed else []
+    frame = _read(folder / published, [*table.quasi_identifiers, *sensitive, *table.kept])
     if not check("readable", frame is not None, f"{published} is not the table that the certificate tells of."):
         return
     assert frame is not None
@@ -99,7 +108,7 @@ def check_exact(
     model = any_likeness_of(promised_model(certificate), certificate.scheme.name)
     promise = Promise(model, promised_axis(certificate, model))
     if is_perturbed:
-        judged = _check_perturbed(folder, frame[table.sensitive], values, promise, check)
+        judged = _check_perturbed(folder, sensitive_column(frame, certificate), values, promise, check)
     else:
         judged = _check_withheld(folder, values, promise, check)
     if judged is None:

@@ -19,6 +19,7 @@ LAYERS: list[set[str]] = [
     {"hierarchy"},
     {"schema"},
     {"axis"},
+    {"joint"},
     {"table"},
     {"loss", "hilbert", "distances"},
     {"models"},

@@ -281,7 +281,7 @@ def audit(
     """Measure what any published table keeps: k, l, t, beta, delta, and its worst class."""
 
     def command() -> int:
-        from betalike.cli.arguments import split_list, wider_arguments
+        from betalike.cli.arguments import one_or_several, split_list, wider_arguments
         from betalike.errors import ParameterError
 
         wider = wider_arguments({"negative_beta": negative_beta, "groups": groups, "with_values": with_values})
@@ -290,7 +290,7 @@ def audit(
         audited = betalike.audit(
             published,
             quasi_identifiers=split_list(qi),
-            sensitive=sensitive,
+            sensitive=one_or_several(sensitive),
             original=original,
             certificate=certificate,
             beta=beta,

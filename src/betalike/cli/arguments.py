@@ -20,6 +20,12 @@ def split_list(given: list[str] | None) -> list[str]:
     return [part.strip() for text in given or [] for part in text.split(",") if part.strip()]
 
 
+def one_or_several(given: str) -> Any:
+    """A column, or a list where several are named; what mypy calls Any is told apart by who takes it."""
+    names = split_list([given])
+    return names if len(names) > 1 else given
+
+
 def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:
     """What to call `betalike.publish` with; options on the command line win over the specification."""
     arguments = _arguments(given, spec, tuple(WORDS))
@@ -49,6 +55,8 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
     lists = {name: split_list(given[name]) for name in ("quasi_identifiers", "keep", "missing") if given.get(name)}
     arguments |= lists
     plain = ("table", "sensitive", "out", "scheme", "hierarchies", "missing_sensitive", "format", "layout", "delimiter")
+    if given.get("sensitive") is not None:
+        given["sensitive"] = one_or_several(given["sensitive"])
     for name in (*plain, *PROMISE, "force", "seed"):
         if given.get(name) is not None:
             arguments[name] = given[name]
@@ -59,8 +67,10 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
         if column in kinds:
             raise ParameterError(f"'{column}' is named with --numeric and with --categorical. Choose one.")
         kinds[column] = "numeric"
+    protected = arguments.get("sensitive", [])
+    sensitive = [protected] if isinstance(protected, str) else protected
     for name in ("kinds", "domains", "weights"):  # of columns that the command line leaves out
-        named = [*arguments.get("quasi_identifiers", []), *([] if name == "weights" else [arguments.get("sensitive")])]
+        named = [*arguments.get("quasi_identifiers", []), *([] if name == "weights" else sensitive)]
         arguments[name] = {column: said for column, said in arguments.get(name, {}).items() if column in named}
     if kinds:
         arguments["kinds"] = {**arguments.get("kinds", {}), **kinds}

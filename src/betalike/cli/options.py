@@ -9,7 +9,9 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 Qi = Annotated[list[str] | None, typer.Option("--qi", help="Quasi-identifiers: columns others may know, a,b,c.")]
-Sensitive = Annotated[str | None, typer.Option("--sensitive", help="The column to protect.")]
+Sensitive = Annotated[
+    str | None, typer.Option("--sensitive", help="The column to protect; publish takes several too, a,b.")
+]
 Hierarchies = Annotated[
     Path | None, typer.Option("--hierarchies", help="Folder with a <column>.csv for each hierarchy (leaf;...;*).")
 ]

@@ -11,7 +11,7 @@ from betalike.models.monotone import MonotoneCap, ToldCap
 from betalike.models.rule import Rule
 from betalike.models.transition import UNITS, Transition, judge_transition, used_by_transition
 from betalike.models.verdict import Model, Verdict
-from betalike.models.wider import AnyLikeness, WiderLikeness, any_likeness_of, likeness_of, widen
+from betalike.models.wider import AnyLikeness, WiderLikeness, any_likeness_of, likeness_of, of_each_column, widen
 
 __all__ = [
     "MODELS",
@@ -39,6 +39,7 @@ __all__ = [
     "likeness_of",
     "make_capped",
     "make_model",
+    "of_each_column",
     "posterior_cap",
     "takes",
     "used_by_transition",

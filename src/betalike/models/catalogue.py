@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from betalike.axis import Axis
 from betalike.distances import Ground
 from betalike.errors import ParameterError, suggestion
+from betalike.joint import JointAxis
 from betalike.models.anonymity import Anonymity
 from betalike.models.closeness import Closeness
 from betalike.models.disclosure import Disclosure, DisclosureForLikeness
@@ -19,7 +20,7 @@ from betalike.models.diversity import Diversity, Variety
 from betalike.models.likeness import Form, Likeness
 from betalike.models.monotone import Cap
 from betalike.models.verdict import Model
-from betalike.models.wider import widen
+from betalike.models.wider import of_each_column, widen
 
 Ints = NDArray[np.int64]
 
@@ -97,6 +98,8 @@ def fit(model: Model | DisclosureForLikeness, counts: Ints, sensitive: Axis) -> 
     """The promise for a table, with all that was left to it decided; an error if the table cannot keep it."""
     if isinstance(model, DisclosureForLikeness):
         model = model.for_table(counts)
+    if isinstance(sensitive, JointAxis):
+        model = of_each_column(model, sensitive.columns)
     model.check_feasible(counts, sensitive)
     return replace(model, ground=model.ground_of(sensitive)) if isinstance(model, Closeness) else model
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.errors import ParameterError, suggestion
+from betalike.errors import ParameterError, SchemaError, suggestion
+from betalike.joint import JointAxis
 from betalike.models.verdict import check_positive
 from betalike.schema import Kind
 
@@ -190,7 +191,41 @@ class Windows:
             )
 
 
-Span = Values | Nodes | Windows
+@dataclass(frozen=True)
+class Columns:
+    """Every value of each of several columns by itself, whatever the others are."""
+
+    columns: tuple[str, ...]
+
+    @property
+    def suffix(self) -> str:
+        """What the promise is about, in its name."""
+        return "-of-each-column"
+
+    @property
+    def parameters(self) -> dict[str, float | str | bool | list[str]]:
+        """The columns."""
+        return {"columns": list(self.columns)}
+
+    def sets(self, sensitive: Axis, n_values: int) -> Sets:
+        """For each value of each column, the combinations that it is in."""
+        codes = sensitive.codes if isinstance(sensitive, JointAxis) else np.arange(n_values)[:, None]
+        members = [np.flatnonzero(of_column == code) for of_column in codes.T for code in range(of_column.max() + 1)]
+        return Sets.of([combinations.tolist() for combinations in members])
+
+    def check(self, sensitive: Axis) -> None:
+        """Refuse other columns than those, and one with a single value."""
+        if not isinstance(sensitive, JointAxis) or sensitive.columns != self.columns:
+            raise ParameterError("the promise is not about these columns.")
+        for column, codes in zip(sensitive.columns, sensitive.codes.T, strict=True):
+            if codes.max() == 0:
+                raise SchemaError(
+                    f"the sensitive column '{column}' has 1 distinct value, so everybody's is known beforehand and "
+                    "there is nothing to protect. Leave it out, or choose a column with at least two values."
+                )
+
+
+Span = Values | Nodes | Windows | Columns
 
 
 def _numbers(sensitive: Axis) -> list[Fraction]:

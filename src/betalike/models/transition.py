@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from betalike.axis import Axis
 from betalike.models.likeness import Likeness
-from betalike.models.sets import Sets
+from betalike.models.sets import Columns, Sets
 from betalike.models.verdict import Verdict
-from betalike.models.wider import AnyLikeness, Demands
+from betalike.models.wider import AnyLikeness, Demands, WiderLikeness
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -103,18 +103,25 @@ def judge_transition(
     allowed = _allowed(demands, transition, counts)
     prior = counts / n_rows
     posterior = transition.posterior(counts)
+    of_sets = demands.sets.totals(counts) / n_rows if _is_of_columns(model) else prior
+    gain = (sums_over(demands.sets, posterior) if _is_of_columns(model) else posterior) / of_sets[:, None] - 1
     used = used_by_transition(demands, posterior, transition.published(counts) > 0)
     used = np.where(allowed, np.minimum(used, 1.0), used)
     worst, worst_seen = np.unravel_index(np.argmax(used), used.shape)
     inside = demands.sets.order[demands.sets.first[worst] : demands.sets.last[worst] + 1]
     return Verdict(
         holds=bool(allowed.all()),
-        worst_gain=max(float((posterior / prior[:, None]).max()) - 1, 0.0),
+        worst_gain=max(float(gain.max()), 0.0),
         worst_ratio=float(used.max()),
         worst_class=int(worst_seen),
         worst_value=int(inside[np.argmax((posterior / prior[:, None])[inside, worst_seen])]),
         smallest_class=0,  # there are no classes
     )
+
+
+def _is_of_columns(model: AnyLikeness) -> bool:
+    """Whether gains are those of each column's values rather than of combinations."""
+    return isinstance(model, WiderLikeness) and isinstance(model.span, Columns)
 
 
 def _demands(model: AnyLikeness, counts: Ints, sensitive: Axis | None) -> Demands:
@@ -130,7 +137,7 @@ def _allowed(demands: Demands, transition: Transition, counts: Ints) -> NDArray[
     """Whether each set of values keeps its cap and its floor for whoever sees each value, decided with integers."""
     published = transition.published(counts)
     largest = int(counts.sum()) * UNITS  # fractions up to it are as good as the bounds: no posterior lies between
-    joint = _of_sets(demands.sets, transition.units.astype(object) * counts.astype(object)[:, None])
+    joint = sums_over(demands.sets, transition.units.astype(object) * counts.astype(object)[:, None])
     allowed = np.ones(joint.shape, dtype=bool)
     for number, bound in enumerate(demands.caps):
         cap = bound.greatest_fraction(largest)
@@ -143,7 +150,7 @@ def _allowed(demands: Demands, transition: Transition, counts: Ints) -> NDArray[
 
 def used_by_transition(demands: Demands, posterior: Floats, is_seen: NDArray[np.bool_]) -> Floats:
     """How much of what is allowed is used on each set (rows) by whoever sees each value (columns), rounded."""
-    share = _of_sets(demands.sets, posterior)
+    share = sums_over(demands.sets, posterior)
     with np.errstate(divide="ignore", invalid="ignore"):
         used = share / demands.ceilings[:, None]
         if demands.floors:
@@ -151,7 +158,7 @@ def used_by_transition(demands: Demands, posterior: Floats, is_seen: NDArray[np.
     return np.where(is_seen[None, :], used, 0.0)
 
 
-def _of_sets(sets: Sets, of_values: NDArray[Any]) -> NDArray[Any]:
+def sums_over(sets: Sets, of_values: NDArray[Any]) -> NDArray[Any]:
     """Sums over the values of each set."""
     if len(sets.order) == len(sets.first):  # every value by itself
         return of_values[sets.order]

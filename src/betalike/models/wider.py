@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from numbers import Real
 
@@ -17,7 +17,7 @@ from betalike.models.caps import LARGEST_DENOMINATOR, Bound
 from betalike.models.floors import Floor
 from betalike.models.likeness import Likeness
 from betalike.models.rule import ANYTHING, Rule, count_up
-from betalike.models.sets import Nodes, Sets, Span, Values, Windows
+from betalike.models.sets import Columns, Nodes, Sets, Span, Values, Windows
 from betalike.models.verdict import Model, Verdict, apply, check_table, exact, verdict_on
 from betalike.table import ClassCounts
 
@@ -145,19 +145,20 @@ class WiderLikeness:
         demands = self.demands(counts, sensitive)
         largest = max(int(counts.sum()), int(classes.sizes.max()))
         allowed = apply(demands.rule(self.k, len(counts), largest), classes)
-        sets = demands.sets
-        used = used_by_classes(
-            sets.order,
-            sets.first,
-            sets.last,
-            demands.ceilings,
-            demands.bottoms,
-            classes.starts,
-            classes.value,
-            classes.count,
-            classes.n_values,
-        )
-        return verdict_on(allowed, used, classes, counts)
+        used = _used(demands.sets, demands.ceilings, demands.bottoms, classes)
+        verdict = verdict_on(allowed, used, classes, counts)
+        if not isinstance(self.span, Columns):
+            return verdict
+        # A combination's gain tells nothing here: the greatest of a column's value is told.
+        shares = demands.sets.totals(counts) / counts.sum()
+        times = _used(demands.sets, shares, np.zeros_like(shares), classes)
+        return replace(verdict, worst_gain=float(times.max()) - 1)
+
+
+def _used(sets: Sets, caps: Floats, floors: Floats, classes: ClassCounts) -> Floats:
+    """How much each class uses of what it is allowed."""
+    counted = classes.starts, classes.value, classes.count, classes.n_values
+    return used_by_classes(sets.order, sets.first, sets.last, caps, floors, *counted)
 
 
 AnyLikeness = Likeness | WiderLikeness
@@ -187,6 +188,22 @@ def widen(
     elif width is not None:
         span = Windows(width, bool(with_values))
     return WiderLikeness(limit, negative_beta, span)
+
+
+def of_each_column(model: Model, columns: Sequence[str]) -> WiderLikeness:
+    """Likeness of the values of each of several columns; an error if something else is promised."""
+    wider = WiderLikeness(model) if isinstance(model, Likeness) else model
+    if not isinstance(wider, WiderLikeness):
+        raise ParameterError(
+            f"several sensitive columns are named, and {model.name} is promised for one. Promise likeness, with a beta "
+            "or a cap, or publish a single sensitive column."
+        )
+    if not isinstance(wider.span, Values):
+        raise ParameterError(
+            "several sensitive columns are named: groups and a width cannot be promised then. Leave them out, or "
+            "publish a single sensitive column."
+        )
+    return replace(wider, span=Columns(tuple(columns)))
 
 
 def likeness_of(model: Model, scheme: str) -> Likeness:
