@@ -184,3 +184,10 @@ def test_what_cannot_be_promised_is_refused(desk: Desk, changes: dict[str, Any],
 def test_a_perturbation_that_would_keep_nothing_is_refused(desk: Desk) -> None:
     outcome = desk.publish(scheme="perturb", negative_beta="0.0001")
     assert_refused(outcome, "two-sided-enhanced-likeness", "keep its sensitive value", "'baseline'", status=1)
+
+
+@pytest.mark.parametrize("name", ["symmetric", "groups and values", "intervals", "perturbed intervals", "withheld"])
+def test_the_engine_out_of_core_keeps_wider_promises_too(desk: Desk, name: str) -> None:
+    publish(desk, name, engine="outofcore")
+    outcome = run("verify", desk.out, "--original", desk.folder / "people.csv")
+    assert outcome.status == 0, outcome.text

@@ -25,7 +25,8 @@ class Group(NamedTuple):
     Numbers of tuples are whole, and held as floats, which kernels add up faster. `cap` is the promise, `tight` what the
     group's parts should keep, so that they have slack for cuts to come; a set of some size may hold
     floor(cap * size + margin) tuples of a value. `can_have` tells for small sizes whether a part may have them.
-    `held` are the numbers of the values in the table, for what is demanded of sets of them.
+    `held` are the numbers of the values in the table, for what is demanded of sets of them. Values may have a `floor`;
+    `lift` is to it what `tight` is to the cap.
     """
 
     cell: Ids
@@ -41,6 +42,8 @@ class Group(NamedTuple):
     held: Ids
     order: Ints
     demands: Ints
+    floor: Floats
+    lift: Floats
 
 
 @kernel
@@ -68,6 +71,11 @@ def gather(problem: Problem, cell: Ids, count: Ints, loss: float, reserve: float
         number[held[v]] = -1
         cap[v], margin[v] = rounding_down(problem.numerator[held[v]], problem.denominator[held[v]], size)
         tight[v] = max(cap[v] * (1.0 - reserve * np.sqrt(loss)), 0.5 * (total[v] / size + cap[v]))
+    floor = np.empty(n_values if len(problem.floor) > 0 else 0, dtype=np.float64)
+    lift = np.empty_like(floor)
+    for v in range(len(floor)):
+        floor[v] = problem.floor[held[v]]
+        lift[v] = min(floor[v] * (1.0 + reserve * np.sqrt(loss)), 0.5 * (total[v] / size + floor[v]))
     can_have = list_sizes(total, cap, margin, int(min(size, LARGEST_LISTED)), problem.k)
     return Group(
         cell,
@@ -83,6 +91,8 @@ def gather(problem: Problem, cell: Ids, count: Ints, loss: float, reserve: float
         held[:n_values],
         problem.order,
         problem.demands,
+        floor,
+        lift,
     )
 
 

@@ -18,6 +18,10 @@ Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 
 
+Floats = NDArray[np.float64]
+NO_FLOOR: Floats = np.zeros(0)
+
+
 class Problem(NamedTuple):
     """A table to be split under caps; a tuple, because that is what compiled code takes.
 
@@ -33,11 +37,12 @@ class Problem(NamedTuple):
     k: int
     order: Ints = ANYTHING.order
     demands: Ints = ANYTHING.demands
+    floor: Floats = NO_FLOOR
 
 
 def pose(cells: Cells, model: AnyLikeness) -> Problem:
     """The problem of splitting a table under a promise."""
-    value, rule = _demands(cells, model)
+    value, rule, floor = _demands(cells, model)
     return Problem(
         axes=pack_axes(cells.axes, cells.weights),
         points=cells.points,
@@ -48,23 +53,25 @@ def pose(cells: Cells, model: AnyLikeness) -> Problem:
         k=model.k,
         order=rule.order,
         demands=rule.demands,
+        floor=floor,
     )
 
 
-def _demands(cells: Cells, model: AnyLikeness) -> tuple[Ids, Rule]:
-    """The values that cells have for the kernels, and the rule for these.
+def _demands(cells: Cells, model: AnyLikeness) -> tuple[Ids, Rule, Floats]:
+    """The values that cells have for the kernels, the rule for these, and their floors if each has one.
 
     Where each value is promised as one of a set, and nothing else, the sets are the values.
     """
     counts = cells.value_counts
     if isinstance(model, Likeness):
-        return cells.value, model.rule(counts)
+        return cells.value, model.rule(counts), NO_FLOOR
     demands = model.demands(counts, cells.sensitive)
     set_of_value = demands.sets.of_value(len(counts))
     if set_of_value is None:
-        return cells.value, demands.rule(model.k, len(counts), cells.n_rows)
+        return cells.value, demands.rule(model.k, len(counts), cells.n_rows), NO_FLOOR
     every = np.arange(len(demands.caps))
     rule = replace(demands, sets=Sets(every, every, every)).rule(model.k, len(every), cells.n_rows)
     if not demands.floors:  # caps on values are all that SEAM looks after by itself
         rule = rule._replace(order=ANYTHING.order, demands=ANYTHING.demands)
-    return set_of_value[cells.value].astype(np.int32), rule
+    floor = demands.bottoms if demands.floors else NO_FLOOR
+    return set_of_value[cells.value].astype(np.int32), rule, floor

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from betalike.compilation import kernel
 from betalike.schemes.packing import range_loss
-from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes
+from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes, lift_cores
 from betalike.schemes.seam.cuts import WIDE, Cuts, find_cuts, is_left, left_of
 from betalike.schemes.seam.group import Group, gather, least_size, meets_all
 from betalike.schemes.seam.problem import Problem
@@ -93,8 +93,7 @@ def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Fl
         if bound[cut] <= best_fit[0] or n_fits == MOST_FITS:
             if best < 0:
                 break
-            cap = group.tight if best_fit[3] else group.cap
-            is_filled = fill_cores(group, best_left, (best_fit[1], best_fit[2]), cap, cores)
+            is_filled = fill_both(group, best_left, (best_fit[1], best_fit[2]), best_fit[3], cores)
             if is_filled and meets_all(group, cores):
                 break
             n_refused += is_filled
@@ -118,6 +117,14 @@ def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Fl
             best, best_fit = cut, fit
             best_left[:] = left
     return best
+
+
+@kernel
+def fill_both(group: Group, left: Floats, sizes: tuple[float, float], has_reserve: bool, cores: Floats) -> bool:
+    """Fill both cores of a cut, perhaps with a reserve; False if it cannot be done evenly."""
+    if len(group.floor) > 0:
+        return lift_cores(group, left, sizes, has_reserve, cores)
+    return fill_cores(group, left, sizes, group.tight if has_reserve else group.cap, cores)
 
 
 @kernel
