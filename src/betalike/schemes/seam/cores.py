@@ -99,15 +99,6 @@ def can_part(left: Floats, total: Floats, sizes: tuple[float, float, float], cap
 
 
 @kernel
-def can_form(group: Group, left: Floats, sizes: tuple[float, float, float], has_reserve: bool) -> bool:
-    """Whether parts of these sizes can all be allowed, perhaps with a reserve."""
-    cap = group.tight if has_reserve else group.cap
-    if len(group.floor) == 0:
-        return can_part(left, group.total, sizes, cap, group.margin)
-    return can_lift(left, group.total, sizes, cap, group.margin, group.lift if has_reserve else group.floor)
-
-
-@kernel
 def fit_sizes(
     group: Group, left: Floats, sizes: tuple[float, float], gains: tuple[float, float], to_beat: float
 ) -> tuple[float, float, float, bool]:
@@ -115,9 +106,11 @@ def fit_sizes(
 
     Starts from the formula's sizes and lets the seam grow while what is gained is still above `to_beat`.
     """
+    has_floor = len(group.floor) > 0
     extra = 0  # what the seam gets beyond the formula
     for attempt in range(ATTEMPTS):
         has_reserve = attempt < ATTEMPTS_WITH_RESERVE
+        cap, floor = (group.tight, group.lift) if has_reserve else (group.cap, group.floor)
         best, can_beat = (to_beat, 0.0, 0.0, False), False
         for quarter in range(5 if extra > 0 else 1):  # of it from the left core
             from_left = extra * quarter // 4
@@ -130,7 +123,11 @@ def fit_sizes(
             if (
                 gain > best[0]
                 and is_size(group, rest)
-                and can_form(group, left, (size_left, size_right, rest), has_reserve)
+                and (
+                    can_lift(left, group.total, (size_left, size_right, rest), cap, group.margin, floor)
+                    if has_floor
+                    else can_part(left, group.total, (size_left, size_right, rest), cap, group.margin)
+                )
             ):
                 best = (gain, size_left, size_right, has_reserve)
         if best[1] + best[2] > 0.0:
