@@ -21,7 +21,7 @@ def split_list(given: list[str] | None) -> list[str]:
 
 
 def one_or_several(given: str) -> Any:
-    """A column, or a list where several are named; what mypy calls Any is told apart by who takes it."""
+    """A column, or a list where several are named."""
     names = split_list([given])
     return names if len(names) > 1 else given
 
