@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +14,15 @@ import numpy as np
 from betalike.attacks.opening import open_target
 from betalike.attacks.result import AttackReport
 from betalike.attacks.running import ATTACKS, check_names, run_attacks
-from betalike.certificate import FILE_NAME, certificate_from_dict, read_certificate
+from betalike.certificate import FILE_NAME, certificate_from_dict, protected_columns, read_certificate
 from betalike.comparison import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
-from betalike.engine_choice import EngineChoice, EngineName, choose_engine, open_engine
+from betalike.engine_choice import EngineChoice, EngineName, check_in_memory, choose_engine, open_engine
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.streams import scan_release
 from betalike.errors import FileError, ParameterError
 from betalike.inputs import (
     Frame,
+    check_one_sensitive,
     choose,
     choose_certificate,
     choose_hierarchies,
@@ -43,7 +44,7 @@ from betalike.inspection import (
 from betalike.io.description import Description, describe_frame
 from betalike.io.frames import like, to_polars
 from betalike.io.tables import load
-from betalike.models import Form, Likeness, Transition, make_model
+from betalike.models import Form, Likeness, MonotoneCap, Transition, make_capped, make_model, widen
 from betalike.progress import SILENT, Progress
 from betalike.publication import Format, Job, Layout, Stopwatch, Verified, publish_in_memory, publish_to_folder
 from betalike.queries.answer import Answer
@@ -53,7 +54,7 @@ from betalike.randomness import randomness
 from betalike.release_checks import is_exact
 from betalike.release_folder import holds_release
 from betalike.schema import Attribute, Kind, Role, Schema
-from betalike.schemes import DEFAULT_SCHEME, choose_promise, make_scheme
+from betalike.schemes import DEFAULT_SCHEME, capping, check_kept, choose_promise, make_scheme
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def publish(
     table: Frame,
     *,
     quasi_identifiers: Sequence[str],
-    sensitive: str,
+    sensitive: str | Sequence[str],
     beta: float | None = None,
     out: str | Path | None = None,
     scheme: str = DEFAULT_SCHEME,
@@ -99,6 +100,11 @@ def publish(
     l: float | None = None,  # noqa: E741 - the name that everybody uses
     c: float | None = None,
     ground: str | None = None,
+    negative_beta: float | str | None = None,
+    groups: Sequence[str] | None = None,
+    width: float | None = None,
+    with_values: bool | None = None,
+    cap: Callable[[float], float] | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     kinds: Mapping[str, str] | None = None,
     domains: Mapping[str, tuple[Any, Any]] | None = None,
@@ -122,7 +128,8 @@ def publish(
     Args:
         table: a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a CSV, Parquet or Arrow IPC file.
         quasi_identifiers: columns that others may know; they are generalized (exact with "perturb" and "baseline").
-        sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline").
+        sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline"). Of a list
+            of columns, each is promised on its own; in memory only.
         beta: by how much a value may at most become likelier, relative to its share of the table.
         out: folder for published.csv and certificate.json; without it the release stays in memory.
         scheme: "seam" (which loses least), "burel", "burel+split" and the rivals "lmondrian", "dmondrian", "tmondrian",
@@ -137,6 +144,12 @@ def publish(
         l: of l-diversity: how many values a class has at least.
         c: of recursive l-diversity: how much of the rarer values the most frequent one may make.
         ground: of t-closeness: distances between values, "equal", "ordered" or "hierarchical"; else the natural ones.
+        negative_beta: of likeness: by how much of itself a share may fall in a class, a number below 1, or "symmetric":
+            at most as many times rarer as it may become likelier. By default a value may be absent.
+        groups: of likeness: nodes of the sensitive column's hierarchy; the values under each are promised together.
+        width: of likeness: values in any interval of this width are promised together, for numbers and dates.
+        with_values: of groups and width: whether each value is promised by itself too; it is not by default.
+        cap: in place of beta and model: any monotone function from a share in the table to the highest in a class.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.
         kinds: types of columns where the guess is wrong: "numeric", "integer", "real", "date", "datetime" or
             "categorical".
@@ -157,8 +170,14 @@ def publish(
         progress: something that shows how far the work is.
     """
     chosen = make_scheme(scheme, randomness(seed), **dict(options or {}))
-    parameters = {"beta": beta, "t": t, "delta": delta, "l": l, "c": c, "ground": ground}
-    promise = make_model(choose_promise(scheme, model), k, parameters)
+    wider = {"negative_beta": negative_beta, "groups": groups, "width": width, "with_values": with_values}
+    parameters = {"t": t, "delta": delta, "l": l, "c": c, "ground": ground, **wider}
+    promise = (
+        make_model(choose_promise(scheme, model), k, {"beta": beta, **parameters})
+        if cap is None
+        else make_capped(beta, capping(scheme, model, cap), k, parameters)
+    )
+    check_kept(scheme, promise)
     if out is not None and str(out) == "":
         raise ParameterError("out is empty; name a folder for the release.")
     schema = make_schema(
@@ -166,6 +185,8 @@ def publish(
     )
     choice = choose_engine(table, engine, memory, len(schema.names))
     form = Format.PARQUET if choice.name is EngineName.SPARK else Format.CSV
+    if schema.parts:
+        check_in_memory(choice)
     if format is not None:
         form = choose(Format, format, "format")
     job = Job(chosen, promise, choose(Layout, layout, "layout"), form, tuple(keep))
@@ -202,6 +223,11 @@ def audit(
     beta: float | None = None,
     model: str = "enhanced",
     k: int = 1,
+    negative_beta: float | str | None = None,
+    groups: Sequence[str] | None = None,
+    width: float | None = None,
+    with_values: bool | None = None,
+    cap: Callable[[float], float] | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
@@ -210,6 +236,7 @@ def audit(
 
     The prior comes from the original table, else from a certificate, else (with a warning) from the table itself.
     """
+    check_one_sensitive(sensitive, "audited")
     if is_path(table) and (Path(table) / FILE_NAME).is_file():
         refuse_exact(Path(table))
     elif is_path(table) and Path(table).is_dir() and not holds_release(Path(table)):
@@ -222,7 +249,14 @@ def audit(
         prior = prior_from_certificate(choose_certificate(certificate), sensitive)
     else:
         prior = None
-    likeness = None if beta is None else Likeness(beta, choose(Form, model, "model"), k)
+    wider: dict[str, Any] = {"negative_beta": negative_beta, "groups": groups, "width": width}
+    wider["with_values"] = with_values
+    if beta is None and cap is None and any(given is not None for given in wider.values()):
+        raise ParameterError("beta is missing. What widens a promise is checked along with a beta, such as 4.")
+    monotone = None if cap is None else MonotoneCap(cap)
+    likeness = None
+    if beta is not None or monotone is not None:
+        likeness = widen(Likeness(beta, choose(Form, model, "model"), k, monotone), **wider)
     return audit_frame(
         frame, list(quasi_identifiers), Attribute(sensitive, Role.SENSITIVE, hierarchy=tree), prior, likeness
     )
@@ -236,7 +270,8 @@ def verify(
     certificate = read_certificate(folder)
     frame = None
     if original is not None:
-        names = [*(certificate.table.quasi_identifiers if is_exact(certificate) else []), certificate.table.sensitive]
+        exact = certificate.table.quasi_identifiers if is_exact(certificate) else []
+        names = [*exact, *protected_columns(certificate)]
         frame = read_text(original, names, missing, delimiter)
     return check_release(folder, certificate, frame)
 
@@ -338,6 +373,7 @@ def compare(
         seed: repeatable choices, for experiments only.
         progress: something that shows how far the work is.
     """
+    check_one_sensitive(sensitive, "compared")
     equal = None if match is None else choose(Equal, match, "match")
     chosen = tuple(schemes) if schemes is not None else DEFAULT_SCHEMES if equal is None else MATCHED_SCHEMES
     contest = Contest(

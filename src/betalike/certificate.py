@@ -29,8 +29,9 @@ class Promise(msgspec.Struct, frozen=True):
     holds: bool
     worst_gain: float
     worst_ratio: float
-    parameters: dict[str, float | str] = {}
+    parameters: dict[str, bool | float | str | list[str]] = {}
     hierarchy: list[list[str]] = []
+    caps: dict[str, str] = {}
 
 
 class Scheme(msgspec.Struct, frozen=True):
@@ -61,6 +62,7 @@ class TableFacts(msgspec.Struct, frozen=True):
     sensitive: str
     kept: list[str]
     columns: list[Column]
+    sensitive_columns: list[str] = []
 
 
 class ReleaseFacts(msgspec.Struct, frozen=True):
@@ -138,6 +140,11 @@ def published_name(certificate: Certificate) -> str | None:
     """The published table of a release: a file, or a folder of files."""
     names = [Path(name).parts[0] for name in certificate.files if name.startswith("published.")]
     return names[0] if names else None
+
+
+def protected_columns(certificate: Certificate) -> list[str]:
+    """The sensitive columns of a release; mostly one."""
+    return certificate.table.sensitive_columns or [certificate.table.sensitive]
 
 
 def rows_told(certificate: Certificate) -> dict[str, int]:

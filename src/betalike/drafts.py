@@ -22,7 +22,7 @@ from betalike.companion_files import (
     write_transition,
 )
 from betalike.errors import GuaranteeError, ParameterError
-from betalike.models import DisclosureForLikeness, Likeness, Model, fit, likeness_of
+from betalike.models import AnyLikeness, DisclosureForLikeness, Model, any_likeness_of, fit
 from betalike.parting import part
 from betalike.progress import SILENT, Progress, Stopwatch
 from betalike.randomness import Randomness
@@ -280,7 +280,7 @@ class PerturbedDraft:
     rows: Any
     trace: Any
     outline: Margins
-    model: Likeness
+    model: AnyLikeness
     perturbing: Perturbing
 
     @property
@@ -313,7 +313,7 @@ class WithheldDraft:
     rows: Any
     trace: Any
     outline: Margins
-    model: Likeness
+    model: AnyLikeness
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -386,12 +386,12 @@ def _make_exact(engine: Engine, job: Job, scheme: Perturbation | Baseline, watch
     """Rows that stay exact, with a sensitive value that is drawn anew or left out."""
     with watch.step("count"):
         margins = engine.count_values()
-        model = likeness_of(fit(job.model, margins.value_counts, margins.sensitive), scheme.name)
+        model = any_likeness_of(fit(job.model, margins.value_counts, margins.sensitive), scheme.name)
     if isinstance(scheme, Baseline):
         with watch.step("assign"):
             return WithheldDraft(engine, job, *engine.publish_exactly(None, scheme.randomness), margins, model)
     with watch.step("plan"):
-        perturbing = scheme.perturbing(margins.value_counts, model)
+        perturbing = scheme.perturbing(margins.value_counts, model, margins.sensitive)
     with watch.step("assign"):
         rows, trace = engine.publish_exactly(scheme.draw(perturbing.transition), scheme.randomness)
     return PerturbedDraft(engine, job, rows, trace, margins, model, perturbing)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
+from betalike.engines.joint import JointEngine
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.outofcore import OutOfCoreEngine
 from betalike.errors import ParameterError
@@ -69,7 +70,8 @@ def open_engine(
         )
         return
     if choice.name is EngineName.MEMORY:
-        yield MemoryEngine(read(table, schema, missing, delimiter), schema)
+        carrier = JointEngine if schema.parts else MemoryEngine
+        yield carrier(read(table, schema, missing, delimiter), schema)
         return
     if folder is None:
         raise ParameterError("the engine 'outofcore' writes a release to a folder: name it with out.")
@@ -101,6 +103,15 @@ def choose_engine(table: Frame, wanted: str, memory: str | int | None, n_columns
     chosen = EngineName.MEMORY if needed <= budget else EngineName.OUTOFCORE
     limit = f"{in_words(at_hand)} at hand" if memory is None else f"the {in_words(budget)} allowed"
     return EngineChoice(chosen, budget, f"the table would take about {in_words(needed)} of {limit}")
+
+
+def check_in_memory(choice: EngineChoice) -> None:
+    """Refuse another engine for several sensitive columns, whose combinations are counted in memory."""
+    if choice.name is not EngineName.MEMORY:
+        raise ParameterError(
+            f"several sensitive columns are published in memory only, not with the engine '{choice.name}' "
+            f"({choice.reason}). Take --engine memory, or name one sensitive column."
+        )
 
 
 def is_spark_frame(table: Frame) -> bool:

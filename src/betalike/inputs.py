@@ -18,12 +18,13 @@ from betalike.io.tables import load
 from betalike.schema import Attribute, Kind, Role, Schema, text_columns
 
 Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
+JOINED = " + "  # between the names of several sensitive columns
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def make_schema(
     quasi_identifiers: Sequence[str],
-    sensitive: str,
+    sensitive: str | Sequence[str],
     hierarchies: str | Path | Mapping[str, Any] | None,
     kinds: Mapping[str, str] | None,
     domains: Mapping[str, tuple[Any, Any]] | None,
@@ -34,7 +35,10 @@ def make_schema(
     """Bring together what the user said about each column."""
     if isinstance(quasi_identifiers, str):
         raise ParameterError("quasi_identifiers must be a list of column names, not one text.")
-    named = [*quasi_identifiers, sensitive]
+    protected = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+    if not protected:
+        raise ParameterError("no sensitive column is named; name the column to protect.")
+    named = [*quasi_identifiers, *protected]
     typed = {column: choose(Kind, kind, f"type of '{column}'") for column, kind in (kinds or {}).items()}
     is_folder = isinstance(hierarchies, str | Path)  # it may hold hierarchies of columns that are numbers here
     ordered = {column for column, kind in typed.items() if kind.is_ordered and is_folder}
@@ -54,12 +58,20 @@ def make_schema(
             float((weights or {}).get(column, 1.0)),
         )
 
+    parts = tuple(attribute(column, Role.SENSITIVE) for column in protected)
     return Schema(
         tuple(attribute(column, Role.QUASI_IDENTIFIER) for column in quasi_identifiers),
-        attribute(sensitive, Role.SENSITIVE),
+        parts[0] if len(parts) == 1 else Attribute(JOINED.join(protected), Role.SENSITIVE),
         tuple(Attribute(column, Role.KEPT) for column in keep),
         is_missing_value,
+        parts if len(parts) > 1 else (),
     )
+
+
+def check_one_sensitive(sensitive: object, done: str) -> None:
+    """Refuse several sensitive columns where one is taken at a time."""
+    if not isinstance(sensitive, str):
+        raise ParameterError(f"sensitive columns are {done} one at a time: name one column, not a list.")
 
 
 def _check_named(option: str, given: Mapping[str, Any], named: Sequence[str]) -> None:

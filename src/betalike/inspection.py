@@ -11,21 +11,31 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import OrderedAxis, parse_values
-from betalike.certificate import Certificate, Column, file_of, published_name, read_certificate, rows_told
+from betalike.axis import Axis, OrderedAxis, parse_values
+from betalike.certificate import (
+    Certificate,
+    Column,
+    file_of,
+    protected_columns,
+    published_name,
+    read_certificate,
+    rows_told,
+)
 from betalike.engines.coding import code_sensitive
 from betalike.engines.combinations import count_combinations
+from betalike.engines.joint import counts_of_part, join_columns
 from betalike.engines.memory import label_values, recount, recount_distinct
 from betalike.engines.streams import scan_written, written_names
 from betalike.errors import CertificateError, GuaranteeError, SchemaError
 from betalike.hierarchy import ROOT
 from betalike.measures import Audit, measure
-from betalike.models import Model, Verdict
+from betalike.models import Model, Verdict, WiderLikeness
 from betalike.models.verdict import wording
+from betalike.promises_told import promised_axis, promised_model
 from betalike.publication import Format, Recount
-from betalike.release_checks import Check, check_exact, is_exact, is_same, promised_axis, promised_model
+from betalike.release_checks import Check, Values, check_exact, is_exact, is_same, sensitive_column
 from betalike.release_folder import sha256_of
-from betalike.schema import Attribute, Kind, Role, check_columns
+from betalike.schema import Attribute, Kind, check_columns
 from betalike.table import ClassCounts
 
 Ints = NDArray[np.int64]
@@ -105,7 +115,10 @@ def prior_from_column(column: pl.Series) -> tuple[str, Prior]:
 def prior_from_certificate(certificate: Certificate, sensitive: str) -> tuple[str, Prior]:
     """How often each sensitive value occurs, as a certificate tells."""
     _refuse_exact(certificate)
-    if certificate.table.sensitive != sensitive:
+    columns = certificate.table.sensitive_columns
+    if sensitive in columns:
+        return "certificate", counts_of_part(certificate.prior_counts, columns.index(sensitive))
+    if certificate.table.sensitive != sensitive or columns:
         raise CertificateError(f"the certificate is for the sensitive column '{certificate.table.sensitive}'.")
     return "certificate", dict(certificate.prior_counts)
 
@@ -158,8 +171,14 @@ def audit_frame(
     prior_counts = np.array([counts.get(label, 0) for label in labels], dtype=np.int64)
     counted = recount(frame.with_columns(texts), names, sensitive.name, labels)
     audit = measure(counted.classes, prior_counts, axis)
-    verdict = None if model is None else model.judge(counted.classes, prior_counts, axis)
+    verdict = None if model is None else _judge(model, counted.classes, prior_counts, axis)
     return Audited(audit, source, labels[audit.worst.value], verdict, tuple(warnings))
+
+
+def _judge(model: Model, classes: ClassCounts, counts: Ints, axis: Axis) -> Verdict:
+    if isinstance(model, WiderLikeness):
+        model.check_span(axis)
+    return model.judge(classes, counts, axis)
 
 
 def published_columns(name: str, columns: Sequence[str]) -> list[str]:
@@ -205,7 +224,7 @@ def check_release(folder: Path, certificate: Certificate, original: pl.DataFrame
     else:
         _check_promise(folder / published, certificate, model, check)
     if original is not None:
-        _, counts = prior_from_column(original[certificate.table.sensitive])
+        _, counts = prior_from_column(sensitive_column(original, certificate))
         is_permutation = counts == certificate.prior_counts
         check("original", is_permutation, "the certificate's prior is not the sensitive column of this original table.")
     return Checked(certificate, checks, tuple(explanations))
@@ -213,7 +232,6 @@ def check_release(folder: Path, certificate: Certificate, original: pl.DataFrame
 
 def _check_promise(path: Path, certificate: Certificate, model: Model, check: Check) -> None:
     """Count the published table anew and compare everything that the certificate tells of it."""
-    table = certificate.table
     counted = _count_published(path, certificate)
     if not check("readable", counted is not None, f"{path.name} is not the table that the certificate tells of."):
         return
@@ -224,12 +242,10 @@ def _check_promise(path: Path, certificate: Certificate, model: Model, check: Ch
         return
     verdict = model.judge(counted.classes, counts, promised_axis(certificate, model))
     check("promise", verdict.holds, f"a class breaks the promise: {wording(model)}.")
-    column = pl.Series(table.sensitive, list(certificate.prior_counts), dtype=pl.String)
-    axis, codes, _ = code_sensitive(column, Attribute(table.sensitive, Role.SENSITIVE), missing_is_value=True)
-    order = np.argsort(codes)  # the values as they lie on the axis, for distances between them
-    classes = counted.classes
-    placed = ClassCounts.of(classes.ec, codes[classes.value], classes.count, classes.n_values)
-    audit = measure(placed, counts[order], axis)
+    values, classes = Values.of(certificate), counted.classes
+    place = np.argsort(values.order)  # of the values on the axis, for distances between them
+    placed = ClassCounts.of(classes.ec, place[classes.value], classes.count, classes.n_values)
+    audit = measure(placed, counts[values.order], values.axis)
     told = _figures_told(certificate, axis_is_known=str(audit.ground) == certificate.also.t_ground)
     found = _figures_found(certificate, verdict, audit, counted, counts)
     wrong = [name for name, value in told.items() if not is_same(value, found[name])]
@@ -243,14 +259,18 @@ def _count_published(path: Path, certificate: Certificate) -> Recount | None:
     try:
         columns = written_names(path, form)
         names = [published_columns(name, columns) for name in table.quasi_identifiers]
-        flat = [name for group in names for name in group]
-        if not names or sorted([*flat, table.sensitive, *table.kept]) != sorted(columns):
+        flat, sensitive = [name for group in names for name in group], protected_columns(certificate)
+        if not names or sorted([*flat, *sensitive, *table.kept]) != sorted(columns):
             return None
-        types = dict.fromkeys([*flat, table.sensitive], pl.String)
+        types = dict.fromkeys([*flat, *sensitive], pl.String)
+        values = list(certificate.prior_counts)
+        if table.sensitive_columns:
+            frames = [frame.select(list(types)) for frame in scan_written(path, form, types)]
+            frame = pl.concat(frames) if frames else pl.DataFrame(schema=types)
+            return recount(join_columns(frame, sensitive, table.sensitive), names, table.sensitive, values)
         counted = count_combinations(scan_written(path, form, types), list(types))
         if not len(counted.count):
             return None
-        values = list(certificate.prior_counts)
         return recount_distinct(counted.frame, counted.numbers, counted.count, names, values)
     except (pl.exceptions.PolarsError, OSError, GuaranteeError):
         return None

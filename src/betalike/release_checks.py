@@ -10,28 +10,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.certificate import Certificate, published_name, rows_told
+from betalike.axis import Axis
+from betalike.certificate import Certificate, protected_columns, published_name, rows_told
 from betalike.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
-from betalike.distances import Ground
 from betalike.engines.coding import code_sensitive, comparable
+from betalike.engines.joint import join_columns, joint_axis
 from betalike.engines.streams import scan_release
-from betalike.errors import CertificateError, InputError, SchemaError
-from betalike.hierarchy import Hierarchy
+from betalike.errors import SchemaError
 from betalike.measures import Audit, measure_perturbed, measure_withheld
 from betalike.models import (
-    MODELS,
-    Closeness,
-    DisclosureForLikeness,
-    Likeness,
-    Model,
+    AnyLikeness,
     Transition,
     Verdict,
+    any_likeness_of,
     judge_transition,
-    likeness_of,
-    make_model,
 )
 from betalike.models.verdict import wording
+from betalike.promises_told import promised_axis, promised_model
 from betalike.publication import Format
 from betalike.schema import Attribute, Kind, Role
 from betalike.schemes import Baseline, Perturbation
@@ -54,6 +49,14 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class Promise:
+    """What was promised, and of which values, in the certificate's order."""
+
+    model: AnyLikeness
+    axis: Axis
+
+
+@dataclass(frozen=True)
 class Values:
     """The sensitive values of a certificate in the order of their axis, for distances between them."""
 
@@ -65,52 +68,20 @@ class Values:
     @staticmethod
     def of(certificate: Certificate) -> Values:
         """The values that a certificate tells."""
-        labels = list(certificate.prior_counts)
+        labels, columns = list(certificate.prior_counts), certificate.table.sensitive_columns
         name = certificate.table.sensitive
+        counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
+        if columns:
+            return Values(labels, counts, joint_axis(name, columns, labels), np.arange(len(labels)))
         column = pl.Series(name, labels, dtype=pl.String)
         axis, codes, _ = code_sensitive(column, Attribute(name, Role.SENSITIVE), missing_is_value=True)
-        counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
         return Values(labels, counts, axis, np.argsort(codes))
 
 
-def promised_model(certificate: Certificate) -> Model:
-    """The promise that a certificate tells of."""
-    promise = certificate.promise
-    name = promise.model.removesuffix("-likeness")
-    try:
-        model = make_model(name, promise.k, {"beta": promise.beta, **promise.parameters}) if name in MODELS else None
-    except (InputError, TypeError) as error:
-        raise CertificateError(f"the promise that the certificate tells of cannot be: {error}") from error
-    if model is None or isinstance(model, DisclosureForLikeness) or model.name != promise.model:
-        raise CertificateError("the certificate tells of a promise that this version of betalike does not know.")
-    return model
-
-
-def promised_axis(certificate: Certificate, model: Model) -> Axis:
-    """The sensitive values of a certificate, in its order, with the distances that the promise is about."""
-    name, labels = certificate.table.sensitive, list(certificate.prior_counts)
-    ground = model.ground if isinstance(model, Closeness) else Ground.EQUAL
-    if ground is None:
-        raise CertificateError("the certificate promises t-closeness, but does not tell by which distances.")
-    if ground is Ground.ORDERED and not _are_in_order(labels):
-        raise CertificateError("the sensitive values in the certificate are not in the order that its distances need.")
-    if ground is not Ground.HIERARCHICAL:
-        return OrderedAxis(name, Kind.REAL, np.arange(len(labels)), (0.0, len(labels) - 1.0))
-    try:
-        tree = Hierarchy.from_rows(certificate.promise.hierarchy, source="the certificate's hierarchy")
-    except InputError as error:
-        raise CertificateError(f"the hierarchy in the certificate is none: {error}") from error
-    has_missing = "" in labels
-    if [*tree.leaves, *([""] if has_missing else [])] != labels:
-        raise CertificateError("the hierarchy in the certificate is not of the sensitive values that it tells.")
-    return HierarchyAxis(name, tree, has_missing)
-
-
-def _are_in_order(labels: list[str]) -> bool:
-    """Whether values ascend, numbers as numbers and dates as text, with a missing one at the end."""
-    texts = pl.Series(labels[:-1] if labels[-1] == "" else labels, dtype=pl.String)
-    numbers = texts.cast(pl.Float64, strict=False)
-    return "" not in texts and bool((texts if numbers.null_count() else numbers).is_sorted())
+def sensitive_column(frame: pl.DataFrame, certificate: Certificate) -> pl.Series:
+    """The sensitive column of a table; where there are several, the labels of their combinations."""
+    name, columns = certificate.table.sensitive, certificate.table.sensitive_columns
+    return join_columns(frame, columns, name)[name] if columns else frame[name]
 
 
 def is_exact(certificate: Certificate) -> bool:
@@ -124,8 +95,8 @@ def check_exact(
     """Check the published table, the file beside it, the promise, and everything that the certificate tells of them."""
     table = certificate.table
     is_perturbed = certificate.scheme.name == PERTURB
-    columns = [*table.quasi_identifiers, *([table.sensitive] if is_perturbed else []), *table.kept]
-    frame = _read(folder / published, columns)
+    sensitive = protected_columns(certificate) if is_perturbed else []
+    frame = _read(folder / published, [*table.quasi_identifiers, *sensitive, *table.kept])
     if not check("readable", frame is not None, f"{published} is not the table that the certificate tells of."):
         return
     assert frame is not None
@@ -134,11 +105,12 @@ def check_exact(
     is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == frame.height
     if not check("prior", is_prior, "the prior that the certificate tells is not of a table of as many rows."):
         return
-    model = likeness_of(promised_model(certificate), certificate.scheme.name)
+    model = any_likeness_of(promised_model(certificate), certificate.scheme.name)
+    promise = Promise(model, promised_axis(certificate, model))
     if is_perturbed:
-        judged = _check_perturbed(folder, frame[table.sensitive], values, model, check)
+        judged = _check_perturbed(folder, sensitive_column(frame, certificate), values, promise, check)
     else:
-        judged = _check_withheld(folder, values, model, check)
+        judged = _check_withheld(folder, values, promise, check)
     if judged is None:
         return
     check("promise", judged.verdict.holds, f"a published value breaks the promise: {wording(model)}.")
@@ -161,7 +133,7 @@ def _read(path: Path, columns: list[str]) -> pl.DataFrame | None:
     return frame if sorted(frame.columns) == sorted(columns) and frame.height else None
 
 
-def _check_perturbed(folder: Path, column: pl.Series, values: Values, model: Likeness, check: Check) -> Judged | None:
+def _check_perturbed(folder: Path, column: pl.Series, values: Values, promise: Promise, check: Check) -> Judged | None:
     """What the matrix keeps; None if the release is not one that can be judged."""
     try:
         transition = read_transition(folder / TRANSITION_FILE, values.labels)
@@ -179,10 +151,11 @@ def _check_perturbed(folder: Path, column: pl.Series, values: Values, model: Lik
     check("draws", is_plausible, "the sensitive values do not look as if they were drawn with the matrix.")
     on_axis = Transition(transition.units[np.ix_(values.order, values.order)])
     audit = measure_perturbed(on_axis, counts[values.order], values.axis)
-    return Judged(judge_transition(model, transition, counts), audit, retention_figures(transition, counts))
+    verdict = judge_transition(promise.model, transition, counts, promise.axis)
+    return Judged(verdict, audit, retention_figures(transition, counts))
 
 
-def _check_withheld(folder: Path, values: Values, model: Likeness, check: Check) -> Judged | None:
+def _check_withheld(folder: Path, values: Values, promise: Promise, check: Check) -> Judged | None:
     """What rows without sensitive values keep; None if the file of their distribution is not true."""
     try:
         told = read_distribution(folder / SENSITIVE_FILE)
@@ -192,7 +165,7 @@ def _check_withheld(folder: Path, values: Values, model: Likeness, check: Check)
     if not check("distribution", is_true, f"{SENSITIVE_FILE} is not the prior that the certificate tells."):
         return None
     audit = measure_withheld(values.counts[values.order], values.axis)
-    return Judged(judge_withheld(values.counts, model), audit, {})
+    return Judged(judge_withheld(values.counts, promise.model, promise.axis), audit, {})
 
 
 def _is_same_table(published: pl.DataFrame, original: pl.DataFrame, certificate: Certificate) -> bool:

@@ -17,7 +17,7 @@ from betalike.axis import Axis, OrderedAxis
 from betalike.errors import GuaranteeError, InternalError
 from betalike.loss import Loss, average_loss
 from betalike.measures import Audit, measure, measure_perturbed, measure_withheld, put_together
-from betalike.models import Likeness, Model, Transition, Verdict, judge_transition
+from betalike.models import AnyLikeness, Model, Transition, Verdict, judge_transition
 from betalike.models.verdict import one_class, wording, worst_verdict
 from betalike.table import Cells, ClassCounts, Margins, Outline, Plan, fold
 
@@ -224,7 +224,7 @@ def _label_losses(axis: Axis, labels: Sequence[str | None]) -> Any:
 
 
 def verify_perturbed(
-    recount: ExactRecount, written: Transition, used: Transition, margins: Margins, model: Likeness
+    recount: ExactRecount, written: Transition, used: Transition, margins: Margins, model: AnyLikeness
 ) -> Verified:
     """Check a perturbed release: exact rows, the matrix that was drawn with, draws that fit it, its promise kept.
 
@@ -241,17 +241,17 @@ def verify_perturbed(
             "the sensitive values that were written do not look as if they were drawn with the matrix. Nothing was "
             "published. This is a fault of betalike."
         )
-    verdict = judge_transition(model, written, margins.value_counts)
+    verdict = judge_transition(model, written, margins.value_counts, margins.sensitive)
     if not verdict.holds:
         raise GuaranteeError(
-            f"a published value would break the promise (beta {model.beta}). Nothing was published. This is a fault of "
-            "betalike; another scheme may work meanwhile."
+            f"a published value would break the promise ({wording(model)}). Nothing was published. This is a fault "
+            "of betalike; another scheme may work meanwhile."
         )
     audit = measure_perturbed(written, margins.value_counts, margins.sensitive)
     return Verified(verdict, audit, _no_loss(margins), None, _SEAL)
 
 
-def verify_withheld(recount: ExactRecount, told: Ints, margins: Margins, model: Likeness) -> Verified:
+def verify_withheld(recount: ExactRecount, told: Ints, margins: Margins, model: AnyLikeness) -> Verified:
     """Check rows that come without their sensitive value: exact rows, no sensitive column, a true distribution.
 
     Raises GuaranteeError, so that nothing is published, if any of this fails. Paper: 6.3, Baseline.
@@ -261,14 +261,14 @@ def verify_withheld(recount: ExactRecount, told: Ints, margins: Margins, model: 
         raise GuaranteeError("the sensitive column was written. Nothing was published. This is a fault of betalike.")
     if not np.array_equal(told, margins.value_counts):
         raise GuaranteeError("the distribution that was written is not that of the table. Nothing was published.")
-    verdict = judge_withheld(margins.value_counts, model)
+    verdict = judge_withheld(margins.value_counts, model, margins.sensitive)
     audit = measure_withheld(margins.value_counts, margins.sensitive)
     return Verified(verdict, audit, _no_loss(margins), None, _SEAL)
 
 
-def judge_withheld(counts: Ints, model: Likeness) -> Verdict:
+def judge_withheld(counts: Ints, model: AnyLikeness, sensitive: Axis) -> Verdict:
     """The verdict where everybody's posterior is the prior: as if all rows were one class."""
-    return model.judge(one_class(counts), counts)
+    return model.judge(one_class(counts), counts, sensitive)
 
 
 def are_plausible(counted: Ints, expected: NDArray[np.float64], n_draws: Ints) -> bool:

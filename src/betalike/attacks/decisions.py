@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from betalike.compilation import kernel
 from betalike.hilbert import hilbert_keys
-from betalike.models import Model, Rule
-from betalike.models.likeness import likeness_of
+from betalike.models import Likeness, Model, Rule, likeness_of
 from betalike.models.rule import is_allowed
 from betalike.schemes import Burel, Mondrian, Scheme, Seam
 from betalike.schemes.burel.buckets import fewest_buckets
@@ -40,7 +39,7 @@ def decision_of(scheme: Scheme, cells: Cells, model: Model) -> Decision | None:
         return _burel(cells, model) if scheme.split else _everything
     if isinstance(scheme, Mondrian):
         return _mondrian(scheme, cells, model)
-    return _seam(cells, model) if isinstance(scheme, Seam) else None
+    return _seam(cells, model) if isinstance(scheme, Seam) and isinstance(model, Likeness) else None
 
 
 def _everything(points: Ids, assignments: Ids) -> Bools:

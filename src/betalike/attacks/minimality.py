@@ -61,7 +61,7 @@ def minimality(target: Target, randomness: Randomness | None = None) -> AttackRe
         return AttackResult(NAME, refusal="the release has no classes, so no decision on them can be argued from.")
     decision = decision_of(make_scheme(target.scheme, chance, **dict(target.options)), target.cells, target.model)
     if decision is None:
-        return AttackResult(NAME, refusal=f"how '{target.scheme}' decides is not known to this attack.")
+        return AttackResult(NAME, refusal=f"how '{target.scheme}' decides on this promise is not known to this attack.")
     plan = replan(target, target.cells, chance)
     uncut, n_uncut_skipped = argue(plan, decision, target.caps, chance)
     sent, n_sent_skipped = argue_from_orders(target, chance)

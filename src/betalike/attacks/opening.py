@@ -22,9 +22,9 @@ from betalike.errors import InputError
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.inputs import Frame, choose_hierarchies, is_path, read
 from betalike.io.frames import to_polars
+from betalike.promises_told import promised_model
 from betalike.queries.columns import Column, LabelSpans, NamedColumn
 from betalike.queries.opening import BASELINE, PERTURBED, OpenRelease, open_folder, open_frame
-from betalike.release_checks import promised_model
 from betalike.schema import Attribute, Kind, Role, Schema
 from betalike.schemes import OPTIONS
 from betalike.table import Cells, ClassCounts, fold

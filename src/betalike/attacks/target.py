@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.axis import Axis, HierarchyAxis
-from betalike.models import Likeness, Model, posterior_cap
+from betalike.models import Likeness, Model
 from betalike.table import Cells, ClassCounts, Plan
 
 Ints = NDArray[np.int64]
@@ -54,7 +54,7 @@ class Target:
         """What the promise allows as the share of each value; None for a promise that is no likeness."""
         if not isinstance(self.model, Likeness):
             return None
-        return posterior_cap(self.prior, float(self.model.beta), self.model.form)
+        return self.model.ceilings(self.cells.value_counts)
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,14 @@ from betalike.cli.options import (
     Closeness,
     Delimiter,
     Force,
+    Groups,
     Hierarchies,
     Json,
     LeastSize,
     Missing,
     MissingSensitive,
     Model,
+    NegativeBeta,
     Numeric,
     Qi,
     Scheme,
@@ -30,6 +32,8 @@ from betalike.cli.options import (
     Sensitive,
     Spec,
     Weights,
+    Width,
+    WithValues,
 )
 from betalike.cli.outcome import COMPILING, NOT_KEPT, Interruption, print_json, run
 
@@ -161,6 +165,10 @@ def publish(
     ground: Annotated[
         str | None, typer.Option("--ground", help="Distances for t-closeness: equal, ordered or hierarchical.")
     ] = None,
+    negative_beta: NegativeBeta = None,
+    groups: Groups = None,
+    width: Width = None,
+    with_values: WithValues = False,
     hierarchies: Hierarchies = None,
     numeric: Numeric = None,
     categorical: Categorical = None,
@@ -222,6 +230,10 @@ def publish(
             "l": l,
             "c": c,
             "ground": ground,
+            "negative_beta": negative_beta,
+            "groups": groups,
+            "width": width,
+            "with_values": with_values,
             "hierarchies": hierarchies,
             "numeric": numeric,
             "categorical": categorical,
@@ -258,6 +270,10 @@ def audit(
     beta: Annotated[float | None, typer.Option("--beta", help="A promise to check; exit status 1 if broken.")] = None,
     model: Model = "enhanced",
     k: Annotated[int, typer.Option("--k", help="Least class size to check along with beta.")] = 1,
+    negative_beta: NegativeBeta = None,
+    groups: Groups = None,
+    width: Width = None,
+    with_values: WithValues = False,
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
@@ -266,20 +282,23 @@ def audit(
     """Measure what any published table keeps: k, l, t, beta, delta, and its worst class."""
 
     def command() -> int:
-        from betalike.cli.arguments import split_list
+        from betalike.cli.arguments import one_or_several, split_list, wider_arguments
         from betalike.errors import ParameterError
 
+        wider = wider_arguments({"negative_beta": negative_beta, "groups": groups, "with_values": with_values})
         if not qi or not sensitive:
             raise ParameterError("name the columns: --qi a,b,c --sensitive d.")
         audited = betalike.audit(
             published,
             quasi_identifiers=split_list(qi),
-            sensitive=sensitive,
+            sensitive=one_or_several(sensitive),
             original=original,
             certificate=certificate,
             beta=beta,
             model=model,
             k=k,
+            width=width,
+            **wider,
             hierarchies=hierarchies,
             missing=split_list(missing),
             delimiter=delimiter,

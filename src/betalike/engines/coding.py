@@ -317,7 +317,8 @@ def _sensitive_axis(
         return HierarchyAxis(attribute.name, Hierarchy.flat(["(none)"]), has_missing), np.arange(0)
     if attribute.hierarchy is not None:
         order = np.argsort(_leaves_of(texts, attribute.hierarchy, column, published, attribute.name, counts))
-        return HierarchyAxis(attribute.name, attribute.hierarchy.restricted_to(texts), has_missing), order
+        tree = attribute.hierarchy.restricted_to(texts)
+        return HierarchyAxis(attribute.name, tree, has_missing, is_declared=True), order
     numbers = texts.cast(pl.Float64, strict=False)
     if published.dtype.is_temporal():
         numbers = published.to_physical().cast(pl.Float64)
@@ -325,6 +326,7 @@ def _sensitive_axis(
     if is_ordered and numbers.null_count() == 0 and numbers.is_finite().all() and numbers.n_unique() == len(numbers):
         order = numbers.arg_sort().to_numpy().astype(np.int64)
         values = numbers.gather(order).to_numpy()
-        return OrderedAxis(attribute.name, Kind.REAL, values, (values[0], values[-1]), has_missing), order
+        kind = {pl.Date: Kind.DATE, pl.Datetime: Kind.DATETIME}.get(published.dtype.base_type(), Kind.REAL)
+        return OrderedAxis(attribute.name, kind, values, (values[0], values[-1]), has_missing), order
     flat = Hierarchy.flat(map(str, range(len(texts))))  # any labels do: a sensitive value is published as it is
     return HierarchyAxis(attribute.name, flat, has_missing), np.arange(len(texts))

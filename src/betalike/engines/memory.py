@@ -17,7 +17,7 @@ from betalike.axis import Axis, OrderedAxis
 from betalike.drafts import Draw
 from betalike.engines.cells import make_cells
 from betalike.engines.coding import axis_of, code_quasi_identifier, code_sensitive
-from betalike.engines.exact_rows import count_changed, count_moves, open_written
+from betalike.engines.exact_rows import Written, count_changed, count_moves, open_written
 from betalike.errors import FileError, GuaranteeError, InputError, SchemaError
 from betalike.publication import ExactRecount, Format, Layout, Recount
 from betalike.randomness import Randomness
@@ -140,7 +140,7 @@ class MemoryEngine:
         sensitive = self.schema.sensitive.name
         names = list(self.schema.quasi_identifier_names)
         try:
-            written = open_written(release, path, form, [sensitive])
+            written = self._opened(open_written(release, path, form, self.schema.sensitive_columns))
             if written.height != len(trace) or not set(names) <= set(written.columns):
                 return ExactRecount(written.height, n_changed=max(written.height, 1))
             changed = self._in_order(names, trace, lambda column: count_changed(written.column(column.name), column))
@@ -172,15 +172,24 @@ class MemoryEngine:
         names = label_columns(self.count_cells().axes, layout)
         sensitive = self.schema.sensitive.name
         try:
-            frame = read_release(path, form, [*(name for group in names for name in group), sensitive])
+            labels = [name for group in names for name in group]
+            frame = read_release(path, form, [*labels, *self.schema.sensitive_columns])
         except (pl.exceptions.PolarsError, OSError) as error:
             raise GuaranteeError("what was written cannot be read back. Nothing was published.") from error
-        return recount(frame, names, sensitive, self.sensitive_labels)
+        return recount(self._with_sensitive(frame), names, sensitive, self.sensitive_labels)
 
     def count_again(self, release: pl.DataFrame, layout: Layout) -> Recount:
         """Count a release again that stays in memory."""
         names = label_columns(self.count_cells().axes, layout)
-        return recount(release, names, self.schema.sensitive.name, self.sensitive_labels)
+        return recount(self._with_sensitive(release), names, self.schema.sensitive.name, self.sensitive_labels)
+
+    def _with_sensitive(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """A published frame with its sensitive column, which it has unless that stands for several."""
+        return frame
+
+    def _opened(self, written: Written) -> Written:
+        """A written table with its sensitive column."""
+        return written
 
 
 def cannot_write(path: Path, error: Exception) -> FileError:
@@ -202,7 +211,7 @@ def label_columns(axes: Sequence[Axis], layout: Layout) -> list[list[str]]:
 def check_distinct_names(schema: Schema, axes: Sequence[Axis], layout: Layout) -> None:
     """Refuse a release with two columns of one name."""
     published = [name for group in label_columns(axes, layout) for name in group]
-    others = [schema.sensitive.name, *(attribute.name for attribute in schema.kept)]
+    others = [*schema.sensitive_columns, *(attribute.name for attribute in schema.kept)]
     doubled = {name for name in published if (published + others).count(name) > 1}
     if doubled:
         raise SchemaError(

@@ -45,7 +45,7 @@ class Model(Protocol):
         ...
 
     @property
-    def parameters(self) -> Mapping[str, float | str]:
+    def parameters(self) -> Mapping[str, float | str | bool | list[str]]:
         """What it was asked with, besides beta and k."""
         ...
 
@@ -108,9 +108,22 @@ def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict:
 def wording(model: Model) -> str:
     """A promise in a few words: its name and its numbers."""
     beta = {} if model.beta is None else {"beta": float(model.beta)}
-    numbers: dict[str, float | str] = {**beta, **model.parameters, **({"k": model.k} if model.k > 1 else {})}
-    told = [f"{name} {value}" if isinstance(value, str) else f"{name} {value:g}" for name, value in numbers.items()]
-    return f"{model.name} with {', '.join(told)}"
+    return wording_of(model.name, {**beta, **model.parameters, **({"k": model.k} if model.k > 1 else {})})
+
+
+def wording_of(name: str, numbers: Mapping[str, float | str | bool | list[str]]) -> str:
+    """A promise in a few words, from its name and its numbers."""
+    told = [_word(parameter, given) for parameter, given in numbers.items() if given is not False]
+    return f"{name} with {', '.join(told)}" if told else name
+
+
+def _word(parameter: str, given: float | str | bool | list[str]) -> str:
+    words = parameter.replace("_", " ")
+    if given is True:
+        return words
+    if isinstance(given, list):
+        return f"{words} {' + '.join(given)}"
+    return f"{words} {given}" if isinstance(given, str) else f"{words} {given:g}"
 
 
 def one_class(counts: Ints) -> ClassCounts:

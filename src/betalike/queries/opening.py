@@ -182,6 +182,11 @@ def open_frame(
 ) -> OpenRelease:
     """Open a release whose rows are in memory."""
     table, values = certificate.table, list(certificate.prior_counts)
+    if table.sensitive_columns:
+        raise CertificateError(
+            "this release has several sensitive columns, and queries are answered for one alone. Publish each by "
+            "itself to ask it for counts, or count the published rows."
+        )
     names = [published_columns(name, frame.columns) for name in table.quasi_identifiers]
     if table.sensitive not in frame.columns:  # a baseline release: every tuple may have any value
         frame = frame.with_columns(pl.lit(values[0] if values else "").alias(table.sensitive))

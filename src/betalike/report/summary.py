@@ -13,6 +13,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from betalike.models.verdict import wording_of
+
 if TYPE_CHECKING:
     from betalike.api import Release
 
@@ -59,16 +61,23 @@ def _promise_text(promise: Mapping[str, Any], worst_value: str, has_classes: boo
     kept = ("kept", "bold green") if promise["holds"] else ("NOT KEPT", "bold red")
     numbers = {name: promise[name] for name in ("beta", "k") if name == "beta" or promise[name] > 1}
     told = {name: value for name, value in {**promise["parameters"], **numbers}.items() if value is not None}
-    words = ", ".join(f"{name} {value if isinstance(value, str) else f'{value:g}'}" for name, value in told.items())
-    text = Text.assemble(("Promise  ", "bold"), f"{promise['model']} with {words}", ": ", kept)
+    text = Text.assemble(("Promise  ", "bold"), wording_of(promise["model"], told), ": ", kept)
     about = "limit"
     if promise["beta"] is not None:
         beta = f"{promise['beta']:g}"
-        text.append(f"\n         no value becomes more than {beta} times likelier (gain at most {beta})")
+        text.append(f"\n         no {_subject(told)} becomes more than {beta} times likelier (gain at most {beta})")
+    if promise["beta"] is not None and not promise["parameters"]:
         about = f"limit for the value {worst_value}"
     text.append(f"\n         {worst}: {100 * promise['worst_ratio']:.1f} % of the {about}")
     text.append(f"\n         largest gain {promise['worst_gain']:.3f}")
     return text
+
+
+def _subject(promised: Mapping[str, Any]) -> str:
+    """What a promise is about."""
+    if "width" in promised:
+        return f"interval of width {promised['width']:g}"
+    return "group of values" if "groups" in promised else "value"
 
 
 def _exact_text(scheme: Mapping[str, Any], also: Mapping[str, Any]) -> Text:
