@@ -31,6 +31,7 @@ from betalike.inputs import (
     missing_is_value,
     read,
     read_text,
+    text_in_batches,
 )
 from betalike.inspection import (
     Audited,
@@ -194,7 +195,9 @@ def publish(
     folder = Path(out) if out is not None else None
     with contextlib.ExitStack() as stack:
         with watch.step("load"):
-            carrier = stack.enter_context(open_engine(table, schema, missing, delimiter, choice, folder, master))
+            carrier = stack.enter_context(
+                open_engine(table, schema, missing, delimiter, choice, folder, master, progress)
+            )
         if folder is None:
             published = publish_in_memory(carrier, job, watch)
         else:
@@ -268,12 +271,12 @@ def verify(
     """Check a release folder: the files' digests, and the promise, counted from the files, against the certificate."""
     folder = Path(folder)
     certificate = read_certificate(folder)
-    frame = None
-    if original is not None:
-        exact = certificate.table.quasi_identifiers if is_exact(certificate) else []
-        names = [*exact, *protected_columns(certificate)]
-        frame = read_text(original, names, missing, delimiter)
-    return check_release(folder, certificate, frame)
+    if original is None:
+        return check_release(folder, certificate, None)
+    exact = certificate.table.quasi_identifiers if is_exact(certificate) else []
+    names = [*exact, *protected_columns(certificate)]
+    with text_in_batches(original, names, missing, delimiter) as batches:
+        return check_release(folder, certificate, batches)
 
 
 def open_release(folder: str | Path, *, hierarchies: str | Path | Mapping[str, Any] | None = None) -> OpenRelease:

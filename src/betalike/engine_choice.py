@@ -19,6 +19,7 @@ from betalike.engines.outofcore import OutOfCoreEngine
 from betalike.errors import ParameterError
 from betalike.inputs import Frame, choose, is_path, read
 from betalike.io.tables import CSV, kind_of, scan, table_files
+from betalike.progress import SILENT, Progress
 from betalike.publication import Engine
 from betalike.schema import Schema, text_columns
 
@@ -59,6 +60,7 @@ def open_engine(
     choice: EngineChoice,
     folder: Path | None,
     master: str | None = None,
+    progress: Progress = SILENT,
 ) -> Iterator[Engine]:
     """The chosen engine for a table; `folder` is where a release goes, and scratch files beside it."""
     if choice.name is EngineName.SPARK:
@@ -76,14 +78,14 @@ def open_engine(
     if folder is None:
         raise ParameterError("the engine 'outofcore' writes a release to a folder: name it with out.")
     if isinstance(table, pl.LazyFrame):
-        yield OutOfCoreEngine(table, schema, choice.memory)
+        yield OutOfCoreEngine(table, schema, choice.memory, progress=progress)
         return
     if not is_path(table):
         raise ParameterError("the engine 'outofcore' takes the path of a table, or a lazy Polars frame.")
     home = next(parent for parent in folder.absolute().parents if parent.is_dir())
     with tempfile.TemporaryDirectory(prefix=".betalike-", dir=home) as scratch:
         rows = scan(table, schema.names, text_columns(schema), missing, delimiter, Path(scratch))
-        yield OutOfCoreEngine(rows, schema, choice.memory)
+        yield OutOfCoreEngine(rows, schema, choice.memory, progress=progress)
 
 
 def choose_engine(table: Frame, wanted: str, memory: str | int | None, n_columns: int) -> EngineChoice:

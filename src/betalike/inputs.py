@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,14 +12,15 @@ from typing import Any, TypeVar
 import polars as pl
 
 from betalike.certificate import Certificate, certificate_from_dict, read_certificate
-from betalike.errors import ParameterError, SchemaError, suggestion
+from betalike.errors import FileError, ParameterError, SchemaError, suggestion
 from betalike.hierarchy import Hierarchy
 from betalike.io.frames import to_polars
 from betalike.io.hierarchies import read_hierarchies
-from betalike.io.tables import load
+from betalike.io.tables import load, scan
 from betalike.schema import Attribute, Kind, Role, Schema, text_columns
 
 Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
+BATCH_ROWS = 1_000_000
 JOINED = " + "  # between the names of several sensitive columns
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -138,6 +141,25 @@ def read_text(
     if path.is_dir():
         path = next((path / name for name in ("published.csv", "published.parquet") if (path / name).exists()), path)
     return load(path, columns, None, missing, delimiter)
+
+
+@contextlib.contextmanager
+def text_in_batches(
+    table: Frame, columns: Sequence[str], missing: Sequence[str], delimiter: str | None
+) -> Iterator[Iterator[pl.DataFrame]]:
+    """Columns of an original table that need not fit in memory, with all cells as text."""
+    if not is_path(table):
+        yield iter([to_polars(table, columns)])
+        return
+    with tempfile.TemporaryDirectory(prefix="betalike-") as scratch:
+        yield _batches(scan(table, columns, None, missing, delimiter, Path(scratch)))
+
+
+def _batches(table: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    try:
+        yield from table.collect_batches(chunk_size=BATCH_ROWS)
+    except (pl.exceptions.PolarsError, OSError) as error:  # its message may show cells of the table
+        raise FileError("the table cannot be read to its end; is it damaged, or cut off?") from error
 
 
 def choose_certificate(given: str | Path | Mapping[str, Any]) -> Certificate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,18 +28,19 @@ from betalike.engines.memory import label_values, recount, recount_distinct
 from betalike.engines.streams import scan_written, written_names
 from betalike.errors import CertificateError, GuaranteeError, SchemaError
 from betalike.hierarchy import ROOT
-from betalike.measures import Audit, measure
+from betalike.measures import Audit, measure, put_together
 from betalike.models import Model, Verdict, WiderLikeness
-from betalike.models.verdict import wording
+from betalike.models.verdict import wording, worst_verdict
 from betalike.promises_told import promised_axis, promised_model
 from betalike.publication import Format, Recount
-from betalike.release_checks import Check, Values, check_exact, is_exact, is_same, sensitive_column
+from betalike.release_checks import Check, Values, check_exact, is_exact, is_same, look_at
 from betalike.release_folder import sha256_of
 from betalike.schema import Attribute, Kind, check_columns
 from betalike.table import ClassCounts
 
 Ints = NDArray[np.int64]
 Prior = dict[str, int]
+CLASSES_AT_ONCE = 500_000  # of a release that are counted in one turn
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ def published_columns(name: str, columns: Sequence[str]) -> list[str]:
     return [name]
 
 
-def check_release(folder: Path, certificate: Certificate, original: pl.DataFrame | None) -> Checked:
+def check_release(folder: Path, certificate: Certificate, original: Iterable[pl.DataFrame] | None) -> Checked:
     """Check a release against its certificate, from its files alone, and against the original if it is given."""
     checks: dict[str, bool] = {}
     explanations: list[str] = []
@@ -219,41 +220,72 @@ def check_release(folder: Path, certificate: Certificate, original: pl.DataFrame
     if found != parts:
         check("files", False, f"{published} has other files than the certificate tells.")
         return Checked(certificate, checks, tuple(explanations))
-    if is_exact(certificate):
-        check_exact(folder, published, certificate, original, check)
+    exact = is_exact(certificate)
+    seen = None if original is None else look_at(original, certificate, True, has_quasi_identifiers=exact)
+    if exact:
+        check_exact(folder, published, certificate, seen, check)
     else:
         _check_promise(folder / published, certificate, model, check)
-    if original is not None:
-        _, counts = prior_from_column(sensitive_column(original, certificate))
-        is_permutation = counts == certificate.prior_counts
+    if seen is not None:
+        is_permutation = seen.values == certificate.prior_counts
         check("original", is_permutation, "the certificate's prior is not the sensitive column of this original table.")
     return Checked(certificate, checks, tuple(explanations))
 
 
 def _check_promise(path: Path, certificate: Certificate, model: Model, check: Check) -> None:
     """Count the published table anew and compare everything that the certificate tells of it."""
-    counted = _count_published(path, certificate)
-    if not check("readable", counted is not None, f"{path.name} is not the table that the certificate tells of."):
-        return
-    assert counted is not None
     counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
-    is_permutation = counted.n_unknown == 0 and np.array_equal(counted.classes.value_counts, counts)
+    n_turns = -(-(certificate.release.classes or 1) // CLASSES_AT_ONCE)
+    turns = []
+    for turn in range(n_turns):
+        counted = _count_published(path, certificate, turn, n_turns)
+        if counted is None:
+            check("readable", False, f"{path.name} is not the table that the certificate tells of.")
+            return
+        turns.append(_look_at_classes(counted, certificate, counts, model))
+    check("readable", True, "")
+    is_known = not any(turn.n_unknown for turn in turns)
+    is_permutation = is_known and np.array_equal(sum(turn.value_counts for turn in turns), counts)
     if not check("sensitive values", is_permutation, "the sensitive values are not those that the certificate tells."):
         return
-    verdict = model.judge(counted.classes, counts, promised_axis(certificate, model))
+    verdict = worst_verdict([turn.verdict for turn in turns])
     check("promise", verdict.holds, f"a class breaks the promise: {wording(model)}.")
-    values, classes = Values.of(certificate), counted.classes
-    place = np.argsort(values.order)  # of the values on the axis, for distances between them
-    placed = ClassCounts.of(classes.ec, place[classes.value], classes.count, classes.n_values)
-    audit = measure(placed, counts[values.order], values.axis)
+    audit = put_together([turn.audit for turn in turns]) if n_turns > 1 else turns[0].audit
+    losses = {name: sum(turn.losses[name] for turn in turns) / audit.rows for name in turns[0].losses}
     told = _figures_told(certificate, axis_is_known=str(audit.ground) == certificate.also.t_ground)
-    found = _figures_found(certificate, verdict, audit, counted, counts)
+    found = _figures_found(certificate, verdict, audit, losses, counts)
     wrong = [name for name, value in told.items() if not is_same(value, found[name])]
     check("figures", not wrong, f"the certificate's figures are not those of the table: {', '.join(wrong)}.")
 
 
-def _count_published(path: Path, certificate: Certificate) -> Recount | None:
-    """The recount of a published table; None if it does not have the columns that the certificate tells."""
+@dataclass(frozen=True)
+class _Turn:
+    """What some of the classes of a release show; losses are added up over their rows."""
+
+    n_unknown: int
+    value_counts: Ints
+    verdict: Verdict
+    audit: Audit
+    losses: dict[str, float]
+
+
+def _look_at_classes(counted: Recount, certificate: Certificate, counts: Ints, model: Model) -> _Turn:
+    values, classes = Values.of(certificate), counted.classes
+    place = np.argsort(values.order)  # of the values on the axis, for distances between them
+    placed = ClassCounts.of(classes.ec, place[classes.value], classes.count, classes.n_values)
+    columns = zip(certificate.table.columns, counted.labels, strict=False)
+    losses = {column.name: _loss_from_labels(column, labels) for column, labels in columns}
+    return _Turn(
+        counted.n_unknown,
+        classes.value_counts,
+        model.judge(classes, counts, promised_axis(certificate, model)),
+        measure(placed, counts[values.order], values.axis),
+        {name: float(classes.sizes @ loss) for name, loss in losses.items() if loss is not None},
+    )
+
+
+def _count_published(path: Path, certificate: Certificate, turn: int, n_turns: int) -> Recount | None:
+    """Count some of the classes of a published table; None if it has not the columns that the certificate tells."""
     table = certificate.table
     form = Format.PARQUET if path.suffix == ".parquet" else Format.CSV
     try:
@@ -268,7 +300,10 @@ def _count_published(path: Path, certificate: Certificate) -> Recount | None:
             frames = [frame.select(list(types)) for frame in scan_written(path, form, types)]
             frame = pl.concat(frames) if frames else pl.DataFrame(schema=types)
             return recount(join_columns(frame, sensitive, table.sensitive), names, table.sensitive, values)
-        counted = count_combinations(scan_written(path, form, types), list(types))
+        rows = scan_written(path, form, types)
+        if n_turns > 1:
+            rows = (batch.filter(batch.select(flat).hash_rows() % n_turns == turn) for batch in rows)
+        counted = count_combinations(rows, list(types))
         if not len(counted.count):
             return None
         return recount_distinct(counted.frame, counted.numbers, counted.count, names, values)
@@ -300,11 +335,9 @@ def _figures_told(certificate: Certificate, axis_is_known: bool) -> dict[str, ob
 
 
 def _figures_found(
-    certificate: Certificate, verdict: Verdict, audit: Audit, counted: Recount, counts: Ints
+    certificate: Certificate, verdict: Verdict, audit: Audit, known: dict[str, float], counts: Ints
 ) -> dict[str, object]:
     columns = certificate.table.columns
-    losses = {c.name: _loss_from_labels(c, labels) for c, labels in zip(columns, counted.labels, strict=False)}
-    sizes = counted.classes.sizes
     found: dict[str, object] = {
         "promise.holds": verdict.holds,
         "promise.worst_gain": verdict.worst_gain,
@@ -318,7 +351,6 @@ def _figures_found(
     levels = ("k", "distinct_l", "l", "average_l", "basic_beta", "enhanced_beta", "delta", "t", "average_t")
     found |= {f"also.{name}": getattr(audit, name) for name in levels}
     found |= {f"{name} rows": audit.rows for name in rows_told(certificate)}
-    known = {name: float(sizes @ loss / sizes.sum()) for name, loss in losses.items() if loss is not None}
     found |= {f"release.loss.{name}": known.get(name, told) for name, told in certificate.release.loss.items()}
     total = sum(column.weight for column in columns)
     found["release.average_loss"] = sum(known.get(c.name, 0.0) * c.weight for c in columns) / total if total else 0.0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from betalike.certificate import Certificate, protected_columns, published_name,
 from betalike.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
 from betalike.engines.coding import code_sensitive, comparable
 from betalike.engines.joint import join_columns, joint_axis
-from betalike.engines.streams import scan_release
+from betalike.engines.streams import BATCH_ROWS, fingerprint, scan_release
 from betalike.errors import SchemaError
 from betalike.measures import Audit, measure_perturbed, measure_withheld
 from betalike.models import (
@@ -89,51 +90,88 @@ def is_exact(certificate: Certificate) -> bool:
     return certificate.scheme.name in (PERTURB, BASELINE)
 
 
-def check_exact(
-    folder: Path, published: str, certificate: Certificate, original: pl.DataFrame | None, check: Check
-) -> None:
+def check_exact(folder: Path, published: str, certificate: Certificate, original: Seen | None, check: Check) -> None:
     """Check the published table, the file beside it, the promise, and everything that the certificate tells of them."""
     table = certificate.table
     is_perturbed = certificate.scheme.name == PERTURB
     sensitive = protected_columns(certificate) if is_perturbed else []
-    frame = _read(folder / published, [*table.quasi_identifiers, *sensitive, *table.kept])
-    if not check("readable", frame is not None, f"{published} is not the table that the certificate tells of."):
+    columns = [*table.quasi_identifiers, *sensitive, *table.kept]
+    seen = _read(folder / published, columns, certificate, is_perturbed)
+    if not check("readable", seen is not None, f"{published} is not the table that the certificate tells of."):
         return
-    assert frame is not None
+    assert seen is not None
     values = Values.of(certificate)
     counts = list(certificate.prior_counts.values())
-    is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == frame.height
+    is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == seen.rows
     if not check("prior", is_prior, "the prior that the certificate tells is not of a table of as many rows."):
         return
     model = any_likeness_of(promised_model(certificate), certificate.scheme.name)
     promise = Promise(model, promised_axis(certificate, model))
     if is_perturbed:
-        judged = _check_perturbed(folder, sensitive_column(frame, certificate), values, promise, check)
+        judged = _check_perturbed(folder, seen.values, values, promise, check)
     else:
         judged = _check_withheld(folder, values, promise, check)
     if judged is None:
         return
     check("promise", judged.verdict.holds, f"a published value breaks the promise: {wording(model)}.")
-    told, found = _figures_told(certificate), _figures_found(certificate, judged, frame.height, values)
+    told, found = _figures_told(certificate), _figures_found(certificate, judged, seen.rows, values)
     if str(judged.audit.ground) != certificate.also.t_ground:  # the sensitive values' hierarchy is not in the folder
         told.pop("also.t")
     wrong = [name for name, value in told.items() if not is_same(value, found[name])]
     check("figures", not wrong, f"the certificate's figures are not those of the release: {', '.join(wrong)}.")
     if original is not None:
-        is_true = _is_same_table(frame, original, certificate)
+        is_true = seen.fingerprint is not None and seen.fingerprint == original.fingerprint
         check("quasi-identifiers", is_true, "the quasi-identifiers are not those of this original table.")
 
 
-def _read(path: Path, columns: list[str]) -> pl.DataFrame | None:
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of a table that passed by: its rows, sensitive values, and what its quasi-identifiers add up to.
+
+    Tables with the same quasi-identifiers have the same fingerprint, whatever the order of their rows; it is None where
+    a cell is not of its column's kind.
+    """
+
+    rows: int
+    values: dict[str, int]
+    fingerprint: int | None
+
+
+def look_at(
+    batches: Iterable[pl.DataFrame], certificate: Certificate, has_values: bool, has_quasi_identifiers: bool
+) -> Seen:
+    """Look at a table in batches."""
+    kinds = {column.name: Kind(column.kind) for column in certificate.table.columns} if has_quasi_identifiers else {}
+    rows, values, total, is_comparable = 0, Counter[str](), 0, True
+    for batch in batches:
+        rows += batch.height
+        if has_values:
+            texts = sensitive_column(batch, certificate).cast(pl.String).fill_null("")
+            values.update(dict(texts.value_counts().iter_rows()))
+        try:
+            alike = [comparable(batch[name], kind).rename(name) for name, kind in kinds.items()]
+            total += fingerprint(pl.DataFrame(alike)) if alike else 0
+        except SchemaError:
+            is_comparable = False
+    return Seen(rows, dict(values), total % 2**64 if is_comparable else None)
+
+
+def _read(path: Path, columns: list[str], certificate: Certificate, has_values: bool) -> Seen | None:
     """A published table, as text where it is CSV; None if it does not have just these columns."""
     try:
-        frame = scan_release(path, Format.PARQUET if path.suffix == ".parquet" else Format.CSV).collect()
+        table = scan_release(path, Format.PARQUET if path.suffix == ".parquet" else Format.CSV)
+        if sorted(table.collect_schema().names()) != sorted(columns):
+            return None
+        batches = table.collect_batches(chunk_size=BATCH_ROWS)
+        seen = look_at(batches, certificate, has_values, has_quasi_identifiers=True)
     except (pl.exceptions.PolarsError, OSError):
         return None
-    return frame if sorted(frame.columns) == sorted(columns) and frame.height else None
+    return seen if seen.rows else None
 
 
-def _check_perturbed(folder: Path, column: pl.Series, values: Values, promise: Promise, check: Check) -> Judged | None:
+def _check_perturbed(
+    folder: Path, seen: dict[str, int], values: Values, promise: Promise, check: Check
+) -> Judged | None:
     """What the matrix keeps; None if the release is not one that can be judged."""
     try:
         transition = read_transition(folder / TRANSITION_FILE, values.labels)
@@ -143,7 +181,6 @@ def _check_perturbed(folder: Path, column: pl.Series, values: Values, promise: P
         return None
     assert transition is not None
     labels, counts = values.labels, values.counts
-    seen = dict(column.cast(pl.String).fill_null("").value_counts().iter_rows())
     if not check("sensitive values", set(seen) <= set(labels), "there are sensitive values that the matrix lacks."):
         return None
     drawn = np.array([seen.get(label, 0) for label in labels], dtype=np.int64)
@@ -166,19 +203,6 @@ def _check_withheld(folder: Path, values: Values, promise: Promise, check: Check
         return None
     audit = measure_withheld(values.counts[values.order], values.axis)
     return Judged(judge_withheld(values.counts, promise.model, promise.axis), audit, {})
-
-
-def _is_same_table(published: pl.DataFrame, original: pl.DataFrame, certificate: Certificate) -> bool:
-    """Whether the quasi-identifiers of two tables are the same, whatever the order of the rows."""
-    kinds = {column.name: Kind(column.kind) for column in certificate.table.columns}
-    try:
-        one, other = (
-            pl.DataFrame([comparable(frame[name], kind).rename(name) for name, kind in kinds.items()])
-            for frame in (published, original)
-        )
-    except SchemaError:
-        return False
-    return one.sort(one.columns).equals(other.sort(other.columns))
 
 
 LEVELS = ("k", "distinct_l", "l", "average_l", "t", "average_t", "basic_beta", "enhanced_beta", "delta")

@@ -37,6 +37,7 @@ from betalike.engines.streams import (
     written_names,
 )
 from betalike.errors import FileError, GuaranteeError, InputError
+from betalike.progress import SILENT, Progress
 from betalike.publication import ExactRecount, Format, Layout, PartsRecount, Recount
 from betalike.randomness import Randomness
 from betalike.schema import Schema
@@ -104,13 +105,16 @@ class OutOfCoreEngine:
         memory: int = 2 << 30,
         batch_rows: int = BATCH_ROWS,
         most_cells: int | None = None,
+        progress: Progress = SILENT,
     ) -> None:
         schema.check_columns(table.collect_schema().names())
         self.schema = schema
         self._table = table
         self._memory = memory
         self._batch_rows = batch_rows
+        self._progress = progress
         self._most_cells = memory // PER_CELL if most_cells is None else most_cells
+        self._n_rows: int | None = None  # until they are counted
         self._names = [*schema.quasi_identifier_names, schema.sensitive.name]
         self._kept = [attribute.name for attribute in schema.kept]
         if table.select(self._names[:1]).head(1).collect().height == 0:
@@ -119,7 +123,8 @@ class OutOfCoreEngine:
     def _batches(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """The table's rows in their order."""
         try:
-            yield from self._table.select(names).collect_batches(chunk_size=self._batch_rows, maintain_order=True)
+            batches = self._table.select(names).collect_batches(chunk_size=self._batch_rows, maintain_order=True)
+            yield from self._progress.flow(batches, "rows read", self._n_rows)
         except (pl.exceptions.PolarsError, OSError) as error:  # its message may show cells of the table
             raise FileError("the table cannot be read to its end; is it damaged, or cut off?") from error
 
@@ -163,6 +168,7 @@ class OutOfCoreEngine:
 
     def count_cells(self) -> Cells:
         """Fold the table into cells."""
+        self._n_rows = self._counted.cells.n_rows
         return self._counted.cells
 
     def count_values(self) -> Margins:
@@ -319,7 +325,11 @@ class OutOfCoreEngine:
 
     def write(self, release: Stream, path: Path, form: Format) -> None:
         """Write a release to a file."""
-        sink(release, path, form)
+
+        def rows(scratch: Path) -> Iterator[pl.DataFrame]:
+            yield from self._progress.flow(release.make(scratch), "rows written", self._n_rows)
+
+        sink(Stream(release.schema, rows), path, form)
 
     def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
         """The file, or the files of the folder, that the release was written to."""
@@ -335,7 +345,8 @@ class OutOfCoreEngine:
         return [*(name for group in names for name in group), self.schema.sensitive.name]
 
     def _recount(self, batches: Iterator[pl.DataFrame], layout: Layout) -> Recount:
-        counted = count_combinations(batches, self._counted_columns(layout))
+        watched = self._progress.flow(batches, "rows counted again", self._n_rows)
+        counted = count_combinations(watched, self._counted_columns(layout))
         if not len(counted.count):
             raise GuaranteeError("no rows were written. Nothing was published.")
         names = label_columns(self.count_cells().axes, layout)
