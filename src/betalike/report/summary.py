@@ -38,7 +38,7 @@ def print_release(console: Console, release: Release) -> None:
         shown = [name if n == 1 else f"{name} ({n} files)" for name, n in parts_of.items()]
         files = ", ".join([*shown, "certificate.json"])
         parts += [Text(), Text.assemble(("Files    ", "bold"), f"{release.folder}: {files}")]
-    if release.engine is not None and release.engine.name != "memory":
+    if release.engine is not None:
         parts.append(Text.assemble(("Engine   ", "bold"), f"{release.engine.name}: {release.engine.reason}"))
     parts += [Text(f"{warning[0].upper()}{warning[1:]}.", style="yellow") for warning in certificate["warnings"]]
     title = f"{facts['rows']:,} rows published with {certificate['scheme']['name']}"
