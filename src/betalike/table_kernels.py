@@ -84,6 +84,7 @@ def number_places(places: NDArray[np.uint32], number_of: Ids, numbers: Ids) -> b
 @kernel
 def add_to_counts(
     keys: NDArray[np.uint64],
+    values: Ids,
     counts: Ints,
     begin: int,
     n_known: int,
@@ -91,13 +92,14 @@ def add_to_counts(
     known: NDArray[np.uint64],
     total: Ints,
     half: int,
-) -> tuple[int, int]:
-    """Add rows from `begin` on to the counts of their keys, through a hash table; where it stopped, and the keys then.
+) -> tuple[int, int, int]:
+    """Add rows from `begin` on to the counts of their keys and values: where it stopped, the keys then, and new pairs.
 
-    It takes the keys of one half, by a bit of their hash, and leaves the others to another table. It stops before the
-    end only if `known` is full. `slots` is a power of 2 long, and twice as long as that at least.
+    Keys go through a hash table to a row of `total`, which has a place for every value. Only the keys of one half are
+    taken, by a bit of their hash; another table takes the others. It stops before the end only if `known` is full.
+    `slots` is a power of 2 long, and twice as long as `known` at least.
     """
-    mask = len(slots) - 1
+    mask, stride, n_new = len(slots) - 1, len(total) // len(known), 0
     for row in range(begin, len(keys)):
         key = keys[row]
         mixed = key * np.uint64(0x9E3779B97F4A7C15)
@@ -108,13 +110,15 @@ def add_to_counts(
             slot = (slot + 1) & mask
         if slots[slot] < 0:
             if n_known == len(known):
-                return row, n_known
+                return row, n_known, n_new
             slots[slot] = n_known
             known[n_known] = key
-            total[n_known] = 0
+            total[n_known * stride : (n_known + 1) * stride] = 0
             n_known += 1
-        total[slots[slot]] += counts[row] if len(counts) > 0 else 1
-    return len(keys), n_known
+        place = np.int64(slots[slot]) * stride + values[row]
+        n_new += total[place] == 0
+        total[place] += counts[row] if len(counts) > 0 else 1
+    return len(keys), n_known, n_new
 
 
 @kernel

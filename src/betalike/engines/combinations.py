@@ -17,6 +17,8 @@ from betalike.table_kernels import add_to_counts, find_keys, number_dense, numbe
 KEY_BITS = 63
 MOST_LISTED = 1 << 20
 _POOL = ThreadPoolExecutor(2)  # compiled loops let go of the interpreter
+MOST_PLACES = 64  # for numbers of a column that is kept apart from the keys
+MOST_SPLIT = 1 << 23  # places of one hash table
 MERGE_FROM = 4_000_000  # combinations of several batches that are brought together
 
 
@@ -142,59 +144,90 @@ def _as_list(values: pl.Series) -> tuple[int, Ids] | None:
 
 
 class _Half:
-    """A hash table of half of the keys that grows: the keys in the order in which they came, and their counts."""
+    """A hash table of half of the keys that grows: the keys in the order in which they came, and counts for each."""
 
-    def __init__(self, half: int) -> None:
-        self.half = half
+    def __init__(self, half: int, stride: int) -> None:
+        self.half, self.stride, self.n_pairs = half, stride, 0
         self._resize(1 << 15)
 
     def _resize(self, room: int) -> None:
         self.known = np.empty(room, dtype=np.uint64)
-        self.total = np.empty(room, dtype=np.int64)
+        self.total = np.empty(room * self.stride, dtype=np.int64)
         self.slots = np.full(2 * room, -1, dtype=np.int32)
         self.n_known = 0
 
-    def _add_from(self, keys: NDArray[np.uint64], counts: Ints, begin: int) -> int:
+    def add(self, keys: NDArray[np.uint64], values: Ids, counts: Ints) -> None:
+        done = self._add_from(keys, values, counts, 0)
+        while done < len(keys):
+            self._grow()
+            done = self._add_from(keys, values, counts, done)
+
+    def _add_from(self, keys: NDArray[np.uint64], values: Ids, counts: Ints, begin: int) -> int:
         table = (self.slots, self.known, self.total, self.half)
-        done, self.n_known = add_to_counts(keys, counts, begin, self.n_known, *table)
+        done, self.n_known, n_new = add_to_counts(keys, values, counts, begin, self.n_known, *table)
+        self.n_pairs += n_new
         return done
 
-    def add(self, keys: NDArray[np.uint64], counts: Ints) -> None:
-        done = self._add_from(keys, counts, 0)
-        while done < len(keys):
-            known, total = self.known, self.total
-            self._resize(2 * len(known))
-            self._add_from(known, total, 0)
-            done = self._add_from(keys, counts, done)
+    def _grow(self) -> None:
+        known, total, n_pairs = self.known, self.total, self.n_pairs
+        self._resize(2 * len(known))
+        self._add_from(known, np.zeros(len(known), dtype=np.int32), EACH_ROW, 0)  # in the same order
+        self.total[: len(total)] = total
+        self.n_pairs = n_pairs
+
+    @property
+    def places(self) -> Ints:
+        """Where counts are not 0."""
+        return np.flatnonzero(self.total[: self.n_known * self.stride])
 
 
 class Tally:
-    """How many rows have each combination of numbers, kept in two hash tables that are filled side by side."""
+    """How many rows have each combination of numbers, kept in two hash tables that are filled side by side.
 
-    def __init__(self, n_columns: int) -> None:
-        self._bits = [4] * n_columns
-        self._halves = [_Half(0), _Half(1)]
+    With `is_split` the last column is not part of the key: every key has a count for each of its numbers. That is
+    faster where most of these are used, and given up where they are not.
+    """
+
+    def __init__(self, n_columns: int, is_split: bool = False) -> None:
+        self._is_split = is_split
+        self._bits = [4] * (n_columns - is_split)
+        self._clear(1)
+
+    def _clear(self, stride: int) -> None:
+        self._halves = [_Half(0, stride), _Half(1, stride)]
+
+    @property
+    def _stride(self) -> int:
+        return self._halves[0].stride
 
     def add(self, columns: Sequence[Ids], sizes: Sequence[int], counts: Ints) -> None:
         """Add rows, or as many as `counts` tells; `sizes` are above the numbers of each column."""
-        bits = [max(int(size - 1).bit_length(), known) for size, known in zip(sizes, self._bits, strict=True)]
+        self._make_room(sizes)
+        self._add(columns, counts)
+
+    def _make_room(self, sizes: Sequence[int]) -> None:
+        """Give numbers as many bits as they need, and the last column as many places."""
+        is_split = self._is_split and sizes[-1] <= MOST_PLACES and len(self._halves[0].total) <= MOST_SPLIT
+        keyed = sizes[: len(sizes) - is_split]
+        old = [*self._bits, *([4] if is_split < self._is_split else [])]
+        bits = [max(int(size - 1).bit_length(), known) for size, known in zip(keyed, old, strict=True)]
         if sum(bits) > KEY_BITS:
             raise OverflowError
-        if bits != self._bits:
-            known, total = self.numbers, self.total
-            self._bits = [min(each + 1, 31) if each > old else old for each, old in zip(bits, self._bits, strict=True)]
-            if sum(self._bits) > KEY_BITS:
-                self._bits = bits
-            self._halves = [_Half(0), _Half(1)]
-            self._add(known, total)
-        self._add(columns, counts)
+        stride = max(self._stride, sizes[-1]) if is_split else 1
+        if (bits, stride) == (self._bits, self._stride):
+            return
+        known, total = self.numbers, self.total
+        wider = [min(each + 1, 31) if each > before else before for each, before in zip(bits, old, strict=True)]
+        self._bits, self._is_split = wider if sum(wider) <= KEY_BITS else bits, is_split
+        self._clear(stride)
+        self._add(known, total)
 
     def __len__(self) -> int:
         """How many combinations there are."""
-        return sum(half.n_known for half in self._halves)
+        return sum(half.n_pairs for half in self._halves)
 
     def find(self, columns: Sequence[Ids]) -> Ids:
-        """The place of each row's combination; it must have been added before."""
+        """The place of each row's combination, which must have been added before; not if the last column is split."""
         keys = self._keys(columns)
         found = np.empty(len(keys), dtype=np.int32)
         first = 0
@@ -206,29 +239,35 @@ class Tally:
     def _keys(self, columns: Sequence[Ids]) -> NDArray[np.uint64]:
         keys = np.zeros(len(columns[0]), dtype=np.uint64)
         shift = 0
-        for column, bits in zip(columns, self._bits, strict=True):
-            pack_numbers(keys, column, shift)
+        for column, bits in zip(columns, self._bits, strict=not self._is_split):
+            pack_numbers(keys, np.ascontiguousarray(column), shift)
             shift += bits
         return keys
 
     def _add(self, columns: Sequence[Ids], counts: Ints) -> None:
         keys = self._keys(columns)
-        list(_POOL.map(lambda half: half.add(keys, counts), self._halves))
+        values = np.ascontiguousarray(columns[-1]) if self._is_split else np.zeros(len(keys), dtype=np.int32)
+        list(_POOL.map(lambda half: half.add(keys, values, counts), self._halves))
 
     @property
     def numbers(self) -> list[Ids]:
         """The numbers of each combination, a column at a time."""
-        keys = np.concatenate([half.known[: half.n_known] for half in self._halves])
+        places = [half.places for half in self._halves]
+        keys = np.concatenate(
+            [half.known[place // self._stride] for half, place in zip(self._halves, places, strict=True)]
+        )
         shifts = np.cumsum([0, *self._bits])
         masks = [np.uint64((1 << bits) - 1) for bits in self._bits]
-        return [
+        columns = [
             ((keys >> np.uint64(shift)) & mask).astype(np.int32) for shift, mask in zip(shifts, masks, strict=False)
         ]
+        last = [(np.concatenate(places) % self._stride).astype(np.int32)] if self._is_split else []
+        return columns + last
 
     @property
     def total(self) -> Ints:
         """How many rows have each combination."""
-        return np.concatenate([half.total[: half.n_known] for half in self._halves])
+        return np.concatenate([half.total[half.places] for half in self._halves])
 
 
 def count_combinations(
@@ -236,7 +275,7 @@ def count_combinations(
 ) -> Combinations:
     """Count the distinct combinations of columns, up to so many; they come in no particular order."""
     dictionaries = [Dictionary() for _ in names]
-    tally: Tally | None = Tally(len(names))
+    tally: Tally | None = Tally(len(names), is_split=len(names) > 1)
     numbers: list[list[Ids]] = []
     counts: list[Ints] = []
     for batch in batches:
