@@ -25,7 +25,7 @@ from betalike.engines.coding import code_sensitive
 from betalike.engines.combinations import count_combinations
 from betalike.engines.joint import counts_of_part, join_columns
 from betalike.engines.memory import label_values, recount, recount_distinct
-from betalike.engines.streams import scan_written, written_names
+from betalike.engines.streams import scan_release, scan_written, written_names
 from betalike.errors import CertificateError, GuaranteeError, SchemaError
 from betalike.hierarchy import ROOT
 from betalike.measures import Audit, measure, put_together
@@ -239,7 +239,7 @@ def _check_promise(path: Path, certificate: Certificate, model: Model, check: Ch
     if counts.min() <= 0:  # classes cannot be judged by it
         check("sensitive values", False, OTHER_VALUES)
         return
-    n_turns = -(-(certificate.release.classes or 1) // CLASSES_AT_ONCE)
+    n_turns = _turns(path, certificate.release.classes or 1)
     turns = []
     for turn in range(n_turns):
         counted = _count_published(path, certificate, turn, n_turns)
@@ -260,6 +260,21 @@ def _check_promise(path: Path, certificate: Certificate, model: Model, check: Ch
     found = _figures_found(certificate, verdict, audit, losses, counts)
     wrong = [name for name, value in told.items() if not is_same(value, found[name])]
     check("figures", not wrong, f"the certificate's figures are not those of the table: {', '.join(wrong)}.")
+
+
+def _turns(path: Path, n_classes: int) -> int:
+    """In how many turns to count; a certificate that tells of more classes than rows is not believed."""
+    if n_classes <= CLASSES_AT_ONCE:
+        return 1
+    try:
+        n_rows = int(scan_release(path, _form_of(path)).select(pl.len()).collect(engine="streaming").item())
+    except (pl.exceptions.PolarsError, OSError):  # which will be told when it is counted
+        return 1
+    return max(-(-min(n_classes, n_rows) // CLASSES_AT_ONCE), 1)
+
+
+def _form_of(path: Path) -> Format:
+    return Format.PARQUET if path.suffix == ".parquet" else Format.CSV
 
 
 @dataclass(frozen=True)
@@ -291,7 +306,7 @@ def _look_at_classes(counted: Recount, certificate: Certificate, counts: Ints, m
 def _count_published(path: Path, certificate: Certificate, turn: int, n_turns: int) -> Recount | None:
     """Count some of the classes of a published table; None if it has not the columns that the certificate tells."""
     table = certificate.table
-    form = Format.PARQUET if path.suffix == ".parquet" else Format.CSV
+    form = _form_of(path)
     try:
         columns = written_names(path, form)
         names = [published_columns(name, columns) for name in table.quasi_identifiers]
