@@ -26,7 +26,8 @@ def test_every_attack_has_a_line_or_a_reason(desk: Desk) -> None:
     assert "similarity: does not apply: no hierarchy groups the sensitive values" in outcome.text
     assert max(map(len, outcome.stdout.splitlines())) <= 100
     assert "…" not in outcome.stdout
-    assert outcome.stderr == ""
+    told = [line for line in outcome.stderr.splitlines() if not line.startswith(("Compiling", "..."))]
+    assert told == []  # but for the notice of the first compilation
 
 
 def test_the_document_is_what_python_returns(desk: Desk) -> None:

@@ -22,11 +22,12 @@ from betalike.schemes.mondrian.halving import halve_tuples
 from betalike.schemes.mondrian.splitting import split_points
 from betalike.schemes.packing import PackedAxes, pack_axes
 from betalike.schemes.seam import WAYS
-from betalike.schemes.seam.problem import Problem
+from betalike.schemes.seam.problem import NO_FLOOR, Problem
 from betalike.schemes.seam.splitting import cut_set
 from betalike.table import Cells
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Ids = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 # From the members' points (of a table's), and assignments with the true one first, to whether each leaves the class.
@@ -63,7 +64,7 @@ def _mondrian(scheme: Mondrian, cells: Cells, model: Model) -> Decision:
 
 
 def _seam(cells: Cells, model: Model) -> Decision:
-    caps = likeness_of(model, "seam").caps(cells.value_counts)
+    rule = likeness_of(model, "seam").rule(cells.value_counts)
     axes = pack_axes(cells.axes, cells.weights)
 
     def is_left(points: Ids, assignments: Ids) -> Bools:
@@ -71,7 +72,7 @@ def _seam(cells: Cells, model: Model) -> Decision:
         point = np.repeat(np.arange(len(distinct), dtype=np.int32), np.diff(member_start))
         codes = cells.points[distinct]
         for reserve, looks_ahead in WAYS:  # the one by which the true class was left; the adversary is told which
-            asked = (axes, codes, point, caps.numerator, caps.denominator, model.k, reserve, looks_ahead)
+            asked = (axes, codes, point, rule, NO_FLOOR, reserve, looks_ahead)
             if left_by_cutting(*asked, assignments[:1])[0]:
                 return left_by_cutting(*asked, assignments)
         return np.zeros(len(assignments), dtype=bool)
@@ -140,9 +141,8 @@ def left_by_cutting(
     axes: PackedAxes,
     codes: Ids,
     member_point: Ids,
-    numerator: Ints,
-    denominator: Ints,
-    k: int,
+    rule: Rule,
+    floor: Floats,
     reserve: float,
     looks_ahead: bool,
     assignments: Ids,
@@ -152,9 +152,10 @@ def left_by_cutting(
     n = assignments.shape[1]
     members = np.arange(n).astype(np.int32)
     ones = np.ones(n, dtype=np.int64)
-    number = np.full(len(numerator), -1, dtype=np.int32)
+    top, bottom, order, demands = rule.cap_numerator, rule.cap_denominator, rule.order, rule.demands
+    number = np.full(len(rule.cap_numerator), -1, dtype=np.int32)
     for i in range(len(assignments)):
-        problem = Problem(axes, codes, member_point, assignments[i], numerator, denominator, k)
+        problem = Problem(axes, codes, member_point, assignments[i], top, bottom, rule.k, order, demands, floor)
         part, kept = np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int64)
         left[i] = not cut_set(problem, members, ones, reserve, looks_ahead, number, part, kept)
     return left

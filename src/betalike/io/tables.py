@@ -83,7 +83,9 @@ def scan(
             table = pl.scan_parquet(files) if magics == {PARQUET} else pl.scan_ipc(files)
         names = table.collect_schema().names()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise FileError(f"'{path}' cannot be read; it is damaged, or its files do not go together.") from error
+        raise FileError(
+            f"'{path}' cannot be read; it is damaged or cut off, or its files do not go together."
+        ) from error
     check_columns(columns or (), names)
     return table if columns is None else table.select(columns)
 
