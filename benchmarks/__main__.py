@@ -11,11 +11,22 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import continuous, dimensions, growth, lower_bound, perturbation, publish_census, queries, startup
+from benchmarks import (
+    continuous,
+    dimensions,
+    engines,
+    growth,
+    lower_bound,
+    perturbation,
+    publish_census,
+    queries,
+    startup,
+)
 
 BENCHMARKS = {
     "census": publish_census.run,
     "growth": growth.run,
+    "engines": engines.run,
     "continuous": continuous.run,
     "dimensions": dimensions.run,
     "perturbation": perturbation.run,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis
+from betalike.attacks import Generalized
+from betalike.attacks.naive_bayes import count_right, guess
+from betalike.models import Likeness
 from betalike.report.charts import Quantity, line_chart
 from betalike.table import Cells, Plan
 from experiments.bench import Bench
@@ -15,7 +16,6 @@ from experiments.entrants import BUREL
 from experiments.figure import FAILS, HOLDS, Claim, Figure, listed, series
 from experiments.settings import BETA_TITLE
 
-Floats = NDArray[np.float64]
 MOST_FREQUENT, RAW = "the most frequent value", "the original table"
 NEAR = 1.0  # percentage points above the most frequent value's share that still count as close to it
 
@@ -63,30 +63,8 @@ def run(bench: Bench) -> Figure:
 def success_rate(plan: Plan) -> float:
     """The share of tuples whose sensitive value is guessed right. Paper: Eq. 15 to 17."""
     cells = plan.cells
-    counts = cells.value_counts
-    with np.errstate(divide="ignore"):
-        score = np.tile(np.log(counts / counts.sum()), (len(cells.points), 1))
-        for number, axis in enumerate(cells.axes):
-            seen = values_beside(plan, number, axis)
-            score += np.log(seen / counts)[cells.points[:, number]]
-    guess = np.argmax(score, axis=1)
-    return float(cells.count[guess[cells.point] == cells.value].sum() / cells.n_rows)
-
-
-def values_beside(plan: Plan, number: int, axis: Axis) -> Floats:
-    """Tuples of each sensitive value (columns) in the classes whose label covers each code (rows) of an axis.
-
-    Paper: Eq. 17, the sum over the classes that include t_j.
-    """
-    classes = plan.class_counts
-    low, high = (side[:, number].astype(np.int64) for side in plan.boxes)
-    if isinstance(axis, HierarchyAxis):
-        node = axis.hierarchy.lowest_common_ancestor(low, high)
-        low, high = axis.hierarchy.first[node], axis.hierarchy.last[node]
-    change = np.zeros((axis.size + 1, classes.n_values))
-    np.add.at(change, (low[classes.ec], classes.value), classes.count)
-    np.subtract.at(change, (high[classes.ec] + 1, classes.value), classes.count)
-    return np.cumsum(change, axis=0)[:-1]
+    target = Generalized.of_plan(plan, [str(value) for value in range(cells.sensitive.size)], Likeness(1.0), "plan")
+    return count_right(cells, guess(target)) / cells.n_rows
 
 
 def exact_plan(cells: Cells) -> Plan:

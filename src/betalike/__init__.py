@@ -12,13 +12,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from betalike.api import Release, audit, compare, describe, open_release, publish, query, verify, workload
+    from betalike.api import Release, attack, audit, compare, describe, open_release, publish, query, verify, workload
 
 __version__ = "0.1.0"
-_FUNCTIONS = ("audit", "compare", "describe", "open_release", "publish", "query", "verify", "workload")
+_FUNCTIONS = ("attack", "audit", "compare", "describe", "open_release", "publish", "query", "verify", "workload")
 __all__ = [
     "Release",
     "__version__",
+    "attack",
     "audit",
     "compare",
     "describe",
@@ -33,6 +34,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "Release" or name in _FUNCTIONS:
         return getattr(importlib.import_module("betalike.api"), name)
-    if name in ("datasets", "errors"):
+    if name in ("attacks", "datasets", "errors"):
         return importlib.import_module(f"betalike.{name}")
     raise AttributeError(f"module 'betalike' has no attribute {name!r}")

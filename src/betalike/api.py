@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,12 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from betalike.certificate import FILE_NAME, certificate_from_dict, read_certificate
+from betalike.attacks.opening import open_target
+from betalike.attacks.result import AttackReport
+from betalike.attacks.running import ATTACKS, check_names, run_attacks
+from betalike.certificate import FILE_NAME, certificate_from_dict, protected_columns, read_certificate
 from betalike.comparison import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
+from betalike.engine_choice import EngineChoice, EngineName, check_in_memory, choose_engine, open_engine
 from betalike.engines.memory import MemoryEngine
-from betalike.errors import ParameterError
+from betalike.engines.streams import scan_release
+from betalike.errors import FileError, ParameterError
 from betalike.inputs import (
     Frame,
+    check_one_sensitive,
     choose,
     choose_certificate,
     choose_hierarchies,
@@ -24,6 +31,7 @@ from betalike.inputs import (
     missing_is_value,
     read,
     read_text,
+    text_in_batches,
 )
 from betalike.inspection import (
     Audited,
@@ -37,7 +45,7 @@ from betalike.inspection import (
 from betalike.io.description import Description, describe_frame
 from betalike.io.frames import like, to_polars
 from betalike.io.tables import load
-from betalike.models import Form, Likeness, Transition, make_model
+from betalike.models import Form, Likeness, MonotoneCap, Transition, make_capped, make_model, widen
 from betalike.progress import SILENT, Progress
 from betalike.publication import Format, Job, Layout, Stopwatch, Verified, publish_in_memory, publish_to_folder
 from betalike.queries.answer import Answer
@@ -45,15 +53,17 @@ from betalike.queries.opening import OpenRelease, open_folder, open_frame
 from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
 from betalike.randomness import randomness
 from betalike.release_checks import is_exact
+from betalike.release_folder import holds_release
 from betalike.schema import Attribute, Kind, Role, Schema
-from betalike.schemes import DEFAULT_SCHEME, choose_promise, make_scheme
+from betalike.schemes import DEFAULT_SCHEME, capping, check_kept, choose_promise, make_scheme
 
 
 @dataclass(frozen=True)
 class Release:
     """A verified release: `frame` is of the kind that came in, `certificate` is the content of certificate.json.
 
-    `transition` is for the scheme perturb alone: the chance of each published value, given the original one.
+    `transition` is for the scheme perturb alone: the chance of each published value, given the original one. `engine`
+    tells what carried the rows, and why. Out of core, `frame` is a lazy frame of what was written.
     """
 
     frame: Any
@@ -62,6 +72,7 @@ class Release:
     verified: Verified
     worst_value: str
     transition: dict[str, dict[str, float]] | None = None
+    engine: EngineChoice | None = None
 
     def count(self, predicate: str, *, method: str | None = None, confidence: float = 0.95) -> Answer:
         """Estimate, from what is published alone, how many rows of the table satisfy a predicate."""
@@ -79,7 +90,7 @@ def publish(
     table: Frame,
     *,
     quasi_identifiers: Sequence[str],
-    sensitive: str,
+    sensitive: str | Sequence[str],
     beta: float | None = None,
     out: str | Path | None = None,
     scheme: str = DEFAULT_SCHEME,
@@ -90,6 +101,11 @@ def publish(
     l: float | None = None,  # noqa: E741 - the name that everybody uses
     c: float | None = None,
     ground: str | None = None,
+    negative_beta: float | str | None = None,
+    groups: Sequence[str] | None = None,
+    width: float | None = None,
+    with_values: bool | None = None,
+    cap: Callable[[float], float] | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     kinds: Mapping[str, str] | None = None,
     domains: Mapping[str, tuple[Any, Any]] | None = None,
@@ -97,11 +113,14 @@ def publish(
     keep: Sequence[str] = (),
     missing: Sequence[str] = (),
     missing_sensitive: str = "error",
-    format: str = "csv",
+    format: str | None = None,
     layout: str = "labels",
     force: bool = False,
     seed: int | None = None,
     options: Mapping[str, Any] | None = None,
+    engine: str = "auto",
+    memory: str | int | None = None,
+    master: str | None = None,
     delimiter: str | None = None,
     progress: Progress = SILENT,
 ) -> Release:
@@ -110,7 +129,8 @@ def publish(
     Args:
         table: a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a CSV, Parquet or Arrow IPC file.
         quasi_identifiers: columns that others may know; they are generalized (exact with "perturb" and "baseline").
-        sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline").
+        sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline"). Of a list
+            of columns, each is promised on its own; in memory only.
         beta: by how much a value may at most become likelier, relative to its share of the table.
         out: folder for published.csv and certificate.json; without it the release stays in memory.
         scheme: "seam" (which loses least), "burel", "burel+split" and the rivals "lmondrian", "dmondrian", "tmondrian",
@@ -125,6 +145,12 @@ def publish(
         l: of l-diversity: how many values a class has at least.
         c: of recursive l-diversity: how much of the rarer values the most frequent one may make.
         ground: of t-closeness: distances between values, "equal", "ordered" or "hierarchical"; else the natural ones.
+        negative_beta: of likeness: by how much of itself a share may fall in a class, a number below 1, or "symmetric":
+            at most as many times rarer as it may become likelier. By default a value may be absent.
+        groups: of likeness: nodes of the sensitive column's hierarchy; the values under each are promised together.
+        width: of likeness: values in any interval of this width are promised together, for numbers and dates.
+        with_values: of groups and width: whether each value is promised by itself too; it is not by default.
+        cap: in place of beta and model: any monotone function from a share in the table to the highest in a class.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.
         kinds: types of columns where the guess is wrong: "numeric", "integer", "real", "date", "datetime" or
             "categorical".
@@ -133,42 +159,61 @@ def publish(
         keep: columns to publish unchanged besides; they are not protected.
         missing: texts that stand for a missing value in a CSV file, besides the empty one.
         missing_sensitive: "error", or "value" to publish a missing sensitive value as a value of its own.
-        format: "csv" or "parquet".
+        format: "csv" (by default) or "parquet" (by default on Spark).
         layout: "labels" (`[30, 45]`) or "bounds" (columns `age_low` and `age_high`).
         force: replace a release that is in the folder already.
         seed: repeatable choices, for experiments only: whoever knows it can undo them.
         options: further options of the scheme, such as {"effort": 4} for SEAM.
+        engine: "memory", "outofcore" (for tables larger than memory; needs `out`), "spark", or "auto": whichever fits.
+        memory: how much memory may be used, such as "2GB"; by default most of what is at hand.
+        master: of a Spark cluster, such as "spark://host:7077"; by default Spark runs on this machine.
         delimiter: of a CSV file, where it is not recognized.
         progress: something that shows how far the work is.
     """
     chosen = make_scheme(scheme, randomness(seed), **dict(options or {}))
-    parameters = {"beta": beta, "t": t, "delta": delta, "l": l, "c": c, "ground": ground}
-    promise = make_model(choose_promise(scheme, model), k, parameters)
+    wider = {"negative_beta": negative_beta, "groups": groups, "width": width, "with_values": with_values}
+    parameters = {"t": t, "delta": delta, "l": l, "c": c, "ground": ground, **wider}
+    promise = (
+        make_model(choose_promise(scheme, model), k, {"beta": beta, **parameters})
+        if cap is None
+        else make_capped(beta, capping(scheme, model, cap), k, parameters)
+    )
+    check_kept(scheme, promise)
     if out is not None and str(out) == "":
         raise ParameterError("out is empty; name a folder for the release.")
     schema = make_schema(
         quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, keep, missing_is_value(missing_sensitive)
     )
-    job = Job(
-        chosen,
-        promise,
-        choose(Layout, layout, "layout"),
-        choose(Format, format, "format"),
-        tuple(keep),
-    )
+    choice = choose_engine(table, engine, memory, len(schema.names))
+    form = Format.PARQUET if choice.name is EngineName.SPARK else Format.CSV
+    if schema.parts:
+        check_in_memory(choice)
+    if format is not None:
+        form = choose(Format, format, "format")
+    job = Job(chosen, promise, choose(Layout, layout, "layout"), form, tuple(keep))
     watch = Stopwatch(progress)
-    with watch.step("load"):
-        frame = read(table, schema, missing, delimiter)
-    engine = MemoryEngine(frame, schema)
-    if out is None:
-        published = publish_in_memory(engine, job, watch)
-    else:
-        published = publish_to_folder(engine, job, Path(out), force, watch)
-    native = published.rows if is_path(table) else like(published.rows, table)
     folder = Path(out) if out is not None else None
-    worst_value = engine.sensitive_labels[published.verified.verdict.worst_value]
-    transition = None if published.transition is None else _by_label(published.transition, engine.sensitive_labels)
-    return Release(native, published.certificate.to_dict(), folder, published.verified, worst_value, transition)
+    with contextlib.ExitStack() as stack:
+        with watch.step("load"):
+            carrier = stack.enter_context(
+                open_engine(table, schema, missing, delimiter, choice, folder, master, progress)
+            )
+        if folder is None:
+            published = publish_in_memory(carrier, job, watch)
+        else:
+            published = publish_to_folder(carrier, job, folder, force, watch)
+        labels = carrier.sensitive_labels
+    native = published.rows
+    if choice.name is EngineName.OUTOFCORE and folder is not None:
+        native = scan_release(folder / f"published.{job.form}", job.form)
+    elif choice.name is EngineName.MEMORY and not is_path(table):
+        native = like(published.rows, table)
+    elif choice.name is EngineName.SPARK and folder is not None:
+        native = published.rows.sparkSession.read.parquet((folder / f"published.{job.form}").absolute().as_uri())
+    worst_value = labels[published.verified.verdict.worst_value]
+    transition = None if published.transition is None else _by_label(published.transition, labels)
+    certificate = published.certificate.to_dict()
+    return Release(native, certificate, folder, published.verified, worst_value, transition, choice)
 
 
 def audit(
@@ -181,6 +226,11 @@ def audit(
     beta: float | None = None,
     model: str = "enhanced",
     k: int = 1,
+    negative_beta: float | str | None = None,
+    groups: Sequence[str] | None = None,
+    width: float | None = None,
+    with_values: bool | None = None,
+    cap: Callable[[float], float] | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
@@ -189,8 +239,11 @@ def audit(
 
     The prior comes from the original table, else from a certificate, else (with a warning) from the table itself.
     """
+    check_one_sensitive(sensitive, "audited")
     if is_path(table) and (Path(table) / FILE_NAME).is_file():
         refuse_exact(Path(table))
+    elif is_path(table) and Path(table).is_dir() and not holds_release(Path(table)):
+        raise FileError(f"'{table}' is a folder without a release; name a file, or a folder that holds one.")
     frame = read_text(table, None, (), delimiter)
     tree = choose_hierarchies(hierarchies, [sensitive]).get(sensitive)
     if original is not None:
@@ -199,7 +252,14 @@ def audit(
         prior = prior_from_certificate(choose_certificate(certificate), sensitive)
     else:
         prior = None
-    likeness = None if beta is None else Likeness(beta, choose(Form, model, "model"), k)
+    wider: dict[str, Any] = {"negative_beta": negative_beta, "groups": groups, "width": width}
+    wider["with_values"] = with_values
+    if beta is None and cap is None and any(given is not None for given in wider.values()):
+        raise ParameterError("beta is missing. What widens a promise is checked along with a beta, such as 4.")
+    monotone = None if cap is None else MonotoneCap(cap)
+    likeness = None
+    if beta is not None or monotone is not None:
+        likeness = widen(Likeness(beta, choose(Form, model, "model"), k, monotone), **wider)
     return audit_frame(
         frame, list(quasi_identifiers), Attribute(sensitive, Role.SENSITIVE, hierarchy=tree), prior, likeness
     )
@@ -211,11 +271,12 @@ def verify(
     """Check a release folder: the files' digests, and the promise, counted from the files, against the certificate."""
     folder = Path(folder)
     certificate = read_certificate(folder)
-    frame = None
-    if original is not None:
-        names = [*(certificate.table.quasi_identifiers if is_exact(certificate) else []), certificate.table.sensitive]
-        frame = read_text(original, names, missing, delimiter)
-    return check_release(folder, certificate, frame)
+    if original is None:
+        return check_release(folder, certificate, None)
+    exact = certificate.table.quasi_identifiers if is_exact(certificate) else []
+    names = [*exact, *protected_columns(certificate)]
+    with text_in_batches(original, names, missing, delimiter) as batches:
+        return check_release(folder, certificate, batches)
 
 
 def open_release(folder: str | Path, *, hierarchies: str | Path | Mapping[str, Any] | None = None) -> OpenRelease:
@@ -315,6 +376,7 @@ def compare(
         seed: repeatable choices, for experiments only.
         progress: something that shows how far the work is.
     """
+    check_one_sensitive(sensitive, "compared")
     equal = None if match is None else choose(Equal, match, "match")
     chosen = tuple(schemes) if schemes is not None else DEFAULT_SCHEMES if equal is None else MATCHED_SCHEMES
     contest = Contest(
@@ -332,6 +394,40 @@ def compare(
     is_value = missing_is_value(missing_sensitive)
     schema = make_schema(quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, (), is_value)
     return compare_schemes(MemoryEngine(read(table, schema, missing, delimiter), schema), contest, progress)
+
+
+def attack(
+    release: str | Path | Release,
+    *,
+    original: Frame,
+    attacks: Sequence[str] | None = None,
+    second: str | Path | Release | None = None,
+    hierarchies: str | Path | Mapping[str, Any] | None = None,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    seed: int | None = None,
+    progress: Progress = SILENT,
+) -> AttackReport:
+    """Attack a release with what an adversary could know, and measure how often that succeeds. Paper: Section 7.
+
+    Args:
+        release: a folder, or what `publish` returned.
+        original: the original table; guesses are judged by it.
+        attacks: their names; all by default.
+        second: another release of the same table, for the attack "composition"; one is made up by default.
+        hierarchies: as for `publish`; one of the sensitive column tells which values are close to each other.
+        missing: texts that stand for a missing value in the original.
+        delimiter: of the original, where it is not recognized.
+        seed: repeatable choices.
+        progress: something that shows how far the work is.
+    """
+    names = check_names(list(ATTACKS) if attacks is None else attacks)
+    progress.start("load")
+    target = open_target(release, original=original, hierarchies=hierarchies, missing=missing, delimiter=delimiter)
+    other = None
+    if second is not None:
+        other = open_target(second, original=original, hierarchies=hierarchies, missing=missing, delimiter=delimiter)
+    return run_attacks(target, names, randomness(seed), other, progress)
 
 
 def describe(table: Frame, *, hierarchies: str | Path | None = None, delimiter: str | None = None) -> Description:

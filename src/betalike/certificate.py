@@ -29,8 +29,9 @@ class Promise(msgspec.Struct, frozen=True):
     holds: bool
     worst_gain: float
     worst_ratio: float
-    parameters: dict[str, float | str] = {}
+    parameters: dict[str, bool | float | str | list[str]] = {}
     hierarchy: list[list[str]] = []
+    caps: dict[str, str] = {}
 
 
 class Scheme(msgspec.Struct, frozen=True):
@@ -61,6 +62,7 @@ class TableFacts(msgspec.Struct, frozen=True):
     sensitive: str
     kept: list[str]
     columns: list[Column]
+    sensitive_columns: list[str] = []
 
 
 class ReleaseFacts(msgspec.Struct, frozen=True):
@@ -132,6 +134,33 @@ def certificate_from_dict(content: Mapping[str, Any]) -> Certificate:
         return msgspec.convert(dict(content), Certificate)
     except msgspec.ValidationError as error:
         raise CertificateError(f"this is not a certificate that this version of betalike reads: {error}.") from error
+
+
+def published_name(certificate: Certificate) -> str | None:
+    """The published table of a release: a file, or a folder of files."""
+    names = [Path(name).parts[0] for name in certificate.files if name.startswith("published.")]
+    return names[0] if names else None
+
+
+def protected_columns(certificate: Certificate) -> list[str]:
+    """The sensitive columns of a release; mostly one."""
+    return certificate.table.sensitive_columns or [certificate.table.sensitive]
+
+
+def rows_told(certificate: Certificate) -> dict[str, int]:
+    """How many rows each table of a release has; the files of a folder count together."""
+    rows: dict[str, int] = {}
+    for name, facts in certificate.files.items():
+        table = Path(name).parts[0]
+        rows[table] = rows.get(table, 0) + facts.rows
+    return rows
+
+
+def file_of(folder: Path, name: str) -> Path:
+    """Where a file that a certificate names is; never outside the folder, whatever the name."""
+    parts = Path(name).parts
+    is_part = len(parts) == 2 and parts[0] == "published.parquet" and parts[1] not in ("..", ".")
+    return folder / parts[0] / parts[1] if is_part else folder / Path(name).name
 
 
 def read_certificate(path: Path) -> Certificate:

@@ -22,11 +22,14 @@ from betalike.certificate import (
 )
 from betalike.distances import Ground
 from betalike.errors import InternalError
-from betalike.models import Closeness, Model
+from betalike.joint import JointAxis
+from betalike.models import Closeness, Likeness, Model, WiderLikeness
+from betalike.models.sets import Nodes
 from betalike.table import Outline
 from betalike.verification import Layout, Verified
 
 SEEDED = "seeded: for experiments, not for release"
+ONCE = "the promise is for one release: whoever has two releases of a table can combine them, so publish it once"
 EXACT_ROWS = "quasi-identifiers are published exactly, so there is no identity anonymity: a person's row can be found"
 
 
@@ -66,6 +69,7 @@ def certify(
             worst_ratio=verdict.worst_ratio,
             parameters=dict(model.parameters),
             hierarchy=_promised_hierarchy(model, outline, sensitive_labels),
+            caps=_promised_caps(model, outline),
         ),
         scheme=Scheme(particulars.scheme, dict(particulars.details)),
         table=TableFacts(
@@ -74,6 +78,7 @@ def certify(
             sensitive=outline.sensitive.name,
             kept=list(particulars.kept),
             columns=_describe_columns(verified, outline),
+            sensitive_columns=list(outline.sensitive.columns) if isinstance(outline.sensitive, JointAxis) else [],
         ),
         release=ReleaseFacts(
             rows=audit.rows,
@@ -106,20 +111,34 @@ def certify(
 
 
 def _promised_hierarchy(model: Model, outline: Outline, labels: Sequence[str]) -> list[list[str]]:
-    """The tree that distances between sensitive values follow, where the promise is about these, else nothing.
+    """The tree of the sensitive values, where the promise is about distances along it or about its nodes, else nothing.
 
     Of the values that occur: those are in the prior as well.
     """
     axis = outline.sensitive
-    if not (isinstance(model, Closeness) and model.ground is Ground.HIERARCHICAL and isinstance(axis, HierarchyAxis)):
+    is_near = isinstance(model, Closeness) and model.ground is Ground.HIERARCHICAL
+    is_grouped = isinstance(model, WiderLikeness) and isinstance(model.span, Nodes)
+    if not ((is_near or is_grouped) and isinstance(axis, HierarchyAxis)):
         return []
     leaves = zip(labels, axis.hierarchy.paths, outline.value_counts, strict=False)  # a missing value is in no path
     return [[label, *path[1:]] for label, path, count in leaves if count]
 
 
+def _promised_caps(model: Model, outline: Outline) -> dict[str, str]:
+    """The cap of whatever occurs so often, where it follows from a function that a certificate cannot tell."""
+    likeness = model.limit if isinstance(model, WiderLikeness) else model
+    if not isinstance(likeness, Likeness) or likeness.cap is None:
+        return {}
+    counts = outline.value_counts
+    if isinstance(model, WiderLikeness):
+        counts = model.span.sets(outline.sensitive, len(counts)).totals(counts)
+    told = sorted({*counts.tolist()} - {0})
+    return {str(count): str(likeness.cap.at(count, outline.n_rows)) for count in told}
+
+
 def _warnings(verified: Verified, particulars: Particulars) -> list[str]:
-    warnings = []
-    if verified.recount is None:
+    warnings = [ONCE]
+    if verified.classes is None:
         warnings.append(EXACT_ROWS)
     if particulars.is_seeded:
         warnings.append(SEEDED)
@@ -130,9 +149,9 @@ def _warnings(verified: Verified, particulars: Particulars) -> list[str]:
 
 def _describe_columns(verified: Verified, outline: Outline) -> list[Column]:
     columns = list(zip(outline.axes, outline.weights, strict=True))
-    if verified.recount is None:
+    if verified.classes is None:
         return [_describe_exact_column(axis, weight) for axis, weight in columns]
-    labels = verified.recount.labels
+    labels = verified.classes.shown
     return [_describe_column(*column, shown) for column, shown in zip(columns, labels, strict=True)]
 
 
@@ -150,9 +169,8 @@ def _describe_exact_column(axis: Axis, weight: float) -> Column:
     )
 
 
-def _describe_column(axis: Axis, weight: float, labels: Sequence[str | None]) -> Column:
+def _describe_column(axis: Axis, weight: float, shown: set[str]) -> Column:
     """What the certificate tells of a quasi-identifier: what its owner declared, and what the published labels show."""
-    shown = {label for label in labels if label is not None}
     if isinstance(axis, OrderedAxis):
         low, high = axis.domain_texts
         ends = [meaning for meaning in axis.meanings([*shown]) if isinstance(meaning, tuple)]  # 1e-05 is also 0.00001

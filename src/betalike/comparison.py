@@ -191,7 +191,7 @@ class Comparing:
         return Compared(
             scheme=scheme,
             parameter=parameter,
-            asked=told.beta if parameter == "beta" else float(told.parameters[parameter]),
+            asked=told.beta if parameter == "beta" else float(str(told.parameters[parameter])),
             loss=release.average_loss,
             classes=audit.classes,
             smallest_class=audit.k,

@@ -6,8 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +22,22 @@ from betalike.companion_files import (
     write_transition,
 )
 from betalike.errors import GuaranteeError, ParameterError
-from betalike.models import DisclosureForLikeness, Likeness, Model, fit, likeness_of
+from betalike.models import AnyLikeness, DisclosureForLikeness, Model, any_likeness_of, fit
+from betalike.parting import part
 from betalike.progress import SILENT, Progress, Stopwatch
 from betalike.randomness import Randomness
 from betalike.schemes import Baseline, Perturbation, Perturbing
 from betalike.table import Cells, Margins, Outline, Plan
 from betalike.verification import (
+    OTHER_LABELS,
     ExactRecount,
     Layout,
+    PartsRecount,
     PlannedLabels,
     Recount,
     Verified,
     verify,
+    verify_parts,
     verify_perturbed,
     verify_withheld,
 )
@@ -57,7 +62,12 @@ class Engine(Protocol):
         ...
 
     def count_cells(self) -> Cells:
-        """Fold the table into cells."""
+        """Fold the table into cells; into coarse ones if there are more than fit in memory."""
+        ...
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether the cells are coarse, so that the labels of classes are known only from their rows."""
         ...
 
     def assign(self, plan: Plan, randomness: Randomness) -> Any:
@@ -83,6 +93,10 @@ class Engine(Protocol):
         """Write the release to a file."""
         ...
 
+    def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
+        """The files that a release of so many rows was written to, and how many rows each has."""
+        ...
+
     def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
         """Count a written release again, from the file alone."""
         ...
@@ -93,6 +107,25 @@ class Engine(Protocol):
 
     def compare_exactly(self, release: Any, trace: Any, path: Path | None, form: Format) -> ExactRecount:
         """Compare exact rows with the table, as they were written, or as they are where there is no file."""
+        ...
+
+
+class PartingEngine(Engine, Protocol):
+    """An engine that can publish a table in parts, each on its own."""
+
+    @property
+    def part_rows(self) -> int:
+        """About how many rows a part may have."""
+        ...
+
+    def publish_parts(
+        self, sets: Plan, refine: Callable[[Cells], Plan] | None, layout: Layout, randomness: Randomness
+    ) -> tuple[Any, Any]:
+        """The rows of all sets, split further or as they are, and whatever was seen of them meanwhile."""
+        ...
+
+    def read_parts(self, release: Any, trace: Any, path: Path | None, form: Format, layout: Layout) -> PartsRecount:
+        """Count a release again part by part, from the files, or as it is where there are none."""
         ...
 
 
@@ -202,6 +235,43 @@ class GeneralizedDraft:
 
 
 @dataclass(frozen=True)
+class PartedDraft:
+    """Rows with the labels of their classes, of a table that was published in parts."""
+
+    engine: PartingEngine
+    job: Job
+    rows: Any
+    trace: Any
+    sets: Plan
+    model: Model
+
+    @property
+    def outline(self) -> Cells:
+        """The coarse cells of the table."""
+        return self.sets.cells
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the scheme tells of itself, how many coarse cells it saw, and how many parts were split on their own."""
+        details = {**self.sets.details, "coarse_cells": len(self.outline.count)}
+        if _splits_parts(self.job.scheme):
+            details["parts"] = self.sets.n_classes
+        return {"details": details, "formed_classes": self.trace.n_classes}
+
+    def write_companions(self, folder: Path) -> dict[str, int]:
+        """There are none."""
+        return {}
+
+    def verify(self, folder: Path | None, path: Path | None) -> Verified:
+        """Count the classes anew, part by part, and compare the rows with those that were made."""
+        recount = self.engine.read_parts(self.rows, self.trace, path, self.job.form, self.job.layout)
+        verified = verify_parts(recount.parts, self.outline, self.model)
+        if not recount.is_as_made():
+            raise GuaranteeError(OTHER_LABELS)
+        return verified
+
+
+@dataclass(frozen=True)
 class PerturbedDraft:
     """Exact rows with sensitive values that were drawn anew, and the matrix that they were drawn with."""
 
@@ -210,7 +280,7 @@ class PerturbedDraft:
     rows: Any
     trace: Any
     outline: Margins
-    model: Likeness
+    model: AnyLikeness
     perturbing: Perturbing
 
     @property
@@ -243,7 +313,7 @@ class WithheldDraft:
     rows: Any
     trace: Any
     outline: Margins
-    model: Likeness
+    model: AnyLikeness
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -282,6 +352,8 @@ def make_draft(engine: Engine, job: Job, watch: Stopwatch) -> Draft:
     with watch.step("count"):
         cells = engine.count_cells()
         model = fit(job.model, cells.value_counts, cells.sensitive)
+    if engine.is_coarse:
+        return _make_parted(cast("PartingEngine", engine), job, scheme, cells, model, watch)
     with watch.step("plan"):
         plan = scheme.plan(cells, model, watch.progress)
     with watch.step("assign"):
@@ -289,16 +361,37 @@ def make_draft(engine: Engine, job: Job, watch: Stopwatch) -> Draft:
     return GeneralizedDraft(engine, job, rows, plan, model)
 
 
+def _make_parted(
+    engine: PartingEngine, job: Job, scheme: PlanningScheme, cells: Cells, model: Model, watch: Stopwatch
+) -> Draft:
+    """Rows of a table in coarse cells: parted, and each part split on its own where the scheme can do that."""
+    refine: Callable[[Cells], Plan] | None = None
+    with watch.step("plan"):
+        if _splits_parts(scheme):
+            sets = part(cells, model, engine.part_rows)
+            refine = partial(scheme.plan, model=model)
+        else:
+            sets = scheme.plan(cells, model, watch.progress)
+    with watch.step("assign"):
+        rows, trace = engine.publish_parts(sets, refine, job.layout, scheme.randomness)
+    return PartedDraft(engine, job, rows, trace, sets, model)
+
+
+def _splits_parts(scheme: object) -> bool:
+    """Whether a scheme cuts sets, so that it can cut the parts of a table one by one."""
+    return getattr(scheme, "splits_parts", False)
+
+
 def _make_exact(engine: Engine, job: Job, scheme: Perturbation | Baseline, watch: Stopwatch) -> Draft:
     """Rows that stay exact, with a sensitive value that is drawn anew or left out."""
     with watch.step("count"):
         margins = engine.count_values()
-        model = likeness_of(fit(job.model, margins.value_counts, margins.sensitive), scheme.name)
+        model = any_likeness_of(fit(job.model, margins.value_counts, margins.sensitive), scheme.name)
     if isinstance(scheme, Baseline):
         with watch.step("assign"):
             return WithheldDraft(engine, job, *engine.publish_exactly(None, scheme.randomness), margins, model)
     with watch.step("plan"):
-        perturbing = scheme.perturbing(margins.value_counts, model)
+        perturbing = scheme.perturbing(margins.value_counts, model, margins.sensitive)
     with watch.step("assign"):
         rows, trace = engine.publish_exactly(scheme.draw(perturbing.transition), scheme.randomness)
     return PerturbedDraft(engine, job, rows, trace, margins, model, perturbing)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,20 +12,22 @@ from typing import Any, TypeVar
 import polars as pl
 
 from betalike.certificate import Certificate, certificate_from_dict, read_certificate
-from betalike.errors import ParameterError, SchemaError, suggestion
+from betalike.errors import FileError, ParameterError, SchemaError, suggestion
 from betalike.hierarchy import Hierarchy
 from betalike.io.frames import to_polars
 from betalike.io.hierarchies import read_hierarchies
-from betalike.io.tables import load
-from betalike.schema import Attribute, Kind, Role, Schema
+from betalike.io.tables import load, scan
+from betalike.schema import Attribute, Kind, Role, Schema, text_columns
 
 Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
+BATCH_ROWS = 1_000_000
+JOINED = " + "  # between the names of several sensitive columns
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def make_schema(
     quasi_identifiers: Sequence[str],
-    sensitive: str,
+    sensitive: str | Sequence[str],
     hierarchies: str | Path | Mapping[str, Any] | None,
     kinds: Mapping[str, str] | None,
     domains: Mapping[str, tuple[Any, Any]] | None,
@@ -34,7 +38,10 @@ def make_schema(
     """Bring together what the user said about each column."""
     if isinstance(quasi_identifiers, str):
         raise ParameterError("quasi_identifiers must be a list of column names, not one text.")
-    named = [*quasi_identifiers, sensitive]
+    protected = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+    if not protected:
+        raise ParameterError("no sensitive column is named; name the column to protect.")
+    named = [*quasi_identifiers, *protected]
     typed = {column: choose(Kind, kind, f"type of '{column}'") for column, kind in (kinds or {}).items()}
     is_folder = isinstance(hierarchies, str | Path)  # it may hold hierarchies of columns that are numbers here
     ordered = {column for column, kind in typed.items() if kind.is_ordered and is_folder}
@@ -54,12 +61,20 @@ def make_schema(
             float((weights or {}).get(column, 1.0)),
         )
 
+    parts = tuple(attribute(column, Role.SENSITIVE) for column in protected)
     return Schema(
         tuple(attribute(column, Role.QUASI_IDENTIFIER) for column in quasi_identifiers),
-        attribute(sensitive, Role.SENSITIVE),
+        parts[0] if len(parts) == 1 else Attribute(JOINED.join(protected), Role.SENSITIVE),
         tuple(Attribute(column, Role.KEPT) for column in keep),
         is_missing_value,
+        parts if len(parts) > 1 else (),
     )
+
+
+def check_one_sensitive(sensitive: object, done: str) -> None:
+    """Refuse several sensitive columns where one is taken at a time."""
+    if not isinstance(sensitive, str):
+        raise ParameterError(f"sensitive columns are {done} one at a time: name one column, not a list.")
 
 
 def _check_named(option: str, given: Mapping[str, Any], named: Sequence[str]) -> None:
@@ -113,9 +128,7 @@ def read(table: Frame, schema: Schema, missing: Sequence[str], delimiter: str | 
     """The columns of the schema; what is published as it is, or coded by its text, is read as text."""
     if not is_path(table):
         return to_polars(table, schema.names)
-    is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind is Kind.CATEGORICAL}
-    as_text = {*is_text, schema.sensitive.name, *(attribute.name for attribute in schema.kept)}
-    return load(table, schema.names, as_text, missing, delimiter)
+    return load(table, schema.names, text_columns(schema), missing, delimiter)
 
 
 def read_text(
@@ -126,8 +139,27 @@ def read_text(
         return to_polars(table, columns)
     path = Path(table)
     if path.is_dir():
-        path = next((path / name for name in ("published.csv", "published.parquet") if (path / name).is_file()), path)
+        path = next((path / name for name in ("published.csv", "published.parquet") if (path / name).exists()), path)
     return load(path, columns, None, missing, delimiter)
+
+
+@contextlib.contextmanager
+def text_in_batches(
+    table: Frame, columns: Sequence[str], missing: Sequence[str], delimiter: str | None
+) -> Iterator[Iterator[pl.DataFrame]]:
+    """Columns of an original table that need not fit in memory, with all cells as text."""
+    if not is_path(table):
+        yield iter([to_polars(table, columns)])
+        return
+    with tempfile.TemporaryDirectory(prefix="betalike-") as scratch:
+        yield _batches(scan(table, columns, None, missing, delimiter, Path(scratch)))
+
+
+def _batches(table: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    try:
+        yield from table.collect_batches(chunk_size=BATCH_ROWS)
+    except (pl.exceptions.PolarsError, OSError) as error:  # its message may show cells of the table
+        raise FileError("the table cannot be read to its end; is it damaged, or cut off?") from error
 
 
 def choose_certificate(given: str | Path | Mapping[str, Any]) -> Certificate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,23 +11,37 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import OrderedAxis, parse_values
-from betalike.certificate import Certificate, Column, read_certificate
+from betalike.axis import Axis, OrderedAxis, parse_values
+from betalike.certificate import (
+    Certificate,
+    Column,
+    file_of,
+    protected_columns,
+    published_name,
+    read_certificate,
+    rows_told,
+)
 from betalike.engines.coding import code_sensitive
-from betalike.engines.memory import label_values, read_release, recount
+from betalike.engines.combinations import count_combinations
+from betalike.engines.joint import counts_of_part, join_columns
+from betalike.engines.memory import label_values, recount, recount_distinct
+from betalike.engines.streams import scan_release, scan_written, written_names
 from betalike.errors import CertificateError, GuaranteeError, SchemaError
 from betalike.hierarchy import ROOT
-from betalike.measures import Audit, measure
-from betalike.models import Model, Verdict
-from betalike.models.verdict import wording
+from betalike.measures import Audit, measure, put_together
+from betalike.models import Model, Verdict, WiderLikeness
+from betalike.models.verdict import wording, worst_verdict
+from betalike.promises_told import promised_axis, promised_model
 from betalike.publication import Format, Recount
-from betalike.release_checks import Check, check_exact, is_exact, is_same, promised_axis, promised_model
+from betalike.release_checks import Check, Values, check_exact, is_exact, is_same, look_at
 from betalike.release_folder import sha256_of
-from betalike.schema import Attribute, Kind, Role, check_columns
+from betalike.schema import Attribute, Kind, check_columns
 from betalike.table import ClassCounts
 
 Ints = NDArray[np.int64]
 Prior = dict[str, int]
+OTHER_VALUES = "the sensitive values are not those that the certificate tells."
+CLASSES_AT_ONCE = 500_000  # of a release that are counted in one turn
 
 
 @dataclass(frozen=True)
@@ -103,7 +117,10 @@ def prior_from_column(column: pl.Series) -> tuple[str, Prior]:
 def prior_from_certificate(certificate: Certificate, sensitive: str) -> tuple[str, Prior]:
     """How often each sensitive value occurs, as a certificate tells."""
     _refuse_exact(certificate)
-    if certificate.table.sensitive != sensitive:
+    columns = certificate.table.sensitive_columns
+    if sensitive in columns:
+        return "certificate", counts_of_part(certificate.prior_counts, columns.index(sensitive))
+    if certificate.table.sensitive != sensitive or columns:
         raise CertificateError(f"the certificate is for the sensitive column '{certificate.table.sensitive}'.")
     return "certificate", dict(certificate.prior_counts)
 
@@ -156,8 +173,14 @@ def audit_frame(
     prior_counts = np.array([counts.get(label, 0) for label in labels], dtype=np.int64)
     counted = recount(frame.with_columns(texts), names, sensitive.name, labels)
     audit = measure(counted.classes, prior_counts, axis)
-    verdict = None if model is None else model.judge(counted.classes, prior_counts, axis)
+    verdict = None if model is None else _judge(model, counted.classes, prior_counts, axis)
     return Audited(audit, source, labels[audit.worst.value], verdict, tuple(warnings))
+
+
+def _judge(model: Model, classes: ClassCounts, counts: Ints, axis: Axis) -> Verdict:
+    if isinstance(model, WiderLikeness):
+        model.check_span(axis)
+    return model.judge(classes, counts, axis)
 
 
 def published_columns(name: str, columns: Sequence[str]) -> list[str]:
@@ -168,7 +191,7 @@ def published_columns(name: str, columns: Sequence[str]) -> list[str]:
     return [name]
 
 
-def check_release(folder: Path, certificate: Certificate, original: pl.DataFrame | None) -> Checked:
+def check_release(folder: Path, certificate: Certificate, original: Iterable[pl.DataFrame] | None) -> Checked:
     """Check a release against its certificate, from its files alone, and against the original if it is given."""
     checks: dict[str, bool] = {}
     explanations: list[str] = []
@@ -181,65 +204,128 @@ def check_release(folder: Path, certificate: Certificate, original: pl.DataFrame
 
     model = promised_model(certificate)
     for name, facts in certificate.files.items():
-        path = folder / Path(name).name
+        path = file_of(folder, name)
         if not check(f"{name} exists", path.is_file(), f"{name} is missing."):
             continue
         is_unchanged = sha256_of(path) == facts.sha256
         check(f"{name} digest", is_unchanged, f"{name} was changed after it was published: its digest differs.")
-    published = next((name for name in certificate.files if name.startswith("published.")), None)
+    published = published_name(certificate)
     if not check("prior", bool(certificate.prior_counts), "the certificate does not tell the prior."):
         return Checked(certificate, checks, tuple(explanations))
-    if published is None or not (folder / published).is_file():
+    if published is None or not (folder / published).exists():
         check("published", False, "there is no published table to check.")
         return Checked(certificate, checks, tuple(explanations))
-    if is_exact(certificate):
-        check_exact(folder, published, certificate, original, check)
+    parts = {name for name in certificate.files if Path(name).parts[0] == published}
+    is_folder = (folder / published).is_dir()
+    found = {f"{published}/{path.name}" for path in (folder / published).glob("*")} if is_folder else {published}
+    if found != parts:
+        check("files", False, f"{published} has other files than the certificate tells.")
+        return Checked(certificate, checks, tuple(explanations))
+    exact = is_exact(certificate)
+    seen = None if original is None else look_at(original, certificate, True, has_quasi_identifiers=exact)
+    if exact:
+        check_exact(folder, published, certificate, seen, check)
     else:
         _check_promise(folder / published, certificate, model, check)
-    if original is not None:
-        _, counts = prior_from_column(original[certificate.table.sensitive])
-        is_permutation = counts == certificate.prior_counts
+    if seen is not None:
+        is_permutation = seen.values == certificate.prior_counts
         check("original", is_permutation, "the certificate's prior is not the sensitive column of this original table.")
     return Checked(certificate, checks, tuple(explanations))
 
 
 def _check_promise(path: Path, certificate: Certificate, model: Model, check: Check) -> None:
     """Count the published table anew and compare everything that the certificate tells of it."""
-    table = certificate.table
-    counted = _count_published(path, certificate)
-    if not check("readable", counted is not None, f"{path.name} is not the table that the certificate tells of."):
-        return
-    assert counted is not None
     counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
-    is_permutation = counted.n_unknown == 0 and np.array_equal(counted.classes.value_counts, counts)
-    if not check("sensitive values", is_permutation, "the sensitive values are not those that the certificate tells."):
+    if counts.min() <= 0:  # classes cannot be judged by it
+        check("sensitive values", False, OTHER_VALUES)
         return
-    verdict = model.judge(counted.classes, counts, promised_axis(certificate, model))
+    n_turns = _turns(path, certificate.release.classes or 1)
+    turns = []
+    for turn in range(n_turns):
+        counted = _count_published(path, certificate, turn, n_turns)
+        if counted is None:
+            check("readable", False, f"{path.name} is not the table that the certificate tells of.")
+            return
+        turns.append(_look_at_classes(counted, certificate, counts, model))
+    check("readable", True, "")
+    is_known = not any(turn.n_unknown for turn in turns)
+    is_permutation = is_known and np.array_equal(sum(turn.value_counts for turn in turns), counts)
+    if not check("sensitive values", is_permutation, OTHER_VALUES):
+        return
+    verdict = worst_verdict([turn.verdict for turn in turns])
     check("promise", verdict.holds, f"a class breaks the promise: {wording(model)}.")
-    column = pl.Series(table.sensitive, list(certificate.prior_counts), dtype=pl.String)
-    axis, codes, _ = code_sensitive(column, Attribute(table.sensitive, Role.SENSITIVE), missing_is_value=True)
-    order = np.argsort(codes)  # the values as they lie on the axis, for distances between them
-    classes = counted.classes
-    placed = ClassCounts.of(classes.ec, codes[classes.value], classes.count, classes.n_values)
-    audit = measure(placed, counts[order], axis)
+    audit = put_together([turn.audit for turn in turns]) if n_turns > 1 else turns[0].audit
+    losses = {name: sum(turn.losses[name] for turn in turns) / audit.rows for name in turns[0].losses}
     told = _figures_told(certificate, axis_is_known=str(audit.ground) == certificate.also.t_ground)
-    found = _figures_found(certificate, verdict, audit, counted, counts)
+    found = _figures_found(certificate, verdict, audit, losses, counts)
     wrong = [name for name, value in told.items() if not is_same(value, found[name])]
     check("figures", not wrong, f"the certificate's figures are not those of the table: {', '.join(wrong)}.")
 
 
-def _count_published(path: Path, certificate: Certificate) -> Recount | None:
-    """The recount of a published table; None if it does not have the columns that the certificate tells."""
-    table = certificate.table
-    form = Format.PARQUET if path.suffix == ".parquet" else Format.CSV
+def _turns(path: Path, n_classes: int) -> int:
+    """In how many turns to count; a certificate that tells of more classes than rows is not believed."""
+    if n_classes <= CLASSES_AT_ONCE:
+        return 1
     try:
-        columns = list(pl.read_parquet_schema(path) if form is Format.PARQUET else pl.read_csv(path, n_rows=0).columns)
+        n_rows = int(scan_release(path, _form_of(path)).select(pl.len()).collect(engine="streaming").item())
+    except (pl.exceptions.PolarsError, OSError):  # which will be told when it is counted
+        return 1
+    return max(-(-min(n_classes, n_rows) // CLASSES_AT_ONCE), 1)
+
+
+def _form_of(path: Path) -> Format:
+    return Format.PARQUET if path.suffix == ".parquet" else Format.CSV
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """What some of the classes of a release show; losses are added up over their rows."""
+
+    n_unknown: int
+    value_counts: Ints
+    verdict: Verdict
+    audit: Audit
+    losses: dict[str, float]
+
+
+def _look_at_classes(counted: Recount, certificate: Certificate, counts: Ints, model: Model) -> _Turn:
+    values, classes = Values.of(certificate), counted.classes
+    place = np.argsort(values.order)  # of the values on the axis, for distances between them
+    placed = ClassCounts.of(classes.ec, place[classes.value], classes.count, classes.n_values)
+    columns = zip(certificate.table.columns, counted.labels, strict=False)
+    losses = {column.name: _loss_from_labels(column, labels) for column, labels in columns}
+    return _Turn(
+        counted.n_unknown,
+        classes.value_counts,
+        model.judge(classes, counts, promised_axis(certificate, model)),
+        measure(placed, counts[values.order], values.axis),
+        {name: float(classes.sizes @ loss) for name, loss in losses.items() if loss is not None},
+    )
+
+
+def _count_published(path: Path, certificate: Certificate, turn: int, n_turns: int) -> Recount | None:
+    """Count some of the classes of a published table; None if it has not the columns that the certificate tells."""
+    table = certificate.table
+    form = _form_of(path)
+    try:
+        columns = written_names(path, form)
         names = [published_columns(name, columns) for name in table.quasi_identifiers]
-        flat = [name for group in names for name in group]
-        if not names or sorted([*flat, table.sensitive, *table.kept]) != sorted(columns):
+        flat, sensitive = [name for group in names for name in group], protected_columns(certificate)
+        if not names or sorted([*flat, *sensitive, *table.kept]) != sorted(columns):
             return None
-        frame = read_release(path, form, [*flat, table.sensitive])
-        return recount(frame, names, table.sensitive, list(certificate.prior_counts))
+        types = dict.fromkeys([*flat, *sensitive], pl.String)
+        values = list(certificate.prior_counts)
+        if table.sensitive_columns:
+            frames = [frame.select(list(types)) for frame in scan_written(path, form, types)]
+            frame = pl.concat(frames) if frames else pl.DataFrame(schema=types)
+            return recount(join_columns(frame, sensitive, table.sensitive), names, table.sensitive, values)
+        rows = scan_written(path, form, types)
+        if n_turns > 1:
+            rows = (batch.filter(batch.select(flat).hash_rows() % n_turns == turn) for batch in rows)
+        counted = count_combinations(rows, list(types))
+        if not len(counted.count):
+            return None
+        return recount_distinct(counted.frame, counted.numbers, counted.count, names, values)
     except (pl.exceptions.PolarsError, OSError, GuaranteeError):
         return None
 
@@ -260,7 +346,7 @@ def _figures_told(certificate: Certificate, axis_is_known: bool) -> dict[str, ob
     figures |= {f"also.{name}": getattr(also, name) for name in levels}
     if axis_is_known:  # a hierarchy of the sensitive values is not in the certificate
         figures |= {"also.t": also.t, "also.average_t": also.average_t}
-    figures |= {f"{name} rows": facts.rows for name, facts in certificate.files.items()}
+    figures |= {f"{name} rows": rows for name, rows in rows_told(certificate).items()}
     figures |= {f"release.loss.{name}": loss for name, loss in release.loss.items()}
     if all(column.domain is not None or column.leaves is not None for column in certificate.table.columns):
         figures["release.average_loss"] = release.average_loss
@@ -268,11 +354,9 @@ def _figures_told(certificate: Certificate, axis_is_known: bool) -> dict[str, ob
 
 
 def _figures_found(
-    certificate: Certificate, verdict: Verdict, audit: Audit, counted: Recount, counts: Ints
+    certificate: Certificate, verdict: Verdict, audit: Audit, known: dict[str, float], counts: Ints
 ) -> dict[str, object]:
     columns = certificate.table.columns
-    losses = {c.name: _loss_from_labels(c, labels) for c, labels in zip(columns, counted.labels, strict=False)}
-    sizes = counted.classes.sizes
     found: dict[str, object] = {
         "promise.holds": verdict.holds,
         "promise.worst_gain": verdict.worst_gain,
@@ -285,8 +369,7 @@ def _figures_found(
     }
     levels = ("k", "distinct_l", "l", "average_l", "basic_beta", "enhanced_beta", "delta", "t", "average_t")
     found |= {f"also.{name}": getattr(audit, name) for name in levels}
-    found |= {f"{name} rows": audit.rows for name in certificate.files}
-    known = {name: float(sizes @ loss / sizes.sum()) for name, loss in losses.items() if loss is not None}
+    found |= {f"{name} rows": audit.rows for name in rows_told(certificate)}
     found |= {f"release.loss.{name}": known.get(name, told) for name, told in certificate.release.loss.items()}
     total = sum(column.weight for column in columns)
     found["release.average_loss"] = sum(known.get(c.name, 0.0) * c.weight for c in columns) / total if total else 0.0

@@ -6,6 +6,7 @@ The prior is the original table's. "No beta holds" is an answer (None), and so i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -15,13 +16,17 @@ from numpy.typing import NDArray
 
 from betalike.axis import Axis
 from betalike.distances import Ground, divergences, earth_movers_distances, natural_ground
-from betalike.models import UNITS, Likeness, Transition, judge_transition
+from betalike.joint import JointAxis
+from betalike.models import UNITS, AnyLikeness, Likeness, Transition, judge_transition, of_each_column
 from betalike.models.caps import Bound, Caps
+from betalike.models.sets import Columns
+from betalike.models.transition import sums_over
 from betalike.table import ClassCounts
 
 Ints = NDArray[np.int64]
 
 LARGE_BETA, LARGE_CLASS = 1e9, 2**31
+GREATEST = ("t", "jensen_shannon", "kullback_leibler", "basic_beta", "enhanced_beta", "delta")
 WITHOUT_CLASSES: dict[str, Any] = dict.fromkeys(("classes", "k", "distinct_l", "average_l", "average_t"))
 
 
@@ -58,7 +63,12 @@ class Audit:
 
 
 def measure(classes: ClassCounts, prior_counts: Ints, sensitive: Axis) -> Audit:
-    """Measure a published table against the sensitive counts of the original one."""
+    """Measure a published table against the sensitive counts of the original one.
+
+    Of several sensitive columns, each is measured on its own, and the worst is told.
+    """
+    if isinstance(sensitive, JointAxis):
+        return _worst_of([_measure_part(classes, prior_counts, *part) for part in sensitive.parts()])
     sizes = classes.sizes
     posterior = classes.count / sizes[classes.ec]
     prior = prior_counts / prior_counts.sum()
@@ -96,6 +106,53 @@ def measure(classes: ClassCounts, prior_counts: Ints, sensitive: Axis) -> Audit:
     )
 
 
+def put_together(parts: Sequence[Audit]) -> Audit:
+    """The levels of a table from those of its parts; the rows of a class are all in one part."""
+    classes = np.array([part.classes for part in parts], dtype=np.float64)
+
+    def greatest(name: str) -> Any:
+        levels = [getattr(part, name) for part in parts]
+        return None if None in levels else max(levels)
+
+    def least(name: str) -> Any:
+        return min(getattr(part, name) for part in parts)
+
+    def average(name: str) -> Any:
+        return float(classes @ np.array([getattr(part, name) for part in parts]) / classes.sum())
+
+    with np.errstate(divide="ignore"):
+        worst = max((part.worst for part in parts), key=lambda found: np.divide(found.posterior, found.prior))
+    return replace(
+        parts[0],
+        rows=sum(part.rows for part in parts),
+        classes=int(classes.sum()),
+        **{name: least(name) for name in ("k", "distinct_l", "l")},
+        **{name: average(name) for name in ("average_l", "average_t")},
+        **{name: greatest(name) for name in GREATEST},
+        t_by_ground={ground: max(part.t_by_ground[ground] for part in parts) for ground in parts[0].t_by_ground},
+        worst=worst,
+    )
+
+
+def _measure_part(classes: ClassCounts, prior_counts: Ints, axis: Axis, codes: Ints) -> Audit:
+    """Measure one of several sensitive columns; the codes are those of the combinations."""
+    part = ClassCounts.of(classes.ec, codes[classes.value], classes.count, axis.size)
+    counts = np.bincount(codes, weights=prior_counts, minlength=axis.size).astype(np.int64)
+    return measure(part, counts, axis)
+
+
+def _worst_of(audits: Sequence[Audit]) -> Audit:
+    """For each figure the worst that any of some columns has."""
+    least: dict[str, Any] = {
+        name: min(getattr(audit, name) for audit in audits) for name in ("distinct_l", "l", "average_l")
+    }
+    names = ("t", "average_t", "jensen_shannon", "kullback_leibler", "basic_beta", "enhanced_beta", "delta")
+    found = {name: [getattr(audit, name) for audit in audits] for name in names}
+    greatest: dict[str, Any] = {name: None if None in figures else max(figures) for name, figures in found.items()}
+    worst = max((audit.worst for audit in audits), key=lambda worst: worst.posterior / worst.prior)
+    return replace(audits[0], **least, **greatest, t_by_ground={str(Ground.EQUAL): greatest["t"]}, worst=worst)
+
+
 def measure_withheld(prior_counts: Ints, sensitive: Axis) -> Audit:
     """Measure a table whose rows come without their sensitive value: for everybody, the posterior is the prior."""
     everything = np.flatnonzero(prior_counts)
@@ -105,18 +162,23 @@ def measure_withheld(prior_counts: Ints, sensitive: Axis) -> Audit:
 
 def measure_perturbed(transition: Transition, prior_counts: Ints, sensitive: Axis) -> Audit:
     """Measure what each published value tells of the original one, instead of classes. Paper: Definition 6."""
-    posterior = transition.posterior(prior_counts)
-    prior = prior_counts / prior_counts.sum()
+    told = transition.posterior(prior_counts)
+    model: AnyLikeness = Likeness(LARGE_BETA)
+    posterior, prior = told, prior_counts / prior_counts.sum()
+    if isinstance(sensitive, JointAxis):
+        sets = Columns(sensitive.columns).sets(sensitive, len(prior_counts))
+        model = of_each_column(model, sensitive.columns)
+        posterior, prior = sums_over(sets, told), sets.totals(prior_counts) / prior_counts.sum()
     rows = (transition.published(prior_counts) / UNITS).astype(np.float64)
     seen = np.flatnonzero(rows > 0)
     ratio = posterior[:, seen] / prior[:, None]
     value, place = np.unravel_index(np.argmax(ratio), ratio.shape)
     beta = max(float(ratio.max()) - 1, 0.0)
-    is_enhanced = judge_transition(Likeness(LARGE_BETA), transition, prior_counts).holds
+    is_enhanced = judge_transition(model, transition, prior_counts, sensitive).holds
     # Distances are measured on classes, so here on classes of many rows with the same posteriors.
-    many = np.rint(posterior[:, seen].T * LARGE_CLASS).astype(np.int64)
+    many = np.rint(told[:, seen].T * LARGE_CLASS).astype(np.int64)
     ec, code = np.nonzero(many)
-    classes = ClassCounts.of(ec, code, many[ec, code], len(prior))
+    classes = ClassCounts.of(ec, code, many[ec, code], len(prior_counts))
     measured = measure(classes, prior_counts, sensitive)
     return replace(
         measured,

@@ -10,6 +10,18 @@ from typing import Protocol, TypeVar
 Item = TypeVar("Item")
 
 
+class Rows(Protocol):
+    """Some rows of a table."""
+
+    @property
+    def height(self) -> int:
+        """How many."""
+        ...
+
+
+Batch = TypeVar("Batch", bound=Rows)
+
+
 class Progress(Protocol):
     """Something that shows the steps of a job."""
 
@@ -19,6 +31,10 @@ class Progress(Protocol):
 
     def track(self, items: Sequence[Item], step: str) -> Iterable[Item]:
         """Go through the items of a long step."""
+        ...
+
+    def flow(self, batches: Iterable[Batch], step: str, rows: int | None) -> Iterator[Batch]:
+        """Go through batches of rows as they come, of so many rows in all if that is known."""
         ...
 
 
@@ -31,6 +47,10 @@ class SilentProgress:
     def track(self, items: Sequence[Item], step: str) -> Iterable[Item]:
         """Go through the items."""
         return items
+
+    def flow(self, batches: Iterable[Batch], step: str, rows: int | None) -> Iterator[Batch]:
+        """Go through the batches."""
+        yield from batches
 
 
 SILENT = SilentProgress()

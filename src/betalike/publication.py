@@ -12,7 +12,7 @@ from betalike.drafts import Draft, Engine, Format, Job, PerturbedDraft, make_dra
 from betalike.models import Transition
 from betalike.progress import Stopwatch
 from betalike.release_folder import check_free, sha256_of, staged
-from betalike.verification import ExactRecount, Layout, Recount, Verified
+from betalike.verification import ExactRecount, Layout, PartsRecount, Recount, Verified
 
 __all__ = [
     "Engine",
@@ -20,6 +20,7 @@ __all__ = [
     "Format",
     "Job",
     "Layout",
+    "PartsRecount",
     "Published",
     "Recount",
     "Stopwatch",
@@ -58,7 +59,7 @@ def publish_to_folder(engine: Engine, job: Job, folder: Path, force: bool, watch
             companions = draft.write_companions(staging)
         with watch.step("verify"):
             verified = draft.verify(staging, staging / name)
-            rows = {name: verified.audit.rows, **companions}
+            rows = {**engine.rows_of_files(staging / name, verified.audit.rows), **companions}
             files = {file: PublishedFile(sha256_of(staging / file), n_rows) for file, n_rows in rows.items()}
         published = _published(draft, verified, engine, job, files, watch)
         (staging / FILE_NAME).write_bytes(published.certificate.to_json())

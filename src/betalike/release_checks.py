@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,27 +11,24 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.certificate import Certificate
+from betalike.axis import Axis
+from betalike.certificate import Certificate, protected_columns, published_name, rows_told
 from betalike.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
-from betalike.distances import Ground
 from betalike.engines.coding import code_sensitive, comparable
-from betalike.errors import CertificateError, InputError, SchemaError
-from betalike.hierarchy import Hierarchy
+from betalike.engines.joint import join_columns, joint_axis
+from betalike.engines.streams import BATCH_ROWS, fingerprint, scan_release
+from betalike.errors import SchemaError
 from betalike.measures import Audit, measure_perturbed, measure_withheld
 from betalike.models import (
-    MODELS,
-    Closeness,
-    DisclosureForLikeness,
-    Likeness,
-    Model,
+    AnyLikeness,
     Transition,
     Verdict,
+    any_likeness_of,
     judge_transition,
-    likeness_of,
-    make_model,
 )
 from betalike.models.verdict import wording
+from betalike.promises_told import promised_axis, promised_model
+from betalike.publication import Format
 from betalike.schema import Attribute, Kind, Role
 from betalike.schemes import Baseline, Perturbation
 from betalike.schemes.perturbation import retention_figures
@@ -52,6 +50,14 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class Promise:
+    """What was promised, and of which values, in the certificate's order."""
+
+    model: AnyLikeness
+    axis: Axis
+
+
+@dataclass(frozen=True)
 class Values:
     """The sensitive values of a certificate in the order of their axis, for distances between them."""
 
@@ -63,52 +69,20 @@ class Values:
     @staticmethod
     def of(certificate: Certificate) -> Values:
         """The values that a certificate tells."""
-        labels = list(certificate.prior_counts)
+        labels, columns = list(certificate.prior_counts), certificate.table.sensitive_columns
         name = certificate.table.sensitive
+        counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
+        if columns:
+            return Values(labels, counts, joint_axis(name, columns, labels), np.arange(len(labels)))
         column = pl.Series(name, labels, dtype=pl.String)
         axis, codes, _ = code_sensitive(column, Attribute(name, Role.SENSITIVE), missing_is_value=True)
-        counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
         return Values(labels, counts, axis, np.argsort(codes))
 
 
-def promised_model(certificate: Certificate) -> Model:
-    """The promise that a certificate tells of."""
-    promise = certificate.promise
-    name = promise.model.removesuffix("-likeness")
-    try:
-        model = make_model(name, promise.k, {"beta": promise.beta, **promise.parameters}) if name in MODELS else None
-    except (InputError, TypeError) as error:
-        raise CertificateError(f"the promise that the certificate tells of cannot be: {error}") from error
-    if model is None or isinstance(model, DisclosureForLikeness) or model.name != promise.model:
-        raise CertificateError("the certificate tells of a promise that this version of betalike does not know.")
-    return model
-
-
-def promised_axis(certificate: Certificate, model: Model) -> Axis:
-    """The sensitive values of a certificate, in its order, with the distances that the promise is about."""
-    name, labels = certificate.table.sensitive, list(certificate.prior_counts)
-    ground = model.ground if isinstance(model, Closeness) else Ground.EQUAL
-    if ground is None:
-        raise CertificateError("the certificate promises t-closeness, but does not tell by which distances.")
-    if ground is Ground.ORDERED and not _are_in_order(labels):
-        raise CertificateError("the sensitive values in the certificate are not in the order that its distances need.")
-    if ground is not Ground.HIERARCHICAL:
-        return OrderedAxis(name, Kind.REAL, np.arange(len(labels)), (0.0, len(labels) - 1.0))
-    try:
-        tree = Hierarchy.from_rows(certificate.promise.hierarchy, source="the certificate's hierarchy")
-    except InputError as error:
-        raise CertificateError(f"the hierarchy in the certificate is none: {error}") from error
-    has_missing = "" in labels
-    if [*tree.leaves, *([""] if has_missing else [])] != labels:
-        raise CertificateError("the hierarchy in the certificate is not of the sensitive values that it tells.")
-    return HierarchyAxis(name, tree, has_missing)
-
-
-def _are_in_order(labels: list[str]) -> bool:
-    """Whether values ascend, numbers as numbers and dates as text, with a missing one at the end."""
-    texts = pl.Series(labels[:-1] if labels[-1] == "" else labels, dtype=pl.String)
-    numbers = texts.cast(pl.Float64, strict=False)
-    return "" not in texts and bool((texts if numbers.null_count() else numbers).is_sorted())
+def sensitive_column(frame: pl.DataFrame, certificate: Certificate) -> pl.Series:
+    """The sensitive column of a table; where there are several, the labels of their combinations."""
+    name, columns = certificate.table.sensitive, certificate.table.sensitive_columns
+    return join_columns(frame, columns, name)[name] if columns else frame[name]
 
 
 def is_exact(certificate: Certificate) -> bool:
@@ -116,50 +90,88 @@ def is_exact(certificate: Certificate) -> bool:
     return certificate.scheme.name in (PERTURB, BASELINE)
 
 
-def check_exact(
-    folder: Path, published: str, certificate: Certificate, original: pl.DataFrame | None, check: Check
-) -> None:
+def check_exact(folder: Path, published: str, certificate: Certificate, original: Seen | None, check: Check) -> None:
     """Check the published table, the file beside it, the promise, and everything that the certificate tells of them."""
     table = certificate.table
     is_perturbed = certificate.scheme.name == PERTURB
-    columns = [*table.quasi_identifiers, *([table.sensitive] if is_perturbed else []), *table.kept]
-    frame = _read(folder / published, columns)
-    if not check("readable", frame is not None, f"{published} is not the table that the certificate tells of."):
+    sensitive = protected_columns(certificate) if is_perturbed else []
+    columns = [*table.quasi_identifiers, *sensitive, *table.kept]
+    seen = _read(folder / published, columns, certificate, is_perturbed)
+    if not check("readable", seen is not None, f"{published} is not the table that the certificate tells of."):
         return
-    assert frame is not None
+    assert seen is not None
     values = Values.of(certificate)
     counts = list(certificate.prior_counts.values())
-    is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == frame.height
+    is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == seen.rows
     if not check("prior", is_prior, "the prior that the certificate tells is not of a table of as many rows."):
         return
-    model = likeness_of(promised_model(certificate), certificate.scheme.name)
+    model = any_likeness_of(promised_model(certificate), certificate.scheme.name)
+    promise = Promise(model, promised_axis(certificate, model))
     if is_perturbed:
-        judged = _check_perturbed(folder, frame[table.sensitive], values, model, check)
+        judged = _check_perturbed(folder, seen.values, values, promise, check)
     else:
-        judged = _check_withheld(folder, values, model, check)
+        judged = _check_withheld(folder, values, promise, check)
     if judged is None:
         return
     check("promise", judged.verdict.holds, f"a published value breaks the promise: {wording(model)}.")
-    told, found = _figures_told(certificate), _figures_found(certificate, judged, frame.height, values)
+    told, found = _figures_told(certificate), _figures_found(certificate, judged, seen.rows, values)
     if str(judged.audit.ground) != certificate.also.t_ground:  # the sensitive values' hierarchy is not in the folder
         told.pop("also.t")
     wrong = [name for name, value in told.items() if not is_same(value, found[name])]
     check("figures", not wrong, f"the certificate's figures are not those of the release: {', '.join(wrong)}.")
     if original is not None:
-        is_true = _is_same_table(frame, original, certificate)
+        is_true = seen.fingerprint is not None and seen.fingerprint == original.fingerprint
         check("quasi-identifiers", is_true, "the quasi-identifiers are not those of this original table.")
 
 
-def _read(path: Path, columns: list[str]) -> pl.DataFrame | None:
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of a table that passed by: its rows, sensitive values, and what its quasi-identifiers add up to.
+
+    Tables with the same quasi-identifiers have the same fingerprint, whatever the order of their rows; it is None where
+    a cell is not of its column's kind.
+    """
+
+    rows: int
+    values: dict[str, int]
+    fingerprint: int | None
+
+
+def look_at(
+    batches: Iterable[pl.DataFrame], certificate: Certificate, has_values: bool, has_quasi_identifiers: bool
+) -> Seen:
+    """Look at a table in batches."""
+    kinds = {column.name: Kind(column.kind) for column in certificate.table.columns} if has_quasi_identifiers else {}
+    rows, values, total, is_comparable = 0, Counter[str](), 0, True
+    for batch in batches:
+        rows += batch.height
+        if has_values:
+            texts = sensitive_column(batch, certificate).cast(pl.String).fill_null("")
+            values.update(dict(texts.value_counts().iter_rows()))
+        try:
+            alike = [comparable(batch[name], kind).rename(name) for name, kind in kinds.items()]
+            total += fingerprint(pl.DataFrame(alike)) if alike else 0
+        except SchemaError:
+            is_comparable = False
+    return Seen(rows, dict(values), total % 2**64 if is_comparable else None)
+
+
+def _read(path: Path, columns: list[str], certificate: Certificate, has_values: bool) -> Seen | None:
     """A published table, as text where it is CSV; None if it does not have just these columns."""
     try:
-        frame = pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
+        table = scan_release(path, Format.PARQUET if path.suffix == ".parquet" else Format.CSV)
+        if sorted(table.collect_schema().names()) != sorted(columns):
+            return None
+        batches = table.collect_batches(chunk_size=BATCH_ROWS)
+        seen = look_at(batches, certificate, has_values, has_quasi_identifiers=True)
     except (pl.exceptions.PolarsError, OSError):
         return None
-    return frame if sorted(frame.columns) == sorted(columns) and frame.height else None
+    return seen if seen.rows else None
 
 
-def _check_perturbed(folder: Path, column: pl.Series, values: Values, model: Likeness, check: Check) -> Judged | None:
+def _check_perturbed(
+    folder: Path, seen: dict[str, int], values: Values, promise: Promise, check: Check
+) -> Judged | None:
     """What the matrix keeps; None if the release is not one that can be judged."""
     try:
         transition = read_transition(folder / TRANSITION_FILE, values.labels)
@@ -169,7 +181,6 @@ def _check_perturbed(folder: Path, column: pl.Series, values: Values, model: Lik
         return None
     assert transition is not None
     labels, counts = values.labels, values.counts
-    seen = dict(column.cast(pl.String).fill_null("").value_counts().iter_rows())
     if not check("sensitive values", set(seen) <= set(labels), "there are sensitive values that the matrix lacks."):
         return None
     drawn = np.array([seen.get(label, 0) for label in labels], dtype=np.int64)
@@ -177,10 +188,11 @@ def _check_perturbed(folder: Path, column: pl.Series, values: Values, model: Lik
     check("draws", is_plausible, "the sensitive values do not look as if they were drawn with the matrix.")
     on_axis = Transition(transition.units[np.ix_(values.order, values.order)])
     audit = measure_perturbed(on_axis, counts[values.order], values.axis)
-    return Judged(judge_transition(model, transition, counts), audit, retention_figures(transition, counts))
+    verdict = judge_transition(promise.model, transition, counts, promise.axis)
+    return Judged(verdict, audit, retention_figures(transition, counts))
 
 
-def _check_withheld(folder: Path, values: Values, model: Likeness, check: Check) -> Judged | None:
+def _check_withheld(folder: Path, values: Values, promise: Promise, check: Check) -> Judged | None:
     """What rows without sensitive values keep; None if the file of their distribution is not true."""
     try:
         told = read_distribution(folder / SENSITIVE_FILE)
@@ -190,20 +202,7 @@ def _check_withheld(folder: Path, values: Values, model: Likeness, check: Check)
     if not check("distribution", is_true, f"{SENSITIVE_FILE} is not the prior that the certificate tells."):
         return None
     audit = measure_withheld(values.counts[values.order], values.axis)
-    return Judged(judge_withheld(values.counts, model), audit, {})
-
-
-def _is_same_table(published: pl.DataFrame, original: pl.DataFrame, certificate: Certificate) -> bool:
-    """Whether the quasi-identifiers of two tables are the same, whatever the order of the rows."""
-    kinds = {column.name: Kind(column.kind) for column in certificate.table.columns}
-    try:
-        one, other = (
-            pl.DataFrame([comparable(frame[name], kind).rename(name) for name, kind in kinds.items()])
-            for frame in (published, original)
-        )
-    except SchemaError:
-        return False
-    return one.sort(one.columns).equals(other.sort(other.columns))
+    return Judged(judge_withheld(values.counts, promise.model, promise.axis), audit, {})
 
 
 LEVELS = ("k", "distinct_l", "l", "average_l", "t", "average_t", "basic_beta", "enhanced_beta", "delta")
@@ -224,7 +223,7 @@ def _figures_told(certificate: Certificate) -> dict[str, object]:
         "release.average_loss": release.average_loss,
         "release.loss": release.loss,
         "prior": certificate.prior,
-        "files": {name: facts.rows for name, facts in certificate.files.items()},
+        "files": rows_told(certificate),
         "scheme.details": {name: told for name, told in certificate.scheme.details.items() if name != "rule"},
     }
     return figures | {f"also.{name}": getattr(certificate.also, name) for name in LEVELS}
@@ -232,7 +231,7 @@ def _figures_told(certificate: Certificate) -> dict[str, object]:
 
 def _figures_found(certificate: Certificate, judged: Judged, n_rows: int, values: Values) -> dict[str, object]:
     verdict, companion = judged.verdict, TRANSITION_FILE if judged.details else SENSITIVE_FILE
-    published = [name for name in certificate.files if name.startswith("published.")][:1]
+    published = published_name(certificate) or ""
     shares = (values.counts / n_rows).tolist()
     figures: dict[str, object] = {
         "promise.holds": verdict.holds,
@@ -247,7 +246,7 @@ def _figures_found(certificate: Certificate, judged: Judged, n_rows: int, values
         "release.average_loss": 0.0,
         "release.loss": dict.fromkeys(certificate.table.quasi_identifiers, 0.0),
         "prior": dict(zip(values.labels, shares, strict=True)),
-        "files": {**dict.fromkeys(published, n_rows), companion: len(values.labels)},
+        "files": {published: n_rows, companion: len(values.labels)},
         "scheme.details": judged.details,
     }
     return figures | {f"also.{name}": getattr(judged.audit, name) for name in LEVELS}

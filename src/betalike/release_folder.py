@@ -24,13 +24,18 @@ def check_free(folder: Path, force: bool) -> None:
     """Refuse a folder that holds a release already, or that cannot be one."""
     try:
         is_file = folder.exists() and not folder.is_dir()
-        holds_release = folder.is_dir() and any((folder / name).exists() for name in RELEASE_FILES)
+        is_taken = holds_release(folder)
     except OSError as error:
         raise FileError(f"the folder '{folder}' cannot be used: {error.strerror}.") from error
     if is_file:
         raise FileError(f"'{folder}' is a file; name a folder for the release.")
-    if holds_release and not force:
+    if is_taken and not force:
         raise FileError(f"the folder '{folder}' holds a release already. Name another, or replace it with --force.")
+
+
+def holds_release(folder: Path) -> bool:
+    """Whether a folder has any file that a release has."""
+    return folder.is_dir() and any((folder / name).exists() for name in RELEASE_FILES)
 
 
 @contextlib.contextmanager
@@ -112,9 +117,10 @@ def _is_stale(name: str, folder_name: str) -> bool:
 
 def _sync(staging: Path) -> None:
     """Have the disk hold what was written before it gets its name."""
-    for path in staging.iterdir():
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
+    for path in staging.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
 
 
 def _commit(staging: Path, folder: Path) -> None:
@@ -131,10 +137,17 @@ def _commit(staging: Path, folder: Path) -> None:
             return  # the older release is in the staging folder now, and goes with it
     new = {path.name for path in staging.iterdir()}
     for name in reversed(RELEASE_FILES):  # the older certificate goes first: without one, nothing is a release
-        (folder / name).unlink(missing_ok=True)
+        _remove(folder / name)
     for name in RELEASE_FILES:
         if name in new:
             (staging / name).replace(folder / name)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -66,12 +66,13 @@ class Schema:
     sensitive: Attribute
     kept: tuple[Attribute, ...] = field(default=())
     sensitive_missing_is_value: bool = False
+    parts: tuple[Attribute, ...] = ()  # where several columns are sensitive, these; `sensitive` stands for all of them
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
             raise SchemaError("no quasi-identifier is named; name at least one column that others could know.")
         seen: dict[str, Role] = {}
-        for attribute in (*self.quasi_identifiers, self.sensitive, *self.kept):
+        for attribute in (*self.quasi_identifiers, *(self.parts or (self.sensitive,)), *self.kept):
             if attribute.name in seen:
                 raise SchemaError(
                     f"the column '{attribute.name}' is named twice, as {seen[attribute.name]} and as "
@@ -94,11 +95,19 @@ class Schema:
     @property
     def names(self) -> tuple[str, ...]:
         """Every column that is read from the table."""
-        return tuple(a.name for a in (*self.quasi_identifiers, self.sensitive, *self.kept))
+        return (*self.quasi_identifier_names, *self.sensitive_columns, *(a.name for a in self.kept))
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The sensitive columns; mostly one."""
+        return tuple(attribute.name for attribute in self.parts) or (self.sensitive.name,)
 
     def check_columns(self, columns: Sequence[str]) -> None:
-        """Refuse a table that lacks one of the columns."""
+        """Refuse a table that lacks one of the columns, or names that a CSV header cannot carry."""
         check_columns(self.names, columns)
+        for name in self.names:
+            if any(sign in name for sign in '"\r\n'):
+                raise SchemaError(f"the column name {name!r} holds a quote or a line break; rename the column.")
 
 
 def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
@@ -112,3 +121,9 @@ def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
         raise SchemaError(f"the table has no column '{absent[0]}'{others}. Does it have a header line with the names?")
     shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
     raise SchemaError(f"the table has no column '{absent[0]}'. It has: {shown}.{likely}")
+
+
+def text_columns(schema: Schema) -> set[str]:
+    """The columns of a CSV file that are read as text."""
+    is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind is Kind.CATEGORICAL}
+    return {*is_text, *schema.sensitive_columns, *(attribute.name for attribute in schema.kept)}

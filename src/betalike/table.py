@@ -22,6 +22,7 @@ from betalike.table_kernels import (
     class_boxes,
     number_keys_by_hash,
     number_keys_densely,
+    scatter,
     shuffle,
     shuffle_segments,
 )
@@ -29,6 +30,7 @@ from betalike.table_kernels import (
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 WORDS_PER_STEP = 4_000_000
+SHUFFLED_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,12 @@ class Cells:
     point: Ids
     value: Ids
     count: Ints
+    table_counts: Ints | None = None  # of the whole table, where these cells are of a part of it
+
+    @property
+    def prior_counts(self) -> Ints:
+        """How often each sensitive value occurs in the table that the promise is about."""
+        return self.value_counts if self.table_counts is None else self.table_counts
 
     @property
     def n_rows(self) -> int:
@@ -169,12 +177,34 @@ def shuffle_within(items: Ids, starts: Ints, randomness: Randomness) -> None:
         segment = last
 
 
+def shuffled_slots(plan: Plan, randomness: Randomness) -> tuple[Ints, Ids]:
+    """The classes that the rows of each cell go to, in random order, and where those of each cell begin.
+
+    Whoever takes them one after the other gives every row of a cell the same chance of each class.
+    """
+    by_cell = np.argsort(plan.cell, kind="stable")
+    slots = np.repeat(plan.ec[by_cell], plan.count[by_cell])
+    starts = np.append(0, np.cumsum(plan.cells.count))
+    shuffle_within(slots, starts, randomness)
+    return starts[:-1].copy(), slots
+
+
 def random_order(n_rows: int, randomness: Randomness) -> Ids:
     """A random permutation of the rows."""
-    order = np.arange(n_rows, dtype=np.int32)
-    for done in range(0, n_rows, WORDS_PER_STEP):
-        shuffle(order, randomness.words(min(WORDS_PER_STEP, n_rows - done)), done)
-    return order
+    return shuffled(np.arange(n_rows, dtype=np.int32), randomness)
+
+
+def shuffled(items: Ids, randomness: Randomness) -> Ids:
+    """Items in random order, every order equally likely. Many of them go to random buckets first, for speed."""
+    if len(items) > SHUFFLED_AT_ONCE:
+        words = randomness.words(-(-len(items) // 8))
+        items, starts = scatter(items, words.view(np.uint8))
+        shuffle_within(items, starts, randomness)
+        return items
+    items = items.copy()
+    for done in range(0, len(items), WORDS_PER_STEP):
+        shuffle(items, randomness.words(min(WORDS_PER_STEP, len(items) - done)), done)
+    return items
 
 
 def fold(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[Ints, Ids]:

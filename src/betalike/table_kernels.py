@@ -64,6 +64,91 @@ def number_keys_by_hash(keys: NDArray[np.uint64]) -> tuple[Ids, Ints]:
 
 
 @kernel
+def pack_numbers(keys: NDArray[np.uint64], numbers: Ids, shift: int) -> None:
+    """Put a column's numbers into the keys of rows, from a bit on."""
+    for row in range(len(keys)):
+        keys[row] |= np.uint64(numbers[row]) << np.uint64(shift)
+
+
+@kernel
+def number_places(places: NDArray[np.uint32], number_of: Ids, numbers: Ids) -> bool:
+    """Look places up in a list; whether all of them have a number in it, which is not 0."""
+    are_known = True
+    for row in range(len(places)):
+        place = places[row]
+        numbers[row] = number_of[place] if place < len(number_of) else 0
+        are_known &= numbers[row] > 0
+    return are_known
+
+
+@kernel
+def add_to_counts(
+    keys: NDArray[np.uint64],
+    values: Ids,
+    counts: Ints,
+    begin: int,
+    n_known: int,
+    slots: Ids,
+    known: NDArray[np.uint64],
+    total: Ints,
+    half: int,
+) -> tuple[int, int, int]:
+    """Add rows from `begin` on to the counts of their keys and values: where it stopped, the keys then, and new pairs.
+
+    Keys go through a hash table to a row of `total`, which has a place for every value. Only the keys of one half are
+    taken, by a bit of their hash; another table takes the others. It stops before the end only if `known` is full.
+    `slots` is a power of 2 long, and twice as long as `known` at least.
+    """
+    mask, stride, n_new = len(slots) - 1, len(total) // len(known), 0
+    for row in range(begin, len(keys)):
+        key = keys[row]
+        mixed = key * np.uint64(0x9E3779B97F4A7C15)
+        if np.int64(mixed >> np.uint64(63)) != half:
+            continue
+        slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
+        while slots[slot] >= 0 and known[slots[slot]] != key:
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            if n_known == len(known):
+                return row, n_known, n_new
+            slots[slot] = n_known
+            known[n_known] = key
+            total[n_known * stride : (n_known + 1) * stride] = 0
+            n_known += 1
+        place = np.int64(slots[slot]) * stride + values[row]
+        n_new += total[place] == 0
+        total[place] += counts[row] if len(counts) > 0 else 1
+    return len(keys), n_known, n_new
+
+
+@kernel
+def find_keys(
+    keys: NDArray[np.uint64], slots: Ids, known: NDArray[np.uint64], half: int, first: int, found: Ids
+) -> None:
+    """The place of each key of one half among the known ones, which it must be, counted from `first`."""
+    mask = len(slots) - 1
+    for row in range(len(keys)):
+        mixed = keys[row] * np.uint64(0x9E3779B97F4A7C15)
+        if np.int64(mixed >> np.uint64(63)) != half:
+            continue
+        slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
+        while known[slots[slot]] != keys[row]:
+            slot = (slot + 1) & mask
+        found[row] = first + slots[slot]
+
+
+@kernel
+def number_dense(values: Ints, low: int, number_of: Ids, numbers: Ids) -> bool:
+    """Look values up in a list that begins with `low`; whether all of them are there."""
+    are_known = True
+    for row in range(len(values)):
+        place = values[row] - low
+        numbers[row] = number_of[place] if 0 <= place < len(number_of) else 0
+        are_known &= numbers[row] > 0
+    return are_known
+
+
+@kernel
 def count_pairs(one: Ids, other: Ids, n_codes: int) -> Ints:
     """How many rows have each pair of codes; negative codes are not counted."""
     counts = np.zeros((n_codes, n_codes), dtype=np.int64)
@@ -100,6 +185,22 @@ def shuffle(order: Ids, words: NDArray[np.uint64], done: int) -> None:
 
 
 @kernel
+def scatter(items: Ids, bucket: NDArray[np.uint8]) -> tuple[Ids, Ints]:
+    """Items bucket by bucket, and where each of the 256 buckets begins."""
+    starts = np.zeros(257, dtype=np.int64)
+    for i in range(len(items)):
+        starts[bucket[i] + 1] += 1
+    for number in range(256):
+        starts[number + 1] += starts[number]
+    place = starts.copy()
+    out = np.empty_like(items)
+    for i in range(len(items)):
+        out[place[bucket[i]]] = items[i]
+        place[bucket[i]] += 1
+    return out, starts
+
+
+@kernel
 def shuffle_segments(items: Ids, starts: Ints, first: int, last: int, words: NDArray[np.uint64]) -> None:
     """Put the items of each of the segments `first` .. `last - 1` in random order, one word an item."""
     origin = starts[first]
@@ -111,11 +212,33 @@ def shuffle_segments(items: Ids, starts: Ints, first: int, last: int, words: NDA
 
 
 @kernel
-def hand_out(order: Ids, cell_of_row: Ids, next_slot: Ints, slots: Ids) -> Ids:
-    """The class of each row, in the given order: the next slot of its cell. `next_slot` is each cell's first one."""
-    out = np.empty(len(order), dtype=np.int32)
-    for position in range(len(order)):
-        cell = cell_of_row[order[position]]
-        out[position] = slots[next_slot[cell]]
+def hand_out(cell_of_row: Ids, next_slot: Ints, slots: Ids) -> Ids:
+    """The class of each row: the next slot of its cell. `next_slot` is that of each cell, and moves on."""
+    out = np.empty(len(cell_of_row), dtype=np.int32)
+    for row in range(len(cell_of_row)):
+        cell = cell_of_row[row]
+        out[row] = slots[next_slot[cell]]
         next_slot[cell] += 1
+    return out
+
+
+@kernel
+def draw_fragments(cell_of_row: Ids, starts: Ints, left: Ints, words: NDArray[np.uint64]) -> Ints:
+    """A fragment of each row's cell, at random among the places that are left in them; places are used up.
+
+    The fragments of cell c are those from `starts[c]` to `starts[c + 1]`.
+    """
+    out = np.empty(len(cell_of_row), dtype=np.int64)
+    for row in range(len(cell_of_row)):
+        begin, end = starts[cell_of_row[row]], starts[cell_of_row[row] + 1]
+        total = 0
+        for fragment in range(begin, end):
+            total += left[fragment]
+        place = np.int64(words[row] % np.uint64(total)) if end > begin + 1 else 0
+        fragment = begin
+        while place >= left[fragment]:
+            place -= left[fragment]
+            fragment += 1
+        left[fragment] -= 1
+        out[row] = fragment
     return out

@@ -5,7 +5,7 @@ Only the functions here can make a `Verified`, and a release is published with n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -16,12 +16,17 @@ from numpy.typing import NDArray
 from betalike.axis import Axis, OrderedAxis
 from betalike.errors import GuaranteeError, InternalError
 from betalike.loss import Loss, average_loss
-from betalike.measures import Audit, measure, measure_perturbed, measure_withheld
-from betalike.models import Likeness, Model, Transition, Verdict, judge_transition
-from betalike.models.verdict import one_class, wording
+from betalike.measures import Audit, measure, measure_perturbed, measure_withheld, put_together
+from betalike.models import AnyLikeness, Model, Transition, Verdict, judge_transition
+from betalike.models.verdict import one_class, wording, worst_verdict
 from betalike.table import Cells, ClassCounts, Margins, Outline, Plan, fold
 
 Ints = NDArray[np.int64]
+OTHER_LABELS = "the labels that were written are not those planned. Nothing was published."
+OTHER_VALUES = (
+    "the sensitive values that were written are not those of the table. Nothing was published. This is a fault of "
+    "betalike, or of the disk."
+)
 FALSE_ALARM = 1e-12  # the chance that honest draws are taken for wrong ones
 
 
@@ -39,6 +44,14 @@ class Recount:
     classes: ClassCounts
     labels: list[list[str | None]]
     n_unknown: int
+
+
+@dataclass(frozen=True)
+class PartsRecount:
+    """A published table counted anew in parts, and whether its rows are those that were made, told after the last."""
+
+    parts: Iterable[Recount]
+    is_as_made: Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -104,13 +117,21 @@ _SEAL = object()
 
 
 @dataclass(frozen=True)
+class Classes:
+    """What was found of the classes of a release: their sizes, and the labels that each quasi-identifier shows."""
+
+    sizes: Ints
+    shown: list[set[str]]
+
+
+@dataclass(frozen=True)
 class Verified:
-    """A release that was counted anew and found to keep its promise; without a recount of classes if it has none."""
+    """A release that was counted anew and found to keep its promise; `classes` is None if it has none."""
 
     verdict: Verdict
     audit: Audit
     loss: Loss
-    recount: Recount | None
+    classes: Classes | None
     seal: object
 
     def __post_init__(self) -> None:
@@ -123,12 +144,49 @@ def verify(recount: Recount, cells: Cells, model: Model, planned: PlannedLabels 
 
     Raises GuaranteeError, so that nothing is published, if any of this fails.
     """
+    verified = verify_parts([recount], cells, model)
+    if planned is not None and not planned.are_in(recount, cells.axes):
+        raise GuaranteeError(OTHER_LABELS)
+    return verified
+
+
+def verify_parts(recounts: Iterable[Recount], cells: Cells, model: Model) -> Verified:
+    """Check a release that was counted in parts; the rows of a class are all in one part.
+
+    Raises GuaranteeError, so that nothing is published, if a part breaks the promise, or if all parts together do not
+    have the sensitive values of the table.
+    """
+    parts = []
+    value_counts = np.zeros_like(cells.value_counts)
+    for recount in recounts:
+        if recount.n_unknown:
+            raise GuaranteeError(OTHER_VALUES)
+        value_counts += recount.classes.value_counts
+        parts.append(_verify_part(recount, cells, model))
+    if not np.array_equal(value_counts, cells.value_counts):
+        raise GuaranteeError(OTHER_VALUES)
+    return parts[0] if len(parts) == 1 else _put_together(parts, cells)
+
+
+def _put_together(parts: Sequence[Verified], cells: Cells) -> Verified:
+    rows = np.array([part.audit.rows for part in parts], dtype=np.float64)
+    losses = np.array([[part.loss.per_attribute[axis.name] for axis in cells.axes] for part in parts])
+    found = [part.classes for part in parts if part.classes is not None]
+    classes = Classes(
+        np.concatenate([part.sizes for part in found]),
+        [set[str]().union(*(part.shown[i] for part in found)) for i in range(len(cells.axes))],
+    )
+    return Verified(
+        worst_verdict([part.verdict for part in parts]),
+        put_together([part.audit for part in parts]),
+        average_loss([axis.name for axis in cells.axes], losses, rows, cells.weights),
+        classes,
+        _SEAL,
+    )
+
+
+def _verify_part(recount: Recount, cells: Cells, model: Model) -> Verified:
     classes = recount.classes
-    if recount.n_unknown or not np.array_equal(classes.value_counts, cells.value_counts):
-        raise GuaranteeError(
-            "the sensitive values that were written are not those of the table. Nothing was published. This is a fault "
-            "of betalike, or of the disk."
-        )
     verdict = model.judge(classes, cells.value_counts, cells.sensitive)
     if not verdict.holds:
         raise GuaranteeError(
@@ -140,9 +198,18 @@ def verify(recount: Recount, cells: Cells, model: Model, planned: PlannedLabels 
         [_label_losses(axis, labels) for axis, labels in zip(cells.axes, recount.labels, strict=True)]
     )
     loss = average_loss(names, losses, classes.sizes, cells.weights)
-    if planned is not None and not planned.are_in(recount, cells.axes):
-        raise GuaranteeError("the labels that were written are not those planned. Nothing was published.")
-    return Verified(verdict, measure(classes, cells.value_counts, cells.sensitive), loss, recount, _SEAL)
+    shown = [_worth_telling(axis, labels) for axis, labels in zip(cells.axes, recount.labels, strict=True)]
+    audit = measure(classes, cells.value_counts, cells.sensitive)
+    return Verified(verdict, audit, loss, Classes(classes.sizes, shown), _SEAL)
+
+
+def _worth_telling(axis: Axis, labels: Sequence[str | None]) -> set[str]:
+    """The distinct labels of a quasi-identifier; of numbers and dates, those at the ends of the domain."""
+    shown = [label for label in dict.fromkeys(labels) if label is not None]
+    if not isinstance(axis, OrderedAxis):
+        return set(shown)
+    ends = zip(shown, axis.meanings(shown), strict=True)
+    return {label for label, ends in ends if isinstance(ends, tuple) and {*ends} & {*axis.domain}}
 
 
 def _label_losses(axis: Axis, labels: Sequence[str | None]) -> Any:
@@ -157,7 +224,7 @@ def _label_losses(axis: Axis, labels: Sequence[str | None]) -> Any:
 
 
 def verify_perturbed(
-    recount: ExactRecount, written: Transition, used: Transition, margins: Margins, model: Likeness
+    recount: ExactRecount, written: Transition, used: Transition, margins: Margins, model: AnyLikeness
 ) -> Verified:
     """Check a perturbed release: exact rows, the matrix that was drawn with, draws that fit it, its promise kept.
 
@@ -174,17 +241,17 @@ def verify_perturbed(
             "the sensitive values that were written do not look as if they were drawn with the matrix. Nothing was "
             "published. This is a fault of betalike."
         )
-    verdict = judge_transition(model, written, margins.value_counts)
+    verdict = judge_transition(model, written, margins.value_counts, margins.sensitive)
     if not verdict.holds:
         raise GuaranteeError(
-            f"a published value would break the promise (beta {model.beta}). Nothing was published. This is a fault of "
-            "betalike; another scheme may work meanwhile."
+            f"a published value would break the promise ({wording(model)}). Nothing was published. This is a fault "
+            "of betalike; another scheme may work meanwhile."
         )
     audit = measure_perturbed(written, margins.value_counts, margins.sensitive)
     return Verified(verdict, audit, _no_loss(margins), None, _SEAL)
 
 
-def verify_withheld(recount: ExactRecount, told: Ints, margins: Margins, model: Likeness) -> Verified:
+def verify_withheld(recount: ExactRecount, told: Ints, margins: Margins, model: AnyLikeness) -> Verified:
     """Check rows that come without their sensitive value: exact rows, no sensitive column, a true distribution.
 
     Raises GuaranteeError, so that nothing is published, if any of this fails. Paper: 6.3, Baseline.
@@ -194,14 +261,14 @@ def verify_withheld(recount: ExactRecount, told: Ints, margins: Margins, model: 
         raise GuaranteeError("the sensitive column was written. Nothing was published. This is a fault of betalike.")
     if not np.array_equal(told, margins.value_counts):
         raise GuaranteeError("the distribution that was written is not that of the table. Nothing was published.")
-    verdict = judge_withheld(margins.value_counts, model)
+    verdict = judge_withheld(margins.value_counts, model, margins.sensitive)
     audit = measure_withheld(margins.value_counts, margins.sensitive)
     return Verified(verdict, audit, _no_loss(margins), None, _SEAL)
 
 
-def judge_withheld(counts: Ints, model: Likeness) -> Verdict:
+def judge_withheld(counts: Ints, model: AnyLikeness, sensitive: Axis) -> Verdict:
     """The verdict where everybody's posterior is the prior: as if all rows were one class."""
-    return model.judge(one_class(counts), counts)
+    return model.judge(one_class(counts), counts, sensitive)
 
 
 def are_plausible(counted: Ints, expected: NDArray[np.float64], n_draws: Ints) -> bool:

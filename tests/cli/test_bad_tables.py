@@ -153,9 +153,9 @@ def test_no_such_file(desk: Desk) -> None:
     assert files_under(desk.folder) == {}
 
 
-def test_a_folder_is_no_table(desk: Desk) -> None:
+def test_an_empty_folder_is_no_table(desk: Desk) -> None:
     (desk.folder / "tables").mkdir()
-    assert_refused(desk.publish(table=Path("tables")), "'tables' is a folder", "name a file")
+    assert_refused(desk.publish(table=Path("tables")), "there are no files in 'tables'")
     assert not desk.out.exists()
 
 

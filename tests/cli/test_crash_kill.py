@@ -110,12 +110,13 @@ def test_signals_while_it_writes(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_from_the_shell(desk: Desk, number: signal.Signals) -> None:
+@pytest.mark.parametrize("engine", ["memory", "outofcore"])
+def test_a_signal_from_the_shell(desk: Desk, number: signal.Signals, engine: str) -> None:
     table = desk.table(people(40_000))
     home = Desk(desk.folder / "home")
     assert home.publish(table=desk.table(people(), name="small.csv")).status == 0
     before = files_under(home.folder)
-    with started(*home.words(table, "--force")) as process:
+    with started(*home.words(table, "--force", "--engine", engine)) as process:
         wait_for_staging(home, PATIENCE)
         process.send_signal(number)
         _, errors = process.communicate(timeout=PATIENCE)

@@ -18,6 +18,7 @@ from pages import DOCS, PAGES, in_code, name_of, section, table_rows
 
 import betalike
 from betalike import errors
+from betalike.attacks import AttackResult
 from betalike.certificate import Certificate
 from betalike.cli.app import app
 from betalike.comparison import Compared
@@ -89,7 +90,7 @@ def test_every_option_named_anywhere_exists(page: Path) -> None:
     assert named <= existing | {"--help"}
 
 
-FUNCTIONS = ["publish", "audit", "verify", "query", "open_release", "workload", "compare", "describe"]
+FUNCTIONS = ["publish", "audit", "verify", "query", "open_release", "workload", "compare", "attack", "describe"]
 
 
 @pytest.mark.parametrize("function", [getattr(betalike, name) for name in FUNCTIONS])
@@ -118,6 +119,8 @@ def test_what_the_functions_return_is_told() -> None:
     assert list(documented(section(PYTHON, "WorkloadResult"))) == list(nothing.to_dict())
     compared = [field.name for field in dataclasses.fields(Compared)]
     assert list(documented(section(PYTHON, "Comparison"))) == compared
+    attacked = [field.name for field in dataclasses.fields(AttackResult)]
+    assert list(documented(section(PYTHON, "AttackReport"))) == attacked
     description = [field.name for field in dataclasses.fields(Description)]
     assert list(documented(section(PYTHON, "Description"))) == [*description, "to_toml()"]
 

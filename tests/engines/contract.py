@@ -6,25 +6,67 @@ A new engine is one more line in ENGINES.
 from __future__ import annotations
 
 import datetime
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from pyspark import cloudpickle
 
 from betalike.axis import Axis, OrderedAxis
 from betalike.engines.memory import MemoryEngine
+from betalike.engines.outofcore import OutOfCoreEngine
+from betalike.engines.spark.engine import SparkEngine
+from betalike.engines.spark.session import start_session
 from betalike.hierarchy import Hierarchy
-from betalike.publication import Engine, Layout, Recount
+from betalike.publication import Engine, Format, Layout, Recount
 from betalike.schema import Attribute, Kind, Role, Schema
 from betalike.table import Cells, Plan
 
 EngineMaker = Callable[[pl.DataFrame, Schema], Engine]
+ScratchEngineMaker = Callable[[pl.DataFrame, Schema, Path], Engine]
 Value = str | None
 Label = str | tuple[float, ...] | None
 
-ENGINES: dict[str, EngineMaker] = {"memory": MemoryEngine}
+
+def out_of_core(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
+    """From a Parquet file, and with so little memory that even a small table does not fit."""
+    frame.write_parquet(scratch / "table.parquet", row_group_size=50)
+    return OutOfCoreEngine(
+        pl.scan_parquet(scratch / "table.parquet"), schema, memory=20_000, batch_rows=70, most_cells=10_000
+    )
+
+
+QUICK_FOR_FEW_ROWS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+def on_spark(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
+    """From a folder of Parquet files, on this machine."""
+    session = start_session("local[1]")
+    for name in ("contract", "test_contract_exact"):
+        if name in sys.modules:
+            cloudpickle.register_pickle_by_value(sys.modules[name])  # workers do not know the tests
+    for name, value in QUICK_FOR_FEW_ROWS.items():
+        session.conf.set(name, value)
+    for place, part in enumerate(frame.iter_slices(100) if frame.height else [frame]):
+        part.write_parquet(scratch / f"part-{place}.parquet", compression="snappy")
+    return SparkEngine(session.read.parquet(scratch.as_uri()), schema)
+
+
+ENGINES: dict[str, ScratchEngineMaker] = {
+    "memory": lambda frame, schema, _: MemoryEngine(frame, schema),
+    "outofcore": out_of_core,
+    "spark": on_spark,
+}
 
 WORK = Hierarchy.from_rows([["nurse", "care", "*"], ["doctor", "care", "*"], ["cook", "other", "*"]])
 AWKWARD = ['a, "b"', "line\nbreak", " space ", "null", "007", "1e5", "é", "[1, 2]"]
@@ -79,6 +121,16 @@ def random_plan(cells: Cells, n_classes: int, seed: int = 0) -> Plan:
     cell, n, ec = (np.array(column) for column in zip(*parts, strict=True))
     ec = np.array([numbers[c] for c in ec.tolist()])
     return Plan(cells, cell.astype(np.int32), n.astype(np.int64), ec.astype(np.int32), len(numbers))
+
+
+def replace_rows(rows: pl.DataFrame, path: Path, form: Format) -> None:
+    """Write other rows in the place of those that an engine wrote."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    if form is Format.PARQUET:
+        rows.write_parquet(path)
+    else:
+        rows.write_csv(path)
 
 
 def single_labels(axis: Axis) -> list[Value]:

@@ -33,7 +33,7 @@ HONEST = ExactRecount(10_000, 0, 0, np.rint(COUNTS[:, None] * USED.probabilities
 def test_an_honest_release_is_verified() -> None:
     verified = verify_perturbed(HONEST, USED, USED, MARGINS, MODEL)
     assert verified.verdict.holds
-    assert verified.recount is None
+    assert verified.classes is None
     assert verified.loss.average == 0
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import betalike
+from betalike.cli.attacking import attack
 from betalike.cli.comparing import compare
 from betalike.cli.counting import query, workload
 from betalike.cli.options import (
@@ -16,12 +17,14 @@ from betalike.cli.options import (
     Closeness,
     Delimiter,
     Force,
+    Groups,
     Hierarchies,
     Json,
     LeastSize,
     Missing,
     MissingSensitive,
     Model,
+    NegativeBeta,
     Numeric,
     Qi,
     Scheme,
@@ -29,6 +32,8 @@ from betalike.cli.options import (
     Sensitive,
     Spec,
     Weights,
+    Width,
+    WithValues,
 )
 from betalike.cli.outcome import COMPILING, NOT_KEPT, Interruption, print_json, run
 
@@ -160,6 +165,10 @@ def publish(
     ground: Annotated[
         str | None, typer.Option("--ground", help="Distances for t-closeness: equal, ordered or hierarchical.")
     ] = None,
+    negative_beta: NegativeBeta = None,
+    groups: Groups = None,
+    width: Width = None,
+    with_values: WithValues = False,
     hierarchies: Hierarchies = None,
     numeric: Numeric = None,
     categorical: Categorical = None,
@@ -188,7 +197,15 @@ def publish(
     redistribution: Annotated[
         str | None, typer.Option("--redistribution", help="SABRE's classes: by space (default) or by counts.")
     ] = None,
-    engine: Annotated[str, typer.Option("--engine", help="memory.")] = "memory",
+    engine: Annotated[
+        str, typer.Option("--engine", help="memory, outofcore (larger than memory), spark, or auto: whichever fits.")
+    ] = "auto",
+    memory: Annotated[
+        str | None, typer.Option("--memory", help="How much may be used, such as 2GB (default: most of what is free).")
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option("--master", help="Of a Spark cluster, such as spark://host:7077 (default: none).")
+    ] = None,
     delimiter: Delimiter = None,
     force: Force = False,
     seed: Seed = None,
@@ -213,6 +230,10 @@ def publish(
             "l": l,
             "c": c,
             "ground": ground,
+            "negative_beta": negative_beta,
+            "groups": groups,
+            "width": width,
+            "with_values": with_values,
             "hierarchies": hierarchies,
             "numeric": numeric,
             "categorical": categorical,
@@ -228,6 +249,8 @@ def publish(
             "second_try": False if no_second_try else None,
             "redistribution": redistribution,
             "engine": engine,
+            "memory": memory,
+            "master": master,
             "delimiter": delimiter,
             "force": force,
             "seed": seed,
@@ -247,6 +270,10 @@ def audit(
     beta: Annotated[float | None, typer.Option("--beta", help="A promise to check; exit status 1 if broken.")] = None,
     model: Model = "enhanced",
     k: Annotated[int, typer.Option("--k", help="Least class size to check along with beta.")] = 1,
+    negative_beta: NegativeBeta = None,
+    groups: Groups = None,
+    width: Width = None,
+    with_values: WithValues = False,
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
@@ -255,20 +282,23 @@ def audit(
     """Measure what any published table keeps: k, l, t, beta, delta, and its worst class."""
 
     def command() -> int:
-        from betalike.cli.arguments import split_list
+        from betalike.cli.arguments import one_or_several, split_list, wider_arguments
         from betalike.errors import ParameterError
 
+        wider = wider_arguments({"negative_beta": negative_beta, "groups": groups, "with_values": with_values})
         if not qi or not sensitive:
             raise ParameterError("name the columns: --qi a,b,c --sensitive d.")
         audited = betalike.audit(
             published,
             quasi_identifiers=split_list(qi),
-            sensitive=sensitive,
+            sensitive=one_or_several(sensitive),
             original=original,
             certificate=certificate,
             beta=beta,
             model=model,
             k=k,
+            width=width,
+            **wider,
             hierarchies=hierarchies,
             missing=split_list(missing),
             delimiter=delimiter,
@@ -316,6 +346,7 @@ def verify(
 app.command()(query)
 app.command()(workload)
 app.command()(compare)
+app.command()(attack)
 
 
 def _publish(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False) -> int:

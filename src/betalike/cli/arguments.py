@@ -10,7 +10,7 @@ from betalike.errors import ParameterError
 
 WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitive", "out": "--out"}
 
-NUMBERS = ("beta", "t", "delta", "l", "c", "ground")
+NUMBERS = ("beta", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values")
 PROMISE = ("model", "k", *NUMBERS)
 OPTIONS = ("retrieval", "effort", "attribute", "second_try", "redistribution")
 
@@ -20,11 +20,16 @@ def split_list(given: list[str] | None) -> list[str]:
     return [part.strip() for text in given or [] for part in text.split(",") if part.strip()]
 
 
+def one_or_several(given: str) -> Any:
+    """A column, or a list where several are named."""
+    names = split_list([given])
+    return names if len(names) > 1 else given
+
+
 def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:
     """What to call `betalike.publish` with; options on the command line win over the specification."""
-    if given["engine"] != "memory":
-        raise ParameterError(f"the engine is '{given['engine']}'; there is: memory.")
-    return _arguments(given, spec, tuple(WORDS))
+    arguments = _arguments(given, spec, tuple(WORDS))
+    return arguments | {name: given[name] for name in ("engine", "memory", "master") if given[name] is not None}
 
 
 def compare_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:
@@ -46,9 +51,12 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
         from betalike.io.specification import read_specification
 
         arguments = read_specification(spec).arguments(spec.parent)
+    given = {**given, **wider_arguments(given)}
     lists = {name: split_list(given[name]) for name in ("quasi_identifiers", "keep", "missing") if given.get(name)}
     arguments |= lists
     plain = ("table", "sensitive", "out", "scheme", "hierarchies", "missing_sensitive", "format", "layout", "delimiter")
+    if given.get("sensitive") is not None:
+        given["sensitive"] = one_or_several(given["sensitive"])
     for name in (*plain, *PROMISE, "force", "seed"):
         if given.get(name) is not None:
             arguments[name] = given[name]
@@ -59,8 +67,10 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
         if column in kinds:
             raise ParameterError(f"'{column}' is named with --numeric and with --categorical. Choose one.")
         kinds[column] = "numeric"
+    protected = arguments.get("sensitive", [])
+    sensitive = [protected] if isinstance(protected, str) else protected
     for name in ("kinds", "domains", "weights"):  # of columns that the command line leaves out
-        named = [*arguments.get("quasi_identifiers", []), *([] if name == "weights" else [arguments.get("sensitive")])]
+        named = [*arguments.get("quasi_identifiers", []), *([] if name == "weights" else sensitive)]
         arguments[name] = {column: said for column, said in arguments.get(name, {}).items() if column in named}
     if kinds:
         arguments["kinds"] = {**arguments.get("kinds", {}), **kinds}
@@ -73,6 +83,18 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
         if arguments.get(name) in (None, []):
             raise ParameterError(f"{WORDS[name]} is missing. Give it, or name a specification with --spec.")
     return arguments
+
+
+def wider_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What widens a promise: a number is one, groups are a list, and a flag that is not set was not given."""
+    negative = given.get("negative_beta")
+    if negative is not None and negative != "symmetric":
+        negative = _parse_number("--negative-beta", negative)
+    return {
+        "negative_beta": negative,
+        "groups": split_list(given.get("groups")) or None,
+        "with_values": True if given.get("with_values") else None,
+    }
 
 
 def _parse_number(option: str, text: str) -> float:

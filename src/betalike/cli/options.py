@@ -9,7 +9,9 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 Qi = Annotated[list[str] | None, typer.Option("--qi", help="Quasi-identifiers: columns others may know, a,b,c.")]
-Sensitive = Annotated[str | None, typer.Option("--sensitive", help="The column to protect.")]
+Sensitive = Annotated[
+    str | None, typer.Option("--sensitive", help="The column to protect; publish takes several too, a,b.")
+]
 Hierarchies = Annotated[
     Path | None, typer.Option("--hierarchies", help="Folder with a <column>.csv for each hierarchy (leaf;...;*).")
 ]
@@ -41,4 +43,18 @@ MissingSensitive = Annotated[
     str | None, typer.Option("--missing-sensitive", help="error (default), or value: publish it as a value.")
 ]
 Spec = Annotated[Path | None, typer.Option("--spec", help="A release.toml; options given besides it win.")]
+NegativeBeta = Annotated[
+    str | None,
+    typer.Option("--negative-beta", help="By how much of itself a share may fall, such as 0.5, or symmetric."),
+]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option("--groups", help="Nodes of the sensitive column's hierarchy, promised as one value each, a,b."),
+]
+Width = Annotated[
+    float | None, typer.Option("--width", help="Numbers within any interval of this width are promised together.")
+]
+WithValues = Annotated[
+    bool, typer.Option("--with-values", help="With --groups or --width: promise each value by itself too.")
+]
 Closeness = Annotated[float | None, typer.Option("--t", help="Of t-closeness: the greatest distance, such as 0.2.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,41 +17,47 @@ from betalike.hierarchy import ROOT, Hierarchy
 from betalike.schema import Attribute, Kind
 
 Codes = NDArray[Any]
+Counts = NDArray[np.int64]
 DENSE_SPAN = 1 << 22
 SHOWN_FROM_ROWS = 3  # a value of fewer rows than this could tell of a person and is not shown in a message
 
 
-def code_quasi_identifier(column: pl.Series, attribute: Attribute) -> tuple[Axis, Codes]:
-    """The axis of a quasi-identifier and the code of each row."""
-    column = _empty_to_missing(column)
-    kind = attribute.kind or guess_kind(column, attribute)
+def code_quasi_identifier(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> tuple[Axis, Codes]:
+    """The axis of a quasi-identifier and the code of each entry.
+
+    Entries are rows of the table, or stand for several as `counts` tells: for messages, which count rows.
+    """
+    column = empty_to_missing(column)
+    kind = attribute.kind or guess_kind(column, attribute, counts)
     if kind is Kind.NUMERIC:
         kind = Kind.INTEGER if column.dtype.is_integer() else Kind.REAL
     if kind is Kind.CATEGORICAL:
-        return _code_categories(column, attribute)
-    return _code_ordered(_to_numbers(column, kind, attribute.name), kind, attribute)
+        return _code_categories(column, attribute, counts)
+    return _code_ordered(_to_numbers(column, kind, attribute.name, counts), kind, attribute, counts)
 
 
 def axis_of(column: pl.Series, attribute: Attribute) -> Axis:
     """The axis of a quasi-identifier alone, which needs the distinct values only."""
-    kind = attribute.kind or guess_kind(_empty_to_missing(column), attribute)
+    kind = attribute.kind or guess_kind(empty_to_missing(column), attribute)
     try:
         return code_quasi_identifier(column.unique(), replace(attribute, kind=kind))[0]
     except InputError:  # told again from all rows, for its message counts them
         return code_quasi_identifier(column, attribute)[0]
 
 
-def code_sensitive(column: pl.Series, attribute: Attribute, missing_is_value: bool) -> tuple[Axis, Codes, pl.Series]:
-    """The axis of the sensitive attribute, the code of each row, and the value that each code is published as."""
-    as_given, column = column, _empty_to_missing(column)
-    n_missing = column.null_count()
+def code_sensitive(
+    column: pl.Series, attribute: Attribute, missing_is_value: bool, counts: Counts | None = None
+) -> tuple[Axis, Codes, pl.Series]:
+    """The axis of the sensitive attribute, the code of each entry, and the value that each code is published as."""
+    as_given, column = column, empty_to_missing(column)
+    n_missing = _rows(column.is_null(), counts)
     if n_missing and not missing_is_value:
         raise SchemaError(
             f"the sensitive column '{attribute.name}' has {n_missing} missing values. Publish them as a value of their "
             "own with --missing-sensitive value (Python: missing_sensitive='value'), or remove those rows first."
         )
     published = column.unique().drop_nulls().sort()
-    axis, order = _sensitive_axis(column, published, attribute)
+    axis, order = _sensitive_axis(column, published, attribute, n_missing > 0, counts)
     published = published.gather(order)
     codes = codes_of_values(column, published, np.arange(len(published)), len(published))
     first = np.empty(int(codes.max(initial=-1)) + 1, dtype=np.int64)  # a row of each code
@@ -64,15 +70,40 @@ def code_sensitive(column: pl.Series, attribute: Attribute, missing_is_value: bo
     )
 
 
+@dataclass(frozen=True)
+class ValueCodes:
+    """The code of each sensitive value, and that of a missing one, to code rows that come later or elsewhere."""
+
+    values: pl.Series
+    codes: Codes
+    missing: int
+
+    def __call__(self, column: pl.Series) -> Codes:
+        """The code of each row."""
+        values = empty_to_missing(self.values)
+        return codes_of_values(empty_to_missing(column), values, self.codes, self.missing).astype(np.int32)
+
+
+def ordered_numbers(column: pl.Series, kind: Kind) -> pl.Series:
+    """A column of numbers or dates as numbers; missing values are null."""
+    return _to_numbers(empty_to_missing(column), kind, column.name)
+
+
 def comparable(column: pl.Series, kind: Kind) -> pl.Series:
     """The column in a form in which equal values are equal, whatever file or frame they came from."""
-    column = _empty_to_missing(column)
+    column = empty_to_missing(column)
     if kind is Kind.CATEGORICAL:
         return _as_text(column)
     return _to_numbers(column, kind, column.name)
 
 
-def guess_kind(column: pl.Series, attribute: Attribute) -> Kind:
+def _rows(is_meant: pl.Series, counts: Counts | None) -> int:
+    """How many rows are meant, given which entries are and how many rows each stands for."""
+    meant = is_meant.fill_null(False).to_numpy()
+    return int(meant.sum() if counts is None else counts[meant].sum())
+
+
+def guess_kind(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> Kind:
     """The kind of a column from its data type; text that is mostly numbers is an error rather than a guess."""
     if attribute.hierarchy is not None:
         return Kind.CATEGORICAL
@@ -85,8 +116,8 @@ def guess_kind(column: pl.Series, attribute: Attribute) -> Kind:
     if column.dtype == pl.Datetime:
         return Kind.DATETIME
     if column.dtype == pl.String:
-        n_present = len(column) - column.null_count()
-        n_numbers = n_present - (column.cast(pl.Float64, strict=False).null_count() - column.null_count())
+        n_present = _rows(column.is_not_null(), counts)
+        n_numbers = _rows(column.cast(pl.Float64, strict=False).is_not_null(), counts)
         if n_present > n_numbers > n_present / 2:
             raise SchemaError(
                 f"the column '{attribute.name}' holds numbers in {n_numbers} rows and text in "
@@ -96,7 +127,7 @@ def guess_kind(column: pl.Series, attribute: Attribute) -> Kind:
     return Kind.CATEGORICAL
 
 
-def _empty_to_missing(column: pl.Series) -> pl.Series:
+def empty_to_missing(column: pl.Series) -> pl.Series:
     """Empty text and NaN are missing values like null."""
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object, pl.Duration):
         raise SchemaError(
@@ -114,7 +145,7 @@ def _empty_to_missing(column: pl.Series) -> pl.Series:
     return column.fill_nan(None) if column.dtype.is_float() else column
 
 
-def _to_numbers(column: pl.Series, kind: Kind, name: str) -> pl.Series:
+def _to_numbers(column: pl.Series, kind: Kind, name: str, counts: Counts | None = None) -> pl.Series:
     """The column as integers (days and microseconds for dates) or reals."""
     target: Any = {Kind.INTEGER: pl.Int64, Kind.REAL: pl.Float64, Kind.DATE: pl.Date, Kind.DATETIME: pl.Datetime("us")}[
         kind
@@ -132,37 +163,52 @@ def _to_numbers(column: pl.Series, kind: Kind, name: str) -> pl.Series:
         numbers = column.cast(target, strict=False)
     if kind is Kind.REAL:
         numbers = numbers.fill_nan(None)  # the text "nan"
-    n_bad = numbers.null_count() - column.null_count()
-    if n_bad:
+    if numbers.null_count() > column.null_count():
+        n_bad, n_rows = _rows(numbers.is_null() & column.is_not_null(), counts), _rows(column.is_null() | True, counts)
         raise SchemaError(
-            f"the column '{name}' is of type {kind}, but {n_bad} of its {len(column)} values are not. Mend them, name "
+            f"the column '{name}' is of type {kind}, but {n_bad} of its {n_rows} values are not. Mend them, name "
             f"them as missing (--missing), or make the column categorical (--categorical {name})."
         )
     if kind is Kind.REAL and numbers.is_infinite().any():
-        raise SchemaError(f"the column '{name}' has {int(numbers.is_infinite().sum())} infinite values; mend them.")
+        n_infinite = _rows(numbers.is_infinite(), counts)
+        raise SchemaError(f"the column '{name}' has {n_infinite} infinite values; mend them.")
     return numbers.to_physical() if kind in (Kind.DATE, Kind.DATETIME) else numbers
 
 
-def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute) -> tuple[Axis, Codes]:
-    has_missing = numbers.null_count() > 0
+def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute, counts: Counts | None) -> tuple[Axis, Codes]:
+    has_missing = _rows(numbers.is_null(), counts) > 0
     values, codes = _rank(numbers)
     low, high = (float(values[0]), float(values[-1])) if len(values) else (0.0, 0.0)
     if not math.isfinite(high - low):
-        raise SchemaError(f"the values of '{attribute.name}' are too far apart to be measured; scale or mend them.")
-    if attribute.domain is not None:
-        declared = [_declared(end, kind, attribute.name) for end in attribute.domain]
-        if not (math.isfinite(declared[0]) and math.isfinite(declared[1]) and declared[0] <= declared[1]):
-            raise SchemaError(f"the domain of '{attribute.name}' must be two numbers, the least and the greatest.")
-        if kind is not Kind.REAL:
-            declared = [float(math.floor(declared[0])), float(math.ceil(declared[1]))]
-        if len(values) and (declared[0] > low or declared[1] < high):
-            n_outside = int(((numbers < declared[0]) | (numbers > declared[1])).sum())
-            raise SchemaError(
-                f"the column '{attribute.name}' has {n_outside} values outside its declared domain. Widen the domain "
-                "or mend the values."
-            )
-        low, high = declared
-    return OrderedAxis(attribute.name, kind, values, (low, high), has_missing, attribute.domain is not None), codes
+        raise too_far_apart(attribute.name)
+    declared = declared_domain(attribute, kind)
+    if declared is not None and len(values) and (declared[0] > low or declared[1] < high):
+        raise outside_domain(attribute, _rows((numbers < declared[0]) | (numbers > declared[1]), counts))
+    domain = declared or (low, high)
+    return OrderedAxis(attribute.name, kind, values, domain, has_missing, declared is not None), codes
+
+
+def declared_domain(attribute: Attribute, kind: Kind) -> tuple[float, float] | None:
+    """The ends of a column's declared domain as numbers; None if none was declared."""
+    if attribute.domain is None:
+        return None
+    low, high = (_declared(end, kind, attribute.name) for end in attribute.domain)
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        raise SchemaError(f"the domain of '{attribute.name}' must be two numbers, the least and the greatest.")
+    return (low, high) if kind is Kind.REAL else (float(math.floor(low)), float(math.ceil(high)))
+
+
+def too_far_apart(name: str) -> SchemaError:
+    """Numbers whose distances are beyond what can be counted with."""
+    return SchemaError(f"the values of '{name}' are too far apart to be measured; scale or mend them.")
+
+
+def outside_domain(attribute: Attribute, number: int | None = None) -> SchemaError:
+    """Some values, or so many, are outside the domain that was declared."""
+    return SchemaError(
+        f"the column '{attribute.name}' has {'' if number is None else f'{number} '}values outside its declared "
+        "domain. Widen the domain or mend the values."
+    )
 
 
 def _declared(end: Any, kind: Kind, name: str) -> float:
@@ -191,15 +237,18 @@ def _as_text(column: pl.Series) -> pl.Series:
     return column.cast(pl.String)
 
 
-def _code_categories(column: pl.Series, attribute: Attribute) -> tuple[Axis, Codes]:
+def _code_categories(column: pl.Series, attribute: Attribute, counts: Counts | None) -> tuple[Axis, Codes]:
     distinct = column.unique().drop_nulls()
     texts = _as_text(distinct)
     if (texts == ROOT).any():
         raise SchemaError(f"the column '{attribute.name}' holds '*', which is the label of everything generalized.")
     hierarchy = attribute.hierarchy or Hierarchy.flat(_in_natural_order(texts) or ["(none)"])
-    leaves = np.array(_leaves_of(texts, hierarchy, column, distinct, attribute.name), dtype=np.int32)
+    leaves = np.array(_leaves_of(texts, hierarchy, column, distinct, attribute.name, counts), dtype=np.int32)
     axis = HierarchyAxis(
-        attribute.name, hierarchy, column.null_count() > 0, is_declared=attribute.hierarchy is not None
+        attribute.name,
+        hierarchy,
+        _rows(column.is_null(), counts) > 0,
+        is_declared=attribute.hierarchy is not None,
     )
     return axis, codes_of_values(column, distinct, leaves, missing=hierarchy.n_leaves)
 
@@ -211,23 +260,27 @@ def _in_natural_order(texts: pl.Series) -> list[str]:
     return pl.DataFrame([texts.alias("text"), numbers.alias("number")]).sort("number", "text")["text"].to_list()
 
 
-def _leaves_of(texts: pl.Series, hierarchy: Hierarchy, column: pl.Series, distinct: pl.Series, name: str) -> list[int]:
+def _leaves_of(
+    texts: pl.Series, hierarchy: Hierarchy, column: pl.Series, distinct: pl.Series, name: str, counts: Counts | None
+) -> list[int]:
     leaf = {label: number for number, label in enumerate(hierarchy.leaves)}
     absent = [i for i, text in enumerate(texts) if text not in leaf]
     if absent:
-        raise _absent_leaves(column, distinct.gather(absent), name)
+        raise _absent_leaves(column, distinct.gather(absent), name, counts)
     return [leaf[text] for text in texts]
 
 
-def _absent_leaves(column: pl.Series, absent: pl.Series, name: str) -> HierarchyError:
-    counts = column.filter(column.is_in(absent.implode())).value_counts(sort=True)
-    shown = [str(value) for value, count in counts.iter_rows() if count >= SHOWN_FROM_ROWS][:3]
+def _absent_leaves(column: pl.Series, absent: pl.Series, name: str, counts: Counts | None) -> HierarchyError:
+    rows = pl.Series("rows", np.ones(len(column), dtype=np.int64) if counts is None else counts)
+    found = pl.DataFrame([column.alias("value"), rows]).filter(column.is_in(absent.implode()))
+    found = found.group_by("value").agg(pl.col("rows").sum()).sort("rows", "value", descending=[True, False])
+    shown = [str(value) for value, count in found.iter_rows() if count >= SHOWN_FROM_ROWS][:3]
     named = (
         f" ({', '.join(repr(value) for value in shown)}{', ...' if len(absent) > len(shown) else ''})" if shown else ""
     )
     return HierarchyError(
         f"the hierarchy {name}.csv lacks {len(absent)} of the values of the column '{name}'{named}, which occur in "
-        f"{counts[:, 1].sum()} rows. Add a line for each: the value; its ancestors; '*'."
+        f"{found['rows'].sum()} rows. Add a line for each: the value; its ancestors; '*'."
     )
 
 
@@ -255,15 +308,17 @@ def codes_of_values(column: pl.Series, values: pl.Series, codes: Codes, missing:
     return np.asarray(coded[places.cast(pl.Int32).fill_null(len(values)).to_numpy()])
 
 
-def _sensitive_axis(column: pl.Series, published: pl.Series, attribute: Attribute) -> tuple[Axis, NDArray[np.int64]]:
+def _sensitive_axis(
+    column: pl.Series, published: pl.Series, attribute: Attribute, has_missing: bool, counts: Counts | None
+) -> tuple[Axis, NDArray[np.int64]]:
     """The axis of distinct sensitive values, and the order of the values on it: only for distances between them."""
-    has_missing = column.null_count() > 0
     texts = _as_text(published)
     if not len(published):
         return HierarchyAxis(attribute.name, Hierarchy.flat(["(none)"]), has_missing), np.arange(0)
     if attribute.hierarchy is not None:
-        order = np.argsort(_leaves_of(texts, attribute.hierarchy, column, published, attribute.name))
-        return HierarchyAxis(attribute.name, attribute.hierarchy.restricted_to(texts), has_missing), order
+        order = np.argsort(_leaves_of(texts, attribute.hierarchy, column, published, attribute.name, counts))
+        tree = attribute.hierarchy.restricted_to(texts)
+        return HierarchyAxis(attribute.name, tree, has_missing, is_declared=True), order
     numbers = texts.cast(pl.Float64, strict=False)
     if published.dtype.is_temporal():
         numbers = published.to_physical().cast(pl.Float64)
@@ -271,6 +326,7 @@ def _sensitive_axis(column: pl.Series, published: pl.Series, attribute: Attribut
     if is_ordered and numbers.null_count() == 0 and numbers.is_finite().all() and numbers.n_unique() == len(numbers):
         order = numbers.arg_sort().to_numpy().astype(np.int64)
         values = numbers.gather(order).to_numpy()
-        return OrderedAxis(attribute.name, Kind.REAL, values, (values[0], values[-1]), has_missing), order
+        kind = {pl.Date: Kind.DATE, pl.Datetime: Kind.DATETIME}.get(published.dtype.base_type(), Kind.REAL)
+        return OrderedAxis(attribute.name, kind, values, (values[0], values[-1]), has_missing), order
     flat = Hierarchy.flat(map(str, range(len(texts))))  # any labels do: a sensitive value is published as it is
     return HierarchyAxis(attribute.name, flat, has_missing), np.arange(len(texts))

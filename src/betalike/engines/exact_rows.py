@@ -35,7 +35,7 @@ def open_written(release: pl.DataFrame, path: Path | None, form: Format, as_text
         return Written(list(pl.read_parquet_schema(path)), height, lambda name: _read_column(path, name))
     if path is not None:
         types: dict[str, Any] = {
-            name: dtype if _is_plain_number(dtype) and name not in as_text else pl.String
+            name: dtype if is_plain_number(dtype) and name not in as_text else pl.String
             for name, dtype in release.schema.items()
         }
         release = pl.read_csv(path, schema_overrides=types)
@@ -44,8 +44,8 @@ def open_written(release: pl.DataFrame, path: Path | None, form: Format, as_text
 
 def count_changed(written: pl.Series, original: pl.Series) -> int:
     """In how many rows two columns differ; texts alone are compared where CSV knows no type, and '' is missing."""
-    if written.dtype != original.dtype or not _is_plain_number(original.dtype):
-        written, original = (_as_text(column) for column in (written, original))
+    if written.dtype != original.dtype or not is_plain_number(original.dtype):
+        written, original = (as_plain_text(column) for column in (written, original))
     return int(written.ne_missing(original).sum())
 
 
@@ -64,10 +64,12 @@ def _read_column(path: Path, name: str) -> pl.Series:
     return pl.read_parquet(path, columns=[name]).to_series().rechunk()
 
 
-def _is_plain_number(dtype: pl.DataType) -> bool:
+def is_plain_number(dtype: pl.DataType) -> bool:
+    """Whether a CSV file can tell values of this type."""
     return (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128)) or dtype.is_float()
 
 
-def _as_text(column: pl.Series) -> pl.Series:
+def as_plain_text(column: pl.Series) -> pl.Series:
+    """A column as a CSV file tells it; empty text is missing."""
     text = column.cast(pl.String)
     return text.set((text == "").fill_null(False), None)

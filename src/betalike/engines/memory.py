@@ -15,14 +15,17 @@ from numpy.typing import NDArray
 
 from betalike.axis import Axis, OrderedAxis
 from betalike.drafts import Draw
+from betalike.engines.cells import make_cells
 from betalike.engines.coding import axis_of, code_quasi_identifier, code_sensitive
-from betalike.engines.exact_rows import count_changed, count_moves, open_written
+from betalike.engines.exact_rows import Written, count_changed, count_moves, open_written
 from betalike.errors import FileError, GuaranteeError, InputError, SchemaError
 from betalike.publication import ExactRecount, Format, Layout, Recount
 from betalike.randomness import Randomness
 from betalike.schema import Schema
-from betalike.table import Cells, ClassCounts, Ids, Margins, Plan, fold, random_order, shuffle_within
+from betalike.table import Cells, ClassCounts, Ids, Ints, Margins, Plan, fold, random_order, shuffled_slots
 from betalike.table_kernels import hand_out
+
+TIMES_AS_TEXT = pl.col(pl.Datetime, pl.Time, pl.Duration).cast(pl.String)  # as CSV can tell them
 
 
 @dataclass(frozen=True)
@@ -38,14 +41,12 @@ class MemoryEngine:
     """Counts the cells of a Polars frame, hands its rows out to classes and writes them."""
 
     name = "memory"
+    is_coarse = False
 
     def __init__(self, frame: pl.DataFrame, schema: Schema) -> None:
         schema.check_columns(frame.columns)
         if frame.height == 0:
             raise InputError("the table has no rows; there is nothing to publish.")
-        for name in schema.names:
-            if any(sign in name for sign in '"\r\n'):
-                raise SchemaError(f"the column name {name!r} holds a quote or a line break; rename the column.")
         self.frame = frame
         self.schema = schema
 
@@ -58,22 +59,19 @@ class MemoryEngine:
     @cached_property
     def _coded(self) -> tuple[Cells, Ids]:
         """The cells, and the cell of each row."""
-        schema, frame = self.schema, self.frame
-        coded = [code_quasi_identifier(frame[a.name], a) for a in schema.quasi_identifiers]
+        coded = [code_quasi_identifier(self.frame[a.name], a) for a in self.schema.quasi_identifiers]
         sensitive, values, _ = self._sensitive
-        axes = tuple(axis for axis, _ in coded)
-        sizes = [axis.size for axis in axes]
-        row_of_cell, cell_of_row = fold([*(codes for _, codes in coded), values], [*sizes, sensitive.size])
-        count = np.bincount(cell_of_row, minlength=len(row_of_cell)).astype(np.int64)
-        corners = np.column_stack([codes[row_of_cell] for _, codes in coded]).astype(np.int32)
-        cell_of_point, point = fold(list(corners.T), sizes)
-        value = values[row_of_cell].astype(np.int32)
-        cells = Cells(axes, sensitive, schema.weights, corners[cell_of_point], point, value, count)
-        return cells, cell_of_row
+        axes = [axis for axis, _ in coded]
+        return make_cells(self.schema, axes, sensitive, [*(codes for _, codes in coded), values])
 
     def count_cells(self) -> Cells:
         """Fold the table into cells."""
         return self._coded[0]
+
+    @property
+    def cell_of_rows(self) -> Ids:
+        """The cell of each row."""
+        return self._coded[1]
 
     @property
     def sensitive_values(self) -> pl.Series:
@@ -86,34 +84,21 @@ class MemoryEngine:
         return label_values(self.sensitive_values)
 
     def assign(self, plan: Plan, randomness: Randomness) -> Assignment:
-        """Shuffle the rows and give each a class: a random one of those that its cell was planned for."""
-        cell_of_row = self._coded[1]
-        order = random_order(len(cell_of_row), randomness)
-        by_cell = np.argsort(plan.cell, kind="stable")
-        slots = np.repeat(plan.ec[by_cell], plan.count[by_cell])
-        starts = np.append(0, np.cumsum(plan.cells.count))
-        shuffle_within(slots, starts, randomness)  # else the order of publication would tell who shared a cell
-        return Assignment(plan, order, hand_out(order, cell_of_row, starts[:-1].copy(), slots))
-
-    def _check_distinct_names(self, layout: Layout) -> None:
-        published = [name for group in label_columns(self.count_cells().axes, layout) for name in group]
-        others = [self.schema.sensitive.name, *(attribute.name for attribute in self.schema.kept)]
-        doubled = {name for name in published if (published + others).count(name) > 1}
-        if doubled:
-            raise SchemaError(
-                f"the release would have two columns named '{min(doubled)}'. Rename one in the table, or publish with "
-                "the layout 'labels'."
-            )
+        """Give each row a class, a random one of those that its cell was planned for, and shuffle the rows."""
+        starts, slots = shuffled_slots(plan, randomness)
+        ec = hand_out(self._coded[1], starts, slots)
+        order = random_order(len(ec), randomness)
+        return Assignment(plan, order, ec[order])
 
     def generalize(self, assignment: Assignment, layout: Layout = Layout.LABELS) -> pl.DataFrame:
         """The release as a frame: labels of each row's class, the sensitive value, the kept columns."""
-        self._check_distinct_names(layout)
+        check_distinct_names(self.schema, self.count_cells().axes, layout)
         plan, cells = assignment.plan, assignment.plan.cells
         low, high = (side.astype(np.int64) for side in plan.boxes)
         ec = pl.Series(assignment.ec)
         columns: list[pl.Series] = []
         for i, axis in enumerate(cells.axes):
-            columns += [of_class.gather(ec) for of_class in _class_columns(axis, low[:, i], high[:, i], layout)]
+            columns += [of_class.gather(ec) for of_class in class_columns(axis, low[:, i], high[:, i], layout)]
         value = cells.value[self._coded[1][assignment.order]]
         columns.append(self.sensitive_values.gather(pl.Series(value)).alias(self.schema.sensitive.name))
         columns += self._in_order([attribute.name for attribute in self.schema.kept], assignment.order)
@@ -155,7 +140,7 @@ class MemoryEngine:
         sensitive = self.schema.sensitive.name
         names = list(self.schema.quasi_identifier_names)
         try:
-            written = open_written(release, path, form, [sensitive])
+            written = self._opened(open_written(release, path, form, self.schema.sensitive_columns))
             if written.height != len(trace) or not set(names) <= set(written.columns):
                 return ExactRecount(written.height, n_changed=max(written.height, 1))
             changed = self._in_order(names, trace, lambda column: count_changed(written.column(column.name), column))
@@ -174,26 +159,44 @@ class MemoryEngine:
             if form is Format.PARQUET:
                 release.write_parquet(path)
             else:
-                release.with_columns(pl.col(pl.Datetime, pl.Time, pl.Duration).cast(pl.String)).write_csv(path)
+                release.with_columns(TIMES_AS_TEXT).write_csv(path)
         except (OSError, pl.exceptions.PolarsError) as error:
-            is_full = "No space left" in str(error)  # Polars tells it in words only
-            reason = "no space is left on the disk" if is_full else "its disk or folder does not take it"
-            raise FileError(f"{path.name} could not be written: {reason}. Nothing was published.") from error
+            raise cannot_write(path, error) from error
+
+    def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
+        """The release is a single file."""
+        return {path.name: n_rows}
 
     def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
         """Count a written release again, from the file alone."""
         names = label_columns(self.count_cells().axes, layout)
         sensitive = self.schema.sensitive.name
         try:
-            frame = read_release(path, form, [*(name for group in names for name in group), sensitive])
+            labels = [name for group in names for name in group]
+            frame = read_release(path, form, [*labels, *self.schema.sensitive_columns])
         except (pl.exceptions.PolarsError, OSError) as error:
             raise GuaranteeError("what was written cannot be read back. Nothing was published.") from error
-        return recount(frame, names, sensitive, self.sensitive_labels)
+        return recount(self._with_sensitive(frame), names, sensitive, self.sensitive_labels)
 
     def count_again(self, release: pl.DataFrame, layout: Layout) -> Recount:
         """Count a release again that stays in memory."""
         names = label_columns(self.count_cells().axes, layout)
-        return recount(release, names, self.schema.sensitive.name, self.sensitive_labels)
+        return recount(self._with_sensitive(release), names, self.schema.sensitive.name, self.sensitive_labels)
+
+    def _with_sensitive(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """A published frame with its sensitive column, which it has unless that stands for several."""
+        return frame
+
+    def _opened(self, written: Written) -> Written:
+        """A written table with its sensitive column."""
+        return written
+
+
+def cannot_write(path: Path, error: Exception) -> FileError:
+    """Why a file could not be written, in words that show no cell."""
+    is_full = "No space left" in str(error)  # Polars tells it in words only
+    reason = "no space is left on the disk" if is_full else "its disk or folder does not take it"
+    return FileError(f"{path.name} could not be written: {reason}. Nothing was published.")
 
 
 def label_columns(axes: Sequence[Axis], layout: Layout) -> list[list[str]]:
@@ -203,6 +206,18 @@ def label_columns(axes: Sequence[Axis], layout: Layout) -> list[list[str]]:
         [f"{axis.name}_low", f"{axis.name}_high"] if two else [axis.name]
         for axis, two in zip(axes, is_two, strict=True)
     ]
+
+
+def check_distinct_names(schema: Schema, axes: Sequence[Axis], layout: Layout) -> None:
+    """Refuse a release with two columns of one name."""
+    published = [name for group in label_columns(axes, layout) for name in group]
+    others = [*schema.sensitive_columns, *(attribute.name for attribute in schema.kept)]
+    doubled = {name for name in published if (published + others).count(name) > 1}
+    if doubled:
+        raise SchemaError(
+            f"the release would have two columns named '{min(doubled)}'. Rename one in the table, or publish with "
+            "the layout 'labels'."
+        )
 
 
 def label_values(values: pl.Series) -> list[str]:
@@ -225,16 +240,27 @@ def recount(frame: pl.DataFrame, names: Sequence[Sequence[str]], sensitive: str,
     """Count the classes of a published frame: rows with the same labels are a class, whoever wrote them."""
     if frame.height == 0:
         raise GuaranteeError("no rows were written. Nothing was published.")
-    columns = [name for group in names for name in group]
-    plain = [name for name in (*columns, sensitive) if frame[name].dtype != pl.Categorical]
-    frame = frame.select(*columns, sensitive).with_columns(_as_repeated_text(plain))
-    codes = [frame[name].to_physical().cast(pl.Int32).fill_null(-1).to_numpy() + 1 for name in (*columns, sensitive)]
+    columns = [*(name for group in names for name in group), sensitive]
+    frame = frame.select(columns)
+    frame = frame.with_columns(_as_repeated_text([name for name in columns if frame[name].dtype != pl.Categorical]))
+    codes = _text_codes(frame)
     firsts, number = fold(codes, [int(column.max()) + 1 for column in codes])
     count = np.bincount(number, minlength=len(firsts)).astype(np.int64)
-    met = [column[firsts] for column in codes]  # the classes and values that occur together
-    first_of_class, ec = fold(met[:-1], [int(column.max()) + 1 for column in met[:-1]])
-    value = _value_numbers(frame[sensitive].gather(firsts), met[-1], values)
-    published = frame.select(columns)[firsts[first_of_class]]
+    return recount_distinct(frame[firsts], [column[firsts] for column in codes], count, names, values)
+
+
+def _text_codes(frame: pl.DataFrame) -> list[Ids]:
+    """A number for each text of each column of repeated texts; 0 is a missing one."""
+    return [column.to_physical().cast(pl.Int32).fill_null(-1).to_numpy() + 1 for column in frame]
+
+
+def recount_distinct(
+    rows: pl.DataFrame, codes: Sequence[Ids], count: Ints, names: Sequence[Sequence[str]], values: Sequence[str]
+) -> Recount:
+    """Count classes from the distinct rows of a release, the sensitive column last, with a number for each text."""
+    first_of_class, ec = fold(codes[:-1], [int(column.max()) + 1 for column in codes[:-1]])
+    value = _value_numbers(rows.to_series(rows.width - 1), codes[-1], values)
+    published = rows[first_of_class]
     return Recount(
         classes=ClassCounts.of(ec, np.maximum(value, 0), count, len(values)),
         labels=[_group_labels(published.select(group)) for group in names],
@@ -258,7 +284,7 @@ def _group_labels(published: pl.DataFrame) -> list[str | None]:
     return [low if low == high else f"[{low}, {high}]" for low, high in zip(lows, highs, strict=True)]
 
 
-def _class_columns(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], layout: Layout) -> list[pl.Series]:
+def class_columns(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], layout: Layout) -> list[pl.Series]:
     """The published columns of one axis, with one entry for each class."""
     if layout is Layout.BOUNDS and isinstance(axis, OrderedAxis):
         if axis.domain[0] == axis.domain[1] and axis.is_mixed(low, high).any():

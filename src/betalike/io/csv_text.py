@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from betalike.errors import FileError, MissingDependencyError, ParameterError
 
 DELIMITERS = ",;\t|"
 SAMPLE_BYTES = 1 << 16
+CHUNK = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,30 @@ def decompress(data: bytes, name: str) -> bytes:
 
 
 def _decompress_zstandard(data: bytes) -> bytes:
+    plain = io.BytesIO()
+    copy_zstandard(io.BytesIO(data), plain)
+    return plain.getvalue()
+
+
+def copy_zstandard(compressed: IO[bytes], plain: IO[bytes]) -> None:
+    """Undo Zstandard frame by frame; a file may hold several."""
+    make, damaged = _zstandard()
+    frame, data, is_open = make(), b"", False
+    while data or (data := compressed.read(CHUNK)):
+        if not is_open:
+            frame, is_open = make(), True
+        try:
+            plain.write(frame.decompress(data))
+        except damaged as error:
+            raise ValueError("damaged") from error
+        data = frame.unused_data if frame.eof else b""
+        is_open = not frame.eof
+    if is_open:
+        raise ValueError("cut off")
+
+
+def _zstandard() -> tuple[Callable[[], Any], type[Exception]]:
+    """What undoes a frame, and the error that it raises."""
     try:
         from compression import zstd  # Python 3.14 and later
     except ImportError:
@@ -54,23 +81,8 @@ def _decompress_zstandard(data: bytes) -> bytes:
             raise MissingDependencyError(
                 "reading .zst files needs Python 3.14 or the package 'zstandard': pip install 'betalike[zstd]'."
             ) from error
-        try:
-            return _decompress_frames(data, zstandard.ZstdDecompressor())
-        except zstandard.ZstdError as error:
-            raise ValueError("damaged") from error
-    return bytes(zstd.decompress(data))
-
-
-def _decompress_frames(data: bytes, decompressor: Any) -> bytes:
-    """Undo Zstandard frame by frame; a file may hold several."""
-    parts = []
-    while data:
-        frame = decompressor.decompressobj()
-        parts.append(frame.decompress(data))
-        if not frame.eof:
-            raise ValueError("cut off")
-        data = frame.unused_data
-    return b"".join(parts)
+        return zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError
+    return zstd.ZstdDecompressor, zstd.ZstdError
 
 
 def recognize_csv(data: bytes, name: str, delimiter: str | None = None) -> CsvText:
@@ -78,16 +90,23 @@ def recognize_csv(data: bytes, name: str, delimiter: str | None = None) -> CsvTe
     data = _to_utf8(data)
     if not data.strip(b" \r\n"):
         raise FileError(f"{name} is empty; a table needs a header line and at least one row.")
-    if b"\x00" in data[:SAMPLE_BYTES]:
+    chosen, quote = recognize_signs(data[:SAMPLE_BYTES], name, delimiter)
+    array = np.frombuffer(data, dtype=np.uint8)
+    if check_row_lengths(array, chosen, quote, name):
+        kept = np.empty_like(array)
+        data = kept[: drop_blank_lines(array, ord(quote), kept)].tobytes()
+    return CsvText(data, chosen, quote)
+
+
+def recognize_signs(beginning: bytes, name: str, delimiter: str | None = None) -> tuple[str, str]:
+    """The delimiter and the quote of a CSV file, from how it begins."""
+    if b"\x00" in beginning:
         raise FileError(f"{name} is not a text file, nor Parquet or Arrow IPC; betalike reads CSV, Parquet, Arrow IPC.")
-    sample = data[:SAMPLE_BYTES].decode("utf-8", errors="ignore")
+    sample = beginning.decode("utf-8", errors="ignore")
     quote = _guess_quote(sample)
     if delimiter and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
         raise ParameterError(f"the delimiter is {delimiter!r}; it must be one character, such as ';'.")
-    chosen = delimiter or _guess_delimiter(sample, quote)
-    if _check_row_lengths(data, chosen, quote, name):
-        data = _drop_blank_lines(np.frombuffer(data, dtype=np.uint8), ord(quote)).tobytes()
-    return CsvText(data, chosen, quote)
+    return delimiter or _guess_delimiter(sample, quote), quote
 
 
 def _to_utf8(data: bytes) -> bytes:
@@ -121,9 +140,8 @@ def _guess_delimiter(sample: str, quote: str) -> str:
     return best if scores[best][1] else ","
 
 
-def _check_row_lengths(data: bytes, delimiter: str, quote: str, name: str) -> int:
+def check_row_lengths(array: NDArray[np.uint8], delimiter: str, quote: str, name: str) -> int:
     """Refuse rows of unequal length; returns how many lines are blank, which are no rows."""
-    array = np.frombuffer(data, dtype=np.uint8)
     n_fields, n_bad, line, found, n_blank = _count_ragged(array, ord(delimiter), ord(quote))
     if found < 0:
         raise FileError(f"{name}: a quoted field is never closed. It may be cut off, or hold a stray quote ({quote}).")
@@ -193,10 +211,9 @@ def _count_ragged(data: NDArray[np.uint8], delimiter: int, quote: int) -> tuple[
 
 
 @kernel
-def _drop_blank_lines(data: NDArray[np.uint8], quote: int) -> NDArray[np.uint8]:
-    """The text without its blank lines outside quotes."""
+def drop_blank_lines(data: NDArray[np.uint8], quote: int, out: NDArray[np.uint8]) -> int:
+    """Copy a text without its blank lines outside quotes; how long it then is."""
     newline, carriage, space = 10, 13, 32
-    out = np.empty(len(data), dtype=np.uint8)
     n, line_start = 0, 0
     is_blank, is_quoted = True, False
     for i in range(len(data)):
@@ -212,4 +229,4 @@ def _drop_blank_lines(data: NDArray[np.uint8], quote: int) -> NDArray[np.uint8]:
             is_blank = True
         elif data[i] != carriage and data[i] != space:
             is_blank = False
-    return out[:n].copy()
+    return n

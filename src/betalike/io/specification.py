@@ -12,6 +12,8 @@ from betalike.errors import FileError, SchemaError
 from betalike.io.hierarchies import read_hierarchy
 from betalike.schema import Role
 
+PROMISE = ("beta", "model", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values")
+
 
 class PromiseSpec(msgspec.Struct, forbid_unknown_fields=True):
     """The promise to keep."""
@@ -24,13 +26,17 @@ class PromiseSpec(msgspec.Struct, forbid_unknown_fields=True):
     l: float | None = None  # noqa: E741 - the name that everybody uses
     c: float | None = None
     ground: str | None = None
+    negative_beta: float | str | None = None
+    groups: list[str] | None = None
+    width: float | None = None
+    with_values: bool | None = None
 
 
 class ReleaseSpec(msgspec.Struct, forbid_unknown_fields=True):
     """How to form and write the release."""
 
     scheme: str | None = None
-    format: str = "csv"
+    format: str | None = None
     layout: str = "labels"
     missing: list[str] = []
     options: dict[str, Any] = {}
@@ -64,14 +70,14 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
         """What `betalike.publish` is to be called with; paths are relative to the specification's folder."""
         named = {name: column for name, column in self.columns.items() if column.role != "unused"}
         sensitive = self.with_role(Role.SENSITIVE)
-        if len(sensitive) != 1:
-            raise SchemaError(
-                f"the specification has {len(sensitive)} columns with the role 'sensitive'; it needs exactly one."
-            )
+        if not sensitive:
+            raise SchemaError("the specification has 0 columns with the role 'sensitive'; it needs one, or several.")
+        if len({named[name].missing for name in sensitive}) > 1:
+            raise SchemaError("the sensitive columns of the specification differ in 'missing'; give all the same.")
         protected = {n: c for n, c in named.items() if c.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)}
         arguments: dict[str, Any] = {
             "quasi_identifiers": self.with_role(Role.QUASI_IDENTIFIER),
-            "sensitive": sensitive[0],
+            "sensitive": sensitive[0] if len(sensitive) == 1 else sensitive,
             "keep": self.with_role(Role.KEPT),
             "kinds": {name: column.type for name, column in protected.items() if column.type is not None},
             "domains": {name: _pair(name, column.domain) for name, column in protected.items() if column.domain},
@@ -91,7 +97,7 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
         }
         if self.table is not None:
             arguments["table"] = folder / self.table
-        for name in ("beta", "model", "t", "delta", "l", "c", "ground"):
+        for name in PROMISE:
             if getattr(self.promise, name) is not None:
                 arguments[name] = getattr(self.promise, name)
         if self.release.scheme is not None:

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
+import tempfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from betalike.errors import FileError, SchemaError
+from betalike.io.csv_files import CsvFile, prepare_csv
 from betalike.io.csv_text import CsvText, decompress, recognize_csv
 from betalike.schema import check_columns
 
 INFER_ROWS = 10_000
+PARQUET, IPC, CSV = "Parquet", "Arrow IPC", "CSV"
 MAGIC_BYTES = 6
+
+
+def table_files(path: str | Path) -> list[Path]:
+    """The files of a table: one, those of a folder, or those that a pattern such as `part-*.csv` finds; by name."""
+    path = Path(path)
+    if path.is_dir():
+        files = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))]
+    elif not path.exists() and glob.has_magic(str(path)):
+        files = [Path(file) for file in glob.glob(str(path), recursive=True) if Path(file).is_file()]
+    else:
+        return [path]
+    if not files:
+        raise FileError(f"there are no files in '{path}'. Check the path.")
+    return sorted(files)
 
 
 def load(
@@ -27,7 +47,11 @@ def load(
     `as_text` names columns of a CSV file whose text is to stay as it is (codes with leading zeros, say), None all of
     them; `missing` lists texts that stand for a missing value besides the empty one.
     """
-    path = Path(path)
+    files = table_files(path)
+    if len(files) > 1:
+        with tempfile.TemporaryDirectory() as scratch:
+            return scan(path, columns, as_text, missing, delimiter, Path(scratch)).collect()
+    path = files[0]
     magic = _read_bytes(path, MAGIC_BYTES)
     if magic[:4] == b"PAR1" or magic == b"ARROW1":
         frame = _read_columnar(path, magic[:4] == b"PAR1", columns)
@@ -37,6 +61,70 @@ def load(
     if frame.height == 0:
         raise FileError(f"{path.name} has a header but no rows; there is nothing to publish.")
     return frame
+
+
+def scan(
+    path: str | Path,
+    columns: Sequence[str] | None,
+    as_text: Collection[str] | None,
+    missing: Sequence[str],
+    delimiter: str | None,
+    scratch: Path,
+) -> pl.LazyFrame:
+    """A table to be read in batches, else as `load` reads it; `scratch` is for files that must be rewritten first."""
+    files = table_files(path)
+    magics = {kind_of(file) for file in files}
+    if len(magics) > 1:
+        raise FileError(f"the files of '{path}' are of different kinds ({', '.join(sorted(magics))}).")
+    try:
+        if magics == {CSV}:
+            table = _scan_csv([prepare_csv(file, scratch, delimiter) for file in files], columns, as_text, missing)
+        else:
+            table = pl.scan_parquet(files) if magics == {PARQUET} else pl.scan_ipc(files)
+        names = table.collect_schema().names()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise FileError(
+            f"'{path}' cannot be read; it is damaged or cut off, or its files do not go together."
+        ) from error
+    check_columns(columns or (), names)
+    return table if columns is None else table.select(columns)
+
+
+def kind_of(path: Path) -> str:
+    """Parquet, Arrow IPC or CSV, from how a file begins."""
+    magic = _read_bytes(path, MAGIC_BYTES)
+    return PARQUET if magic[:4] == b"PAR1" else IPC if magic == b"ARROW1" else CSV
+
+
+def _scan_csv(
+    files: Sequence[CsvFile], columns: Sequence[str] | None, as_text: Collection[str] | None, missing: Sequence[str]
+) -> pl.LazyFrame:
+    """CSV files of the same columns; types are those of all rows together."""
+    first = files[0]
+    if any((file.delimiter, file.quote) != (first.delimiter, first.quote) for file in files):
+        raise FileError("the CSV files of the table differ in their delimiter or quote; name the delimiter.")
+    options: dict[str, Any] = {
+        "separator": first.delimiter,
+        "quote_char": first.quote,
+        "null_values": list(missing) or None,
+    }
+    paths = [file.path for file in files]
+    names = pl.scan_csv(paths[0], infer_schema=False, **options).collect_schema().names()
+    check_columns(columns or (), names)
+    for infer_rows in (INFER_ROWS, None):
+        table = pl.scan_csv(
+            paths,
+            infer_schema=as_text is not None,
+            infer_schema_length=infer_rows,
+            schema_overrides={column: pl.String for column in as_text or () if column in names},
+            try_parse_dates=as_text is not None,
+            **options,
+        )
+        table = table if columns is None else table.select(columns)
+        with contextlib.suppress(pl.exceptions.PolarsError):  # its message shows cells of the table
+            if table.select(pl.all().null_count()).collect(engine="streaming").height:
+                return table
+    raise FileError(f"{files[0].path.name} cannot be read as CSV with the delimiter {first.delimiter!r}.")
 
 
 def _read_bytes(path: Path, most: int = -1) -> bytes:

@@ -2,19 +2,22 @@
 
 from betalike.models.anonymity import Anonymity
 from betalike.models.caps import Caps
-from betalike.models.catalogue import MODELS, fit, make_model, takes
+from betalike.models.catalogue import MODELS, fit, make_capped, make_model, takes
 from betalike.models.closeness import Closeness
 from betalike.models.disclosure import Disclosure, DisclosureForLikeness
 from betalike.models.diversity import Diversity, Variety
-from betalike.models.likeness import Form, Likeness, likeness_of, posterior_cap
+from betalike.models.likeness import Form, Likeness, posterior_cap
+from betalike.models.monotone import MonotoneCap, ToldCap
 from betalike.models.rule import Rule
-from betalike.models.transition import UNITS, Transition, judge_transition
+from betalike.models.transition import UNITS, Transition, judge_transition, used_by_transition
 from betalike.models.verdict import Model, Verdict
+from betalike.models.wider import AnyLikeness, WiderLikeness, any_likeness_of, likeness_of, of_each_column, widen
 
 __all__ = [
     "MODELS",
     "UNITS",
     "Anonymity",
+    "AnyLikeness",
     "Caps",
     "Closeness",
     "Disclosure",
@@ -23,14 +26,22 @@ __all__ = [
     "Form",
     "Likeness",
     "Model",
+    "MonotoneCap",
     "Rule",
+    "ToldCap",
     "Transition",
     "Variety",
     "Verdict",
+    "WiderLikeness",
+    "any_likeness_of",
     "fit",
     "judge_transition",
     "likeness_of",
+    "make_capped",
     "make_model",
+    "of_each_column",
     "posterior_cap",
     "takes",
+    "used_by_transition",
+    "widen",
 ]

@@ -8,6 +8,7 @@ integers, no rounding can favour us, and a class that just reaches its cap is st
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
@@ -63,6 +64,9 @@ class Bound:
     fraction: Fraction
     is_logarithmic: bool = False
 
+    def __float__(self) -> float:
+        return float(self.fraction) * (1 - math.log(self.fraction) if self.is_logarithmic else 1)
+
     def is_equal(self, fraction: Fraction) -> bool:
         """Whether the number is just this fraction."""
         return not self.is_logarithmic and self.fraction == fraction
@@ -89,7 +93,7 @@ def is_below_surprise(threshold: Fraction, prior: Fraction) -> bool:
     """Whether threshold < -ln(prior), decided exactly; the two are never equal for prior < 1 and threshold > 0."""
     digits = DIGITS
     while True:
-        low, high = _enclose_logarithm(prior, digits)
+        low, high = enclose_logarithm(prior, digits)
         if threshold < -high:
             return True
         if threshold > -low:
@@ -97,7 +101,7 @@ def is_below_surprise(threshold: Fraction, prior: Fraction) -> bool:
         digits *= 2
 
 
-def _enclose_logarithm(number: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+def enclose_logarithm(number: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """Two fractions around ln(number). Decimal's logarithm is correctly rounded; the margin is far wider."""
     with localcontext() as context:
         context.prec = digits
@@ -107,7 +111,7 @@ def _enclose_logarithm(number: Fraction, digits: int) -> tuple[Fraction, Fractio
 
 
 def _enclose_logarithmic(prior: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    low, high = _enclose_logarithm(prior, digits)
+    low, high = enclose_logarithm(prior, digits)
     return prior * (1 - high), prior * (1 - low)
 
 

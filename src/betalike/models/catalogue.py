@@ -12,15 +12,19 @@ from numpy.typing import NDArray
 from betalike.axis import Axis
 from betalike.distances import Ground
 from betalike.errors import ParameterError, suggestion
+from betalike.joint import JointAxis
 from betalike.models.anonymity import Anonymity
 from betalike.models.closeness import Closeness
 from betalike.models.disclosure import Disclosure, DisclosureForLikeness
 from betalike.models.diversity import Diversity, Variety
 from betalike.models.likeness import Form, Likeness
+from betalike.models.monotone import Cap
 from betalike.models.verdict import Model
+from betalike.models.wider import of_each_column, widen
 
 Ints = NDArray[np.int64]
 
+WIDER = ("negative_beta", "groups", "width", "with_values")
 EXAMPLES = {"beta": "4", "t": "0.2", "delta": "1.5", "l": "3", "c": "2", "ground": "ordered", "k": "5"}
 # What each promise needs, and what else it takes, besides k.
 NEEDED: dict[str, tuple[str, ...]] = {
@@ -33,11 +37,11 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "recursive-l-diversity": ("l", "c"),
     "k-anonymity": ("k",),
 }
-OPTIONAL: dict[str, tuple[str, ...]] = {"t-closeness": ("ground",)}
+OPTIONAL: dict[str, tuple[str, ...]] = {"t-closeness": ("ground",), "enhanced": WIDER, "basic": WIDER}
 # Made with the parameters by their names, so l is named l.
 _MAKERS: dict[str, Callable[..., Model]] = {
-    "enhanced": lambda beta, k: Likeness(beta, Form.ENHANCED, k),
-    "basic": lambda beta, k: Likeness(beta, Form.BASIC, k),
+    "enhanced": lambda beta, k, **wider: widen(Likeness(beta, Form.ENHANCED, k), **wider),
+    "basic": lambda beta, k, **wider: widen(Likeness(beta, Form.BASIC, k), **wider),
     "delta-disclosure": Disclosure,
     "t-closeness": lambda t, k, ground=None: Closeness(t, None if ground is None else _ground(ground), k),
     "distinct-l-diversity": lambda l, k: Diversity(l, Variety.DISTINCT, k=k),  # noqa: E741 - its name
@@ -81,10 +85,21 @@ def make_model(name: str, k: int, parameters: Mapping[str, Any]) -> Model | Disc
     return _MAKERS[name](k=k, **given)
 
 
+def make_capped(beta: float | None, cap: Cap, k: int, parameters: Mapping[str, Any]) -> Model:
+    """Likeness by a cap of its own, widened as the parameters say; those that are None were not given."""
+    given = {parameter: value for parameter, value in parameters.items() if value is not None}
+    for parameter in given:
+        if parameter not in WIDER:
+            raise ParameterError(f"{parameter} is given along with a cap, which does not take it.")
+    return widen(Likeness(beta, k=k, cap=cap), **given)
+
+
 def fit(model: Model | DisclosureForLikeness, counts: Ints, sensitive: Axis) -> Model:
     """The promise for a table, with all that was left to it decided; an error if the table cannot keep it."""
     if isinstance(model, DisclosureForLikeness):
         model = model.for_table(counts)
+    if isinstance(sensitive, JointAxis):
+        model = of_each_column(model, sensitive.columns)
     model.check_feasible(counts, sensitive)
     return replace(model, ground=model.ground_of(sensitive)) if isinstance(model, Closeness) else model
 

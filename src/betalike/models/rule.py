@@ -18,6 +18,8 @@ class Rule(NamedTuple):
     """Demands on a class, all of which must be met; those that a promise does not make are left out.
 
     - `cap` and `floor`: of each value at most, and at least, numerator / denominator of the class.
+    - `order`, `demands`: the same for sets of values, a row each: its first and last place in `order`, which tells the
+      value at each place, then the numerators and denominators of its cap and of its floor.
     - `prior`, `first`, `last`, `length`: an earth mover's distance from the prior counts, added up over edges, each an
       interval of values. It is at most `whole` + `part` for each tuple of the class, both in units of one tuple of the
       table that moves by a length of 1.
@@ -32,6 +34,8 @@ class Rule(NamedTuple):
     cap_denominator: Ints
     floor_numerator: Ints
     floor_denominator: Ints
+    order: Ints
+    demands: Ints
     prior: Ints
     first: Ints
     last: Ints
@@ -55,6 +59,8 @@ ANYTHING = Rule(
     cap_denominator=_NOTHING,
     floor_numerator=_NOTHING,
     floor_denominator=_NOTHING,
+    order=_NOTHING,
+    demands=np.zeros((0, 6), dtype=np.int64),
     prior=_NOTHING,
     first=_NOTHING,
     last=_NOTHING,
@@ -83,6 +89,8 @@ def is_allowed(rule: Rule, counts: Ints, size: int) -> bool:
     for v in range(len(rule.floor_numerator)):
         if counts[v] * rule.floor_denominator[v] < rule.floor_numerator[v] * size:
             return False
+    if len(rule.demands) > 0 and not meets_demands(rule.order, rule.demands, counts, size):
+        return False
     if len(rule.length) > 0 and work_of(rule, counts, size) > most_work(rule, size):
         return False
     if rule.least_distinct > 0 and np.count_nonzero(counts) < rule.least_distinct:
@@ -90,6 +98,26 @@ def is_allowed(rule: Rule, counts: Ints, size: int) -> bool:
     if rule.least_worth > 0.0 and not _has_entropy(counts, size, rule.least_worth):
         return False
     return rule.rank == 0 or _has_tail(rule, counts)
+
+
+@kernel
+def meets_demands(order: Ints, demands: Ints, counts: Ints, size: int) -> bool:
+    """Whether no set of values is too frequent, or too rare, in a class with these counts."""
+    up_to = count_up(order, counts)
+    for s in range(len(demands)):
+        count = up_to[demands[s, 1] + 1] - up_to[demands[s, 0]]
+        if count * demands[s, 3] > demands[s, 2] * size or count * demands[s, 5] < demands[s, 4] * size:
+            return False
+    return True
+
+
+@kernel
+def count_up(order: Ints, counts: Ints) -> Ints:
+    """How many tuples have the values at the places before each one."""
+    up_to = np.zeros(len(order) + 1, dtype=np.int64)
+    for place in range(len(order)):
+        up_to[place + 1] = up_to[place] + counts[order[place]]
+    return up_to
 
 
 @kernel

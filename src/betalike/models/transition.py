@@ -10,12 +10,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.models.likeness import Likeness, posterior_cap
+from betalike.axis import Axis
+from betalike.models.likeness import Likeness
+from betalike.models.sets import Columns, Sets
 from betalike.models.verdict import Verdict
+from betalike.models.wider import AnyLikeness, Demands, WiderLikeness
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -86,31 +90,80 @@ class Transition:
         return np.divide(joint, published, out=np.zeros_like(joint), where=published > 0)
 
 
-def judge_transition(model: Likeness, transition: Transition, counts: Ints) -> Verdict:
+def judge_transition(
+    model: AnyLikeness, transition: Transition, counts: Ints, sensitive: Axis | None = None
+) -> Verdict:
     """Decide exactly whether no original value is likelier than its cap, whatever value is seen. Paper: Definition 6.
 
-    The worst class of the verdict is the published value that tells most.
+    A wider promise may have floors too, and be about sets of values; it needs the axis of the values. The worst class
+    of the verdict is the published value that tells most.
     """
     n_rows = int(counts.sum())
-    published = transition.published(counts)
-    allowed = np.zeros(transition.units.shape, dtype=bool)
-    for value, bound in enumerate(model.bounds(counts)):
-        cap = bound.greatest_fraction(n_rows * UNITS)  # as good as the bound itself, for no posterior lies between
-        joint = transition.units[value].astype(object) * int(counts[value])
-        allowed[value] = joint * cap.denominator <= cap.numerator * published
+    demands = _demands(model, counts, sensitive)
+    allowed = _allowed(demands, transition, counts)
     prior = counts / n_rows
     posterior = transition.posterior(counts)
-    ratio = posterior / posterior_cap(prior, float(model.beta), model.form)[:, None]
-    ratio = np.where(allowed, np.minimum(ratio, 1.0), ratio)
-    worst_value, worst_seen = np.unravel_index(np.argmax(ratio), ratio.shape)
+    of_sets = demands.sets.totals(counts) / n_rows if _is_of_columns(model) else prior
+    gain = (sums_over(demands.sets, posterior) if _is_of_columns(model) else posterior) / of_sets[:, None] - 1
+    used = used_by_transition(demands, posterior, transition.published(counts) > 0)
+    used = np.where(allowed, np.minimum(used, 1.0), used)
+    worst, worst_seen = np.unravel_index(np.argmax(used), used.shape)
+    inside = demands.sets.order[demands.sets.first[worst] : demands.sets.last[worst] + 1]
     return Verdict(
         holds=bool(allowed.all()),
-        worst_gain=max(float((posterior / prior[:, None]).max()) - 1, 0.0),
-        worst_ratio=float(ratio.max()),
+        worst_gain=max(float(gain.max()), 0.0),
+        worst_ratio=float(used.max()),
         worst_class=int(worst_seen),
-        worst_value=int(worst_value),
+        worst_value=int(inside[np.argmax((posterior / prior[:, None])[inside, worst_seen])]),
         smallest_class=0,  # there are no classes
     )
+
+
+def _is_of_columns(model: AnyLikeness) -> bool:
+    """Whether gains are those of each column's values rather than of combinations."""
+    return isinstance(model, WiderLikeness) and isinstance(model.span, Columns)
+
+
+def _demands(model: AnyLikeness, counts: Ints, sensitive: Axis | None) -> Demands:
+    if isinstance(model, Likeness):
+        every = np.arange(len(counts))
+        return Demands(Sets(every, every, every), model.bounds(counts), [])
+    if sensitive is None:
+        raise TypeError("a wider promise is judged with the axis of the sensitive values")
+    return model.demands(counts, sensitive)
+
+
+def _allowed(demands: Demands, transition: Transition, counts: Ints) -> NDArray[np.bool_]:
+    """Whether each set of values keeps its cap and its floor for whoever sees each value, decided with integers."""
+    published = transition.published(counts)
+    largest = int(counts.sum()) * UNITS  # fractions up to it are as good as the bounds: no posterior lies between
+    joint = sums_over(demands.sets, transition.units.astype(object) * counts.astype(object)[:, None])
+    allowed = np.ones(joint.shape, dtype=bool)
+    for number, bound in enumerate(demands.caps):
+        cap = bound.greatest_fraction(largest)
+        allowed[number] = joint[number] * cap.denominator <= cap.numerator * published
+    for number, bottom in enumerate(demands.floors):
+        floor = bottom.least_fraction(largest)
+        allowed[number] &= joint[number] * floor.denominator >= floor.numerator * published
+    return allowed
+
+
+def used_by_transition(demands: Demands, posterior: Floats, is_seen: NDArray[np.bool_]) -> Floats:
+    """How much of what is allowed is used on each set (rows) by whoever sees each value (columns), rounded."""
+    share = sums_over(demands.sets, posterior)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        used = share / demands.ceilings[:, None]
+        if demands.floors:
+            used = np.fmax(used, demands.bottoms[:, None] / share)
+    return np.where(is_seen[None, :], used, 0.0)
+
+
+def sums_over(sets: Sets, of_values: NDArray[Any]) -> NDArray[Any]:
+    """Sums over the values of each set."""
+    if len(sets.order) == len(sets.first):  # every value by itself
+        return of_values[sets.order]
+    up_to = np.concatenate([np.zeros_like(of_values[:1]), np.cumsum(of_values[sets.order], axis=0)])
+    return np.asarray(up_to[sets.last + 1] - up_to[sets.first])
 
 
 def _text_of(units: int) -> str:

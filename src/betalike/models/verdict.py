@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Protocol
@@ -45,7 +45,7 @@ class Model(Protocol):
         ...
 
     @property
-    def parameters(self) -> Mapping[str, float | str]:
+    def parameters(self) -> Mapping[str, float | str | bool | list[str]]:
         """What it was asked with, besides beta and k."""
         ...
 
@@ -94,12 +94,36 @@ def verdict_on(allowed: NDArray[np.bool_], used: Floats, classes: ClassCounts, c
     )
 
 
+def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict on a release from those on its parts; the worst class is one of its own part."""
+    worst = max(verdicts, key=lambda verdict: verdict.worst_ratio)
+    return replace(
+        worst,
+        holds=all(verdict.holds for verdict in verdicts),
+        worst_gain=max(verdict.worst_gain for verdict in verdicts),
+        smallest_class=min(verdict.smallest_class for verdict in verdicts),
+    )
+
+
 def wording(model: Model) -> str:
     """A promise in a few words: its name and its numbers."""
     beta = {} if model.beta is None else {"beta": float(model.beta)}
-    numbers: dict[str, float | str] = {**beta, **model.parameters, **({"k": model.k} if model.k > 1 else {})}
-    told = [f"{name} {value}" if isinstance(value, str) else f"{name} {value:g}" for name, value in numbers.items()]
-    return f"{model.name} with {', '.join(told)}"
+    return wording_of(model.name, {**beta, **model.parameters, **({"k": model.k} if model.k > 1 else {})})
+
+
+def wording_of(name: str, numbers: Mapping[str, float | str | bool | list[str]]) -> str:
+    """A promise in a few words, from its name and its numbers."""
+    told = [_word(parameter, given) for parameter, given in numbers.items() if given is not False]
+    return f"{name} with {', '.join(told)}" if told else name
+
+
+def _word(parameter: str, given: float | str | bool | list[str]) -> str:
+    words = parameter.replace("_", " ")
+    if given is True:
+        return words
+    if isinstance(given, list):
+        return f"{words} {' + '.join(given)}"
+    return f"{words} {given}" if isinstance(given, str) else f"{words} {given:g}"
 
 
 def one_class(counts: Ints) -> ClassCounts:

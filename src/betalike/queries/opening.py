@@ -13,10 +13,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.axis import parse_values
-from betalike.certificate import Certificate
+from betalike.certificate import Certificate, published_name
 from betalike.certificate import Column as ColumnFacts
 from betalike.companion_files import TRANSITION_FILE, read_transition
 from betalike.engines.memory import read_release, recount
+from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.inspection import published_columns
@@ -158,11 +159,10 @@ def _bins(low: Floats) -> NDArray[np.int64]:
 
 def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str, Hierarchy]) -> OpenRelease:
     """Open the release in a folder."""
-    name = next((name for name in certificate.files if name.startswith("published.")), None)
-    path = folder / Path(name or "published.csv").name
+    path = folder / (published_name(certificate) or "published.csv")
     form = Format.PARQUET if path.suffix == ".parquet" else Format.CSV
     try:
-        columns = list(pl.read_parquet_schema(path) if form is Format.PARQUET else pl.read_csv(path, n_rows=0).columns)
+        columns = scan_release(path, form).collect_schema().names()
         frame = read_release(path, form, _needed(certificate, columns))
     except (pl.exceptions.PolarsError, OSError) as error:
         raise CertificateError(
@@ -182,6 +182,11 @@ def open_frame(
 ) -> OpenRelease:
     """Open a release whose rows are in memory."""
     table, values = certificate.table, list(certificate.prior_counts)
+    if table.sensitive_columns:
+        raise CertificateError(
+            "this release has several sensitive columns, and queries are answered for one alone. Publish each by "
+            "itself to ask it for counts, or count the published rows."
+        )
     names = [published_columns(name, frame.columns) for name in table.quasi_identifiers]
     if table.sensitive not in frame.columns:  # a baseline release: every tuple may have any value
         frame = frame.with_columns(pl.lit(values[0] if values else "").alias(table.sensitive))

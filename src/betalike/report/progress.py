@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from betalike.progress import Batch
 
 Item = TypeVar("Item")
 
@@ -59,6 +61,15 @@ class TerminalProgress:
             self._check()
             yield item
             self._progress.advance(task)
+        self._progress.remove_task(task)
+
+    def flow(self, batches: Iterable[Batch], step: str, rows: int | None) -> Iterator[Batch]:
+        """Go through batches of rows as they come, of so many rows in all if that is known."""
+        task = self._progress.add_task(step, total=rows)
+        for batch in batches:
+            self._check()
+            yield batch
+            self._progress.advance(task, batch.height)
         self._progress.remove_task(task)
 
     def say(self, text: str) -> None:

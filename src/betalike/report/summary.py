@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
+
+from betalike.models.verdict import wording_of
 
 if TYPE_CHECKING:
     from betalike.api import Release
@@ -22,17 +25,21 @@ WIDEST = 88
 
 def print_release(console: Console, release: Release) -> None:
     """Show a published release."""
-    certificate, recount = release.certificate, release.verified.recount
+    certificate, classes = release.certificate, release.verified.classes
     promise, facts, also = certificate["promise"], certificate["release"], certificate["also"]
-    parts: list[RenderableType] = [_promise_text(promise, release.worst_value, has_classes=recount is not None), Text()]
-    if recount is None:
+    parts: list[RenderableType] = [_promise_text(promise, release.worst_value, has_classes=classes is not None), Text()]
+    if classes is None:
         parts.append(_exact_text(certificate["scheme"], also))
     else:
         parts += [_loss_table(facts["loss"], facts["average_loss"]), Text()]
-        parts.append(_class_text(facts, also, recount.classes.sizes))
+        parts.append(_class_text(facts, also, classes.sizes))
     if release.folder is not None:
-        files = ", ".join([*certificate["files"], "certificate.json"])
+        parts_of = Counter(name.split("/")[0] for name in certificate["files"])
+        shown = [name if n == 1 else f"{name} ({n} files)" for name, n in parts_of.items()]
+        files = ", ".join([*shown, "certificate.json"])
         parts += [Text(), Text.assemble(("Files    ", "bold"), f"{release.folder}: {files}")]
+    if release.engine is not None:
+        parts.append(Text.assemble(("Engine   ", "bold"), f"{release.engine.name}: {release.engine.reason}"))
     parts += [Text(f"{warning[0].upper()}{warning[1:]}.", style="yellow") for warning in certificate["warnings"]]
     title = f"{facts['rows']:,} rows published with {certificate['scheme']['name']}"
     style = "green" if promise["holds"] else "red"
@@ -54,16 +61,23 @@ def _promise_text(promise: Mapping[str, Any], worst_value: str, has_classes: boo
     kept = ("kept", "bold green") if promise["holds"] else ("NOT KEPT", "bold red")
     numbers = {name: promise[name] for name in ("beta", "k") if name == "beta" or promise[name] > 1}
     told = {name: value for name, value in {**promise["parameters"], **numbers}.items() if value is not None}
-    words = ", ".join(f"{name} {value if isinstance(value, str) else f'{value:g}'}" for name, value in told.items())
-    text = Text.assemble(("Promise  ", "bold"), f"{promise['model']} with {words}", ": ", kept)
+    text = Text.assemble(("Promise  ", "bold"), wording_of(promise["model"], told), ": ", kept)
     about = "limit"
     if promise["beta"] is not None:
         beta = f"{promise['beta']:g}"
-        text.append(f"\n         no value becomes more than {beta} times likelier (gain at most {beta})")
+        text.append(f"\n         no {_subject(told)} becomes more than {beta} times likelier (gain at most {beta})")
+    if promise["beta"] is not None and not promise["parameters"]:
         about = f"limit for the value {worst_value}"
     text.append(f"\n         {worst}: {100 * promise['worst_ratio']:.1f} % of the {about}")
     text.append(f"\n         largest gain {promise['worst_gain']:.3f}")
     return text
+
+
+def _subject(promised: Mapping[str, Any]) -> str:
+    """What a promise is about."""
+    if "width" in promised:
+        return f"interval of width {promised['width']:g}"
+    return "group of values" if "groups" in promised else "value"
 
 
 def _exact_text(scheme: Mapping[str, Any], also: Mapping[str, Any]) -> Text:

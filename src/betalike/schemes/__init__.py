@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from betalike.errors import ParameterError, suggestion
-from betalike.models import MODELS
+from betalike.models import MODELS, DisclosureForLikeness, Model, MonotoneCap, WiderLikeness, likeness_of
 from betalike.randomness import Randomness
 from betalike.schemes.baseline import Baseline
 from betalike.schemes.burel import Burel, Retrieval
@@ -73,6 +73,8 @@ __all__ = [
     "Sabre",
     "Scheme",
     "Seam",
+    "capping",
+    "check_kept",
     "choose_promise",
     "make_scheme",
     "promises_of",
@@ -99,6 +101,20 @@ def choose_promise(scheme: str, model: str | None) -> str:
             "'mondrian', which keeps every promise."
         )
     return model
+
+
+def capping(scheme: str, model: str | None, cap: Callable[[float], float]) -> MonotoneCap:
+    """A cap for a scheme that keeps likeness; with another promise named, or another scheme, it is an error."""
+    if model is not None:
+        raise ParameterError(f"cap is given and the model '{model}'; choose one, for a cap is a model of its own.")
+    choose_promise(scheme, "enhanced")
+    return MonotoneCap(cap)
+
+
+def check_kept(scheme: str, model: Model | DisclosureForLikeness) -> None:
+    """Refuse a wider promise that a scheme cannot keep, before anything is read."""
+    if scheme in ("burel", "burel+split") and isinstance(model, WiderLikeness):
+        likeness_of(model, scheme)
 
 
 def make_scheme(name: str, randomness: Randomness, **options: Any) -> Scheme:

@@ -131,7 +131,7 @@ def test_what_cannot_be_read_is_refused_without_a_cell_even_in_the_traceback(tmp
 
 
 def test_a_folder_and_nothing(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="is a folder"):
+    with pytest.raises(FileError, match="no files in"):
         load(tmp_path)
     with pytest.raises(FileError, match="no file"):
         load(tmp_path / "nowhere.csv")

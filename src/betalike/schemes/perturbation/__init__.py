@@ -12,11 +12,13 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from betalike.axis import Axis
 from betalike.errors import InfeasibleError, InternalError, SchemaError
-from betalike.models import Likeness, Transition, judge_transition
+from betalike.models import AnyLikeness, Transition, judge_transition
+from betalike.models.verdict import wording
 from betalike.randomness import Randomness, SystemRandomness
 from betalike.schemes.perturbation.drawing import Draw
-from betalike.schemes.perturbation.retention import Floats, best_retention, caps_of, theorem_3
+from betalike.schemes.perturbation.retention import Floats, best_retention, caps_of, shrunk, theorem_3
 
 __all__ = ["Draw", "Perturbation", "Perturbing", "Rule", "best_retention", "theorem_3"]
 
@@ -65,22 +67,27 @@ class Perturbation:
         """The scheme's name in a certificate and on the command line."""
         return "perturb"
 
-    def perturbing(self, counts: NDArray[np.int64], model: Likeness) -> Perturbing:
-        """The matrix for a table with these counts of sensitive values; it keeps the promise, decided exactly."""
+    def perturbing(self, counts: NDArray[np.int64], model: AnyLikeness, sensitive: Axis | None = None) -> Perturbing:
+        """The matrix for a table with these counts of sensitive values; it keeps the promise, decided exactly.
+
+        A wider promise needs the axis of the values too.
+        """
         if len(counts) > MOST_VALUES:
             raise SchemaError(
                 f"the sensitive column has {len(counts)} values; perturbation publishes a matrix of all pairs, and "
                 f"takes at most {MOST_VALUES}. Group the values first, or choose another scheme."
             )
-        rule, retention = choose_retention(*caps_of(model, counts))
-        perturbing = Perturbing(_round(retention, counts, model), rule)
+        rule, retention = choose_retention(*caps_of(model, counts, sensitive))
+        retention = shrunk(retention, counts, model, sensitive)
+        perturbing = Perturbing(_round(retention, counts, model, sensitive), rule)
         n_rows = int(counts.sum())
         kept = retention_figures(perturbing.transition, counts)["kept_share"] * n_rows
         if kept < 1:
             raise InfeasibleError(
-                f"with beta {model.beta:g} less than one of the table's {n_rows} rows is expected to keep its "
+                f"under {wording(model)} less than one of the table's {n_rows} rows is expected to keep its "
                 f"sensitive value ({kept:.2g}), so the published column would be as good as independent of the "
-                "original one. Choose a larger beta, or publish the overall distribution alone: scheme 'baseline'."
+                "original one. Promise less, such as a larger beta, or publish the overall distribution alone: scheme "
+                "'baseline'."
             )
         return perturbing
 
@@ -91,19 +98,21 @@ class Perturbation:
 
 def choose_retention(prior: Floats, cap: Floats) -> tuple[Rule, Floats]:
     """The paper's retentions where they hold, unless the best ones keep values clearly more often."""
+    if (cap <= prior).any():  # a cap that allows no gain at all: nothing may be kept
+        return Rule.BEST_RETENTION, np.zeros(len(prior))
     paper, best = theorem_3(prior, cap), best_retention(prior, cap)
     if paper is not None and np.log(best).mean() <= np.log(paper).mean() + np.log(MATERIAL_GAIN):
         return Rule.THEOREM_3, paper
     return Rule.BEST_RETENTION, best
 
 
-def _round(retention: Floats, counts: NDArray[np.int64], model: Likeness) -> Transition:
+def _round(retention: Floats, counts: NDArray[np.int64], model: AnyLikeness, sensitive: Axis | None) -> Transition:
     """The retentions in whole units, shrunk by as little as makes them keep the promise exactly.
 
     Shrinking helps: all-zero retentions keep the promise with room to spare, and what is allowed is convex.
     """
     for shrinking in SHRINKINGS:
         transition = Transition.of_retention(retention * (1 - shrinking))
-        if judge_transition(model, transition, counts).holds:
+        if judge_transition(model, transition, counts, sensitive).holds:
             return transition
     raise InternalError("no retention was found that keeps the promise, although there is one.")

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.models import Likeness, posterior_cap
+from betalike.axis import Axis
+from betalike.models import AnyLikeness, Likeness, Transition, used_by_transition
 
 Floats = NDArray[np.float64]
 
 GOLDEN = (5**0.5 - 1) / 2
 TINY = 1e-14
 STEPS = 60  # of golden section: K to twelve digits
+BISECTIONS = 30
 
 
 def theorem_3(prior: Floats, cap: Floats) -> Floats | None:
@@ -109,7 +111,38 @@ def _common_level(low: Floats, high: Floats, total: float) -> float:
     return float(levels[last] + (max(total - sums[last], 0.0) / rising if rising else 0.0))
 
 
-def caps_of(model: Likeness, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Prior and cap of each value as floating-point numbers; what follows from them is judged exactly afterwards."""
+def caps_of(model: AnyLikeness, counts: NDArray[np.int64], sensitive: Axis | None = None) -> tuple[Floats, Floats]:
+    """Prior and cap of each value as floating-point numbers; what follows from them is judged exactly afterwards.
+
+    Under a wider promise, a value has the least cap of all sets that it is in.
+    """
     prior = counts / counts.sum()
-    return prior, np.minimum(posterior_cap(prior, float(model.beta), model.form), 1.0)
+    if isinstance(model, Likeness):
+        return prior, model.ceilings(counts)
+    assert sensitive is not None
+    demands = model.demands(counts, sensitive)
+    return prior, demands.ceilings[demands.sets.narrowest(demands.ceilings, len(counts))]
+
+
+def shrunk(retention: Floats, counts: NDArray[np.int64], model: AnyLikeness, sensitive: Axis | None) -> Floats:
+    """The retentions, all shrunk by the same factor until a wider promise is kept, up to rounding.
+
+    Without any retention every posterior is its prior, which each promise allows, and what is allowed is convex: so a
+    factor that is small enough does, and all below it.
+    """
+    if isinstance(model, Likeness):
+        return retention
+    assert sensitive is not None
+    demands, is_seen = model.demands(counts, sensitive), np.ones(len(counts), dtype=bool)
+
+    def is_kept(factor: float) -> bool:
+        posterior = Transition.of_retention(retention * factor).posterior(counts)
+        return bool((used_by_transition(demands, posterior, is_seen) <= 1).all())
+
+    if is_kept(1.0):
+        return retention
+    low, high = 0.0, 1.0
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_kept(middle) else (low, middle)
+    return retention * low

@@ -8,7 +8,7 @@ import numpy as np
 
 from betalike.errors import ParameterError
 from betalike.loss import plan_loss
-from betalike.models import Model, likeness_of
+from betalike.models import Model, any_likeness_of
 from betalike.progress import SILENT, Progress
 from betalike.randomness import Randomness, SystemRandomness
 from betalike.schemes.seam.improving import improve
@@ -40,6 +40,7 @@ class Seam:
 
     randomness: Randomness = field(default_factory=SystemRandomness)
     effort: int = 1
+    splits_parts = True  # of a table that is too large to be split at once
 
     def __post_init__(self) -> None:
         """Check the effort."""
@@ -53,7 +54,7 @@ class Seam:
 
     def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
         """Form classes that keep the promise: split in several ways, and improve the best result."""
-        problem = pose(cells, likeness_of(model, self.name))
+        problem = pose(cells, any_likeness_of(model, self.name))
         n_ways = min(max(CELLS_TO_SPLIT // len(cells.count), 1), MOST_WAYS)
         n_passes = self.effort * min(max(CELLS_TO_IMPROVE // len(cells.count), 1), MOST_PASSES)
         plans = [_split(problem, cells, *way) for way in WAYS[:n_ways]]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from betalike.compilation import kernel, summing_kernel
 from betalike.schemes.seam.group import Group, is_size, most_kept
+from betalike.schemes.seam.lifting import bound_left, bound_right, can_lift, most_lifted
 
 Floats = NDArray[np.float64]
 
@@ -60,6 +61,9 @@ def core_sizes(group: Group, left: Floats, n_left: float) -> tuple[float, float]
     other way round.
     """
     most_left, most_right = most_sizes(left, group.total, group.tight, group.size)
+    if len(group.floor) > 0:
+        most_left = min(most_left, most_lifted(left, group.lift))
+        most_right = min(most_right, most_lifted(group.total - left, group.lift))
     if most_left > 0.0:
         most_left = min(most_left, largest_core(left, n_left, group.tight, group.margin))
     if most_right > 0.0:
@@ -102,10 +106,11 @@ def fit_sizes(
 
     Starts from the formula's sizes and lets the seam grow while what is gained is still above `to_beat`.
     """
+    has_floor = len(group.floor) > 0
     extra = 0  # what the seam gets beyond the formula
     for attempt in range(ATTEMPTS):
         has_reserve = attempt < ATTEMPTS_WITH_RESERVE
-        cap = group.tight if has_reserve else group.cap
+        cap, floor = (group.tight, group.lift) if has_reserve else (group.cap, group.floor)
         best, can_beat = (to_beat, 0.0, 0.0, False), False
         for quarter in range(5 if extra > 0 else 1):  # of it from the left core
             from_left = extra * quarter // 4
@@ -118,7 +123,11 @@ def fit_sizes(
             if (
                 gain > best[0]
                 and is_size(group, rest)
-                and can_part(left, group.total, (size_left, size_right, rest), cap, group.margin)
+                and (
+                    can_lift(left, group.total, (size_left, size_right, rest), cap, group.margin, floor)
+                    if has_floor
+                    else can_part(left, group.total, (size_left, size_right, rest), cap, group.margin)
+                )
             ):
                 best = (gain, size_left, size_right, has_reserve)
         if best[1] + best[2] > 0.0:
@@ -151,6 +160,12 @@ def fill_core(group: Group, counts: Floats, size: float, room: Floats, cap: Floa
         allowed[v] = min(counts[v], np.floor(cap[v] * size + group.margin[v]))
         if core[v] > allowed[v]:
             return False
+    return fill_evenly(core, allowed, cap, size)
+
+
+@kernel
+def fill_evenly(core: Floats, allowed: Floats, cap: Floats, size: float) -> bool:
+    """Fill a core up to a size, from what it holds to what is allowed; False if it cannot be."""
     if core.sum() > size or allowed.sum() < size:
         return False
     low, high = 0.0, 1.0 + 1e-6  # so that rounding cannot keep a value from its cap
@@ -163,15 +178,29 @@ def fill_core(group: Group, counts: Floats, size: float, room: Floats, cap: Floa
             low = level
         if filled == size:
             break
-    for v in range(len(counts)):
+    for v in range(len(core)):
         core[v] = max(core[v], min(allowed[v], np.floor(low * cap[v] * size)))
     filled = core.sum()
-    for v in range(len(counts)):  # the rest goes to values that reach the level just above
+    for v in range(len(core)):  # the rest goes to values that reach the level just above
         more = min(min(allowed[v], np.floor(high * cap[v] * size)) - core[v], size - filled)
         if more > 0.0:
             core[v] += more
             filled += more
     return bool(filled == size)
+
+
+@kernel
+def lift_cores(group: Group, left: Floats, sizes: tuple[float, float], has_reserve: bool, cores: Floats) -> bool:
+    """Fill both cores where values have floors, so that no part is short of one; False if it cannot be done evenly."""
+    cap = group.tight if has_reserve else group.cap
+    floor = group.lift if has_reserve else group.floor
+    three = (sizes[0], sizes[1], group.size - sizes[0] - sizes[1])
+    allowed = np.empty_like(left)
+    bound_left(left, group.total, three, cap, group.margin, floor, cores[0], allowed)
+    if not fill_evenly(cores[0], allowed, cap, sizes[0]):
+        return False
+    bound_right(left, group.total, three, cap, group.margin, floor, cores[0], cores[1], allowed)
+    return bool((cores[1] <= allowed).all()) and fill_evenly(cores[1], allowed, cap, sizes[1])
 
 
 @kernel

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.compilation import kernel, summing_kernel
+from betalike.models.rule import meets_demands
 from betalike.schemes.seam.problem import Problem
 
 Ints = NDArray[np.int64]
@@ -24,6 +25,8 @@ class Group(NamedTuple):
     Numbers of tuples are whole, and held as floats, which kernels add up faster. `cap` is the promise, `tight` what the
     group's parts should keep, so that they have slack for cuts to come; a set of some size may hold
     floor(cap * size + margin) tuples of a value. `can_have` tells for small sizes whether a part may have them.
+    `held` are the numbers of the values in the table, for what is demanded of sets of them. Values may have a `floor`;
+    `lift` is to it what `tight` is to the cap.
     """
 
     cell: Ids
@@ -36,6 +39,11 @@ class Group(NamedTuple):
     margin: Floats
     can_have: NDArray[np.bool_]
     k: int
+    held: Ids
+    order: Ints
+    demands: Ints
+    floor: Floats
+    lift: Floats
 
 
 @kernel
@@ -63,8 +71,29 @@ def gather(problem: Problem, cell: Ids, count: Ints, loss: float, reserve: float
         number[held[v]] = -1
         cap[v], margin[v] = rounding_down(problem.numerator[held[v]], problem.denominator[held[v]], size)
         tight[v] = max(cap[v] * (1.0 - reserve * np.sqrt(loss)), 0.5 * (total[v] / size + cap[v]))
+    floor = np.empty(n_values if len(problem.floor) > 0 else 0, dtype=np.float64)
+    lift = np.empty_like(floor)
+    for v in range(len(floor)):
+        floor[v] = problem.floor[held[v]]
+        lift[v] = min(floor[v] * (1.0 + reserve * np.sqrt(loss)), 0.5 * (total[v] / size + floor[v]))
     can_have = list_sizes(total, cap, margin, int(min(size, LARGEST_LISTED)), problem.k)
-    return Group(cell, count, value, total, size, cap, tight, margin, can_have, problem.k)
+    return Group(
+        cell,
+        count,
+        value,
+        total,
+        size,
+        cap,
+        tight,
+        margin,
+        can_have,
+        problem.k,
+        held[:n_values],
+        problem.order,
+        problem.demands,
+        floor,
+        lift,
+    )
 
 
 @kernel
@@ -97,6 +126,23 @@ def most_kept(total: Floats, cap: Floats, margin: Floats, size: float) -> float:
     for v in range(len(total)):
         kept += min(total[v], np.floor(cap[v] * size + margin[v]))
     return kept
+
+
+@kernel
+def meets_all(group: Group, cores: Floats) -> bool:
+    """Whether both cores and the seam between them meet what is demanded of sets of values."""
+    if len(group.demands) == 0:
+        return True
+    counts = np.zeros(group.order.max() + 1, dtype=np.int64)
+    for part in range(3):
+        size = 0
+        for v in range(len(group.held)):
+            tuples = cores[part, v] if part < 2 else group.total[v] - cores[0, v] - cores[1, v]
+            counts[group.held[v]] = int(tuples)
+            size += int(tuples)
+        if size > 0 and not meets_demands(group.order, group.demands, counts, size):
+            return False
+    return True
 
 
 @kernel

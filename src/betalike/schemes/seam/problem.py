@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.models import Likeness
+from betalike.models import AnyLikeness, Likeness
+from betalike.models.rule import ANYTHING, Rule
+from betalike.models.sets import Sets
 from betalike.schemes.packing import PackedAxes, pack_axes
 from betalike.table import Cells
 
@@ -15,8 +18,15 @@ Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 
 
+Floats = NDArray[np.float64]
+NO_FLOOR: Floats = np.zeros(0)
+
+
 class Problem(NamedTuple):
-    """A table to be split under caps; a tuple, because that is what compiled code takes."""
+    """A table to be split under caps; a tuple, because that is what compiled code takes.
+
+    What a promise demands of sets of values, as a rule has it, every part of a cut has to meet besides.
+    """
 
     axes: PackedAxes
     points: Ids
@@ -25,17 +35,43 @@ class Problem(NamedTuple):
     numerator: Ints
     denominator: Ints
     k: int
+    order: Ints = ANYTHING.order
+    demands: Ints = ANYTHING.demands
+    floor: Floats = NO_FLOOR
 
 
-def pose(cells: Cells, model: Likeness) -> Problem:
+def pose(cells: Cells, model: AnyLikeness) -> Problem:
     """The problem of splitting a table under a promise."""
-    caps = model.caps(cells.value_counts)
+    value, rule, floor = _demands(cells, model)
     return Problem(
         axes=pack_axes(cells.axes, cells.weights),
         points=cells.points,
         cell_point=cells.point,
-        cell_value=cells.value,
-        numerator=caps.numerator,
-        denominator=caps.denominator,
+        cell_value=value,
+        numerator=rule.cap_numerator,
+        denominator=rule.cap_denominator,
         k=model.k,
+        order=rule.order,
+        demands=rule.demands,
+        floor=floor,
     )
+
+
+def _demands(cells: Cells, model: AnyLikeness) -> tuple[Ids, Rule, Floats]:
+    """The values that cells have for the kernels, the rule for these, and their floors if each has one.
+
+    Where each value is promised as one of a set, and nothing else, the sets are the values.
+    """
+    counts = cells.prior_counts
+    if isinstance(model, Likeness):
+        return cells.value, model.rule(counts), NO_FLOOR
+    demands = model.demands(counts, cells.sensitive)
+    set_of_value = demands.sets.of_value(len(counts))
+    if set_of_value is None:
+        return cells.value, demands.rule(model.k, len(counts), cells.n_rows), NO_FLOOR
+    every = np.arange(len(demands.caps))
+    rule = replace(demands, sets=Sets(every, every, every)).rule(model.k, len(every), cells.n_rows)
+    if not demands.floors:  # caps on values are all that SEAM looks after by itself
+        rule = rule._replace(order=ANYTHING.order, demands=ANYTHING.demands)
+    floor = demands.bottoms if demands.floors else NO_FLOOR
+    return set_of_value[cells.value].astype(np.int32), rule, floor

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from betalike.compilation import kernel
 from betalike.schemes.packing import range_loss
-from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes
+from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes, lift_cores
 from betalike.schemes.seam.cuts import WIDE, Cuts, find_cuts, is_left, left_of
-from betalike.schemes.seam.group import Group, gather, least_size
+from betalike.schemes.seam.group import Group, gather, least_size, meets_all
 from betalike.schemes.seam.problem import Problem
 
 Ints = NDArray[np.int64]
@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 
 LEAST_GAIN = 1e-6  # of the set's loss; less is not worth a cut
 MOST_FITS = 16  # cuts that are fitted before the best of them is taken
+MOST_REFUSED = 32  # cuts that may be filled but do not meet every demand, before a set is left as it is
 
 
 @kernel
@@ -86,15 +87,18 @@ def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Fl
     sizes = np.full((n_cuts, 2), -1.0)
     left, best_left = np.empty_like(group.total), np.empty_like(group.total)
     best, best_fit = -1, (least_gain, 0.0, 0.0, False)
-    least, n_fits = least_size(group), 0
+    least, n_fits, n_refused = least_size(group), 0, 0
     while n_cuts > 0:
         cut = int(np.argmax(bound))
         if bound[cut] <= best_fit[0] or n_fits == MOST_FITS:
             if best < 0:
                 break
-            cap = group.tight if best_fit[3] else group.cap
-            if fill_cores(group, best_left, (best_fit[1], best_fit[2]), cap, cores):
+            is_filled = fill_both(group, best_left, (best_fit[1], best_fit[2]), best_fit[3], cores)
+            if is_filled and meets_all(group, cores):
                 break
+            n_refused += is_filled
+            if n_refused == MOST_REFUSED:
+                return -1
             cuts.bound[best] = 0.0
             bound[:] = cuts.bound[:n_cuts]
             best, best_fit, n_fits = -1, (least_gain, 0.0, 0.0, False), 0
@@ -113,6 +117,14 @@ def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Fl
             best, best_fit = cut, fit
             best_left[:] = left
     return best
+
+
+@kernel
+def fill_both(group: Group, left: Floats, sizes: tuple[float, float], has_reserve: bool, cores: Floats) -> bool:
+    """Fill both cores of a cut, perhaps with a reserve; False if it cannot be done evenly."""
+    if len(group.floor) > 0:
+        return lift_cores(group, left, sizes, has_reserve, cores)
+    return fill_cores(group, left, sizes, group.tight if has_reserve else group.cap, cores)
 
 
 @kernel

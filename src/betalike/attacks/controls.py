@@ -1,0 +1,58 @@
+"""Releases in which there is nothing to find: the same people and values, shuffled, published in the same way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from betalike.attacks.target import Floats, Generalized, Perturbed, Target
+from betalike.drafts import PlanningScheme
+from betalike.randomness import Randomness
+from betalike.schemes import make_scheme
+from betalike.table import Cells, ClassCounts, Plan, random_order
+
+
+def shuffled(cells: Cells, randomness: Randomness) -> Cells:
+    """The same people and the same sensitive values, which no longer have anything to do with each other."""
+    value = np.repeat(cells.value, cells.count)[random_order(cells.n_rows, randomness)]
+    counts = ClassCounts.of(
+        np.repeat(cells.point, cells.count), value, np.ones(len(value), dtype=np.int64), cells.sensitive.size
+    )
+    point, values = counts.ec.astype(np.int32), counts.value.astype(np.int32)
+    return Cells(cells.axes, cells.sensitive, cells.weights, cells.points, point, values, counts.count)
+
+
+def replan(target: Target, cells: Cells, randomness: Randomness) -> Plan:
+    """The classes that the target's scheme forms of some cells, under the same promise."""
+    scheme = make_scheme(target.scheme, randomness, **dict(target.options))
+    planner: PlanningScheme = scheme  # type: ignore[assignment]  # only generalized targets come here
+    return planner.plan(cells, target.model)
+
+
+def control_of(target: Target, randomness: Randomness) -> Target:
+    """A release of the shuffled table by the same scheme, under the same promise."""
+    cells = shuffled(target.cells, randomness)
+    if isinstance(target, Generalized):
+        plan = replan(target, cells, randomness)
+        return Generalized.of_plan(plan, target.values, target.model, target.scheme, target.options)
+    if isinstance(target, Perturbed):
+        published = perturb(cells, target.transition, randomness)
+        return replace(target, cells=cells, published=published)
+    return replace(target, cells=cells)
+
+
+def perturb(cells: Cells, transition: Floats, randomness: Randomness) -> ClassCounts:
+    """How often each value is published at each point, drawn anew for an experiment, not for a release."""
+    value, point = (np.repeat(codes, cells.count) for codes in (cells.value, cells.point))
+    chance = uniform(len(value), randomness)
+    drawn = np.empty_like(value)
+    for code, cumulated in enumerate(np.cumsum(transition, axis=1)):
+        rows = np.flatnonzero(value == code)
+        drawn[rows] = np.minimum(np.searchsorted(cumulated, chance[rows], side="right"), len(transition) - 1)
+    return ClassCounts.of(point, drawn, np.ones(len(drawn), dtype=np.int64), len(transition))
+
+
+def uniform(count: int, randomness: Randomness) -> Floats:
+    """Numbers between 0 and 1."""
+    return np.asarray((randomness.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53)

@@ -1,0 +1,185 @@
+"""deFinetti: learn from all classes which values go with which quasi-identifiers, and assign them anew in each class.
+
+Kifer's attack starts with a random assignment of each class's values to its members, learns a Naive Bayes model from
+all of them, and assigns the values of each class anew, until it settles. Here every assignment counts with its chance,
+so that nothing depends on luck: the start is the average of all random assignments, and in each class members and
+values keep their numbers (by scaling rows and columns). Where labels of classes overlap, the adversary does not know
+which class a person is in, and the same scaling tells how likely each is. Paper: Section 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from betalike.attacks.controls import control_of, uniform
+from betalike.attacks.covering import cover_counts, covering_classes, sum_over, transposed
+from betalike.attacks.result import AttackResult, Rate, compared
+from betalike.attacks.target import Floats, Generalized, Ids, Ints, Target
+from betalike.randomness import Randomness, SystemRandomness
+from betalike.table import Cells, ClassCounts, Plan
+
+NAME = "definetti"
+MOST_ROUNDS, SETTLED = 30, 1e-3  # rounds, and the share of people whose guess still changes
+FIRST_SCALINGS = 4  # before anything is learned: who may be in which class
+MOST_WORK = 2e8  # pairs of a group of people and a class, times values; beyond it, people are sampled
+MOST_CHECKS = 4e8  # pairs of a group and a class that are looked at
+SAMPLE = 512
+
+
+@dataclass(frozen=True)
+class People:
+    """People in groups that look the same to the adversary: their codes, their true values, and their classes.
+
+    `point` is the table's point that a group is at. `group`, `value` and `count` are the truth, for judging. `starts`
+    and `classes` list the classes that each group may be in. `share` is the part of the table that the groups are.
+    """
+
+    point: Ints
+    codes: Ids
+    axis_sizes: Sequence[int]
+    group: Ints
+    value: Ints
+    count: Ints
+    starts: Ints
+    classes: Ids
+    share: float = 1.0
+
+    @property
+    def sizes(self) -> Floats:
+        """People in each group."""
+        return np.bincount(self.group, self.count, len(self.codes)).astype(np.float64)
+
+    @staticmethod
+    def by_labels(target: Generalized, randomness: Randomness) -> People:
+        """Everybody may be in any class whose labels cover the person; of too many people, a random part."""
+        cells = target.cells
+        keep = np.arange(len(cells.points))
+        most = _most_points(target, randomness)
+        if most < len(keep):
+            keep = np.sort(np.argsort(uniform(len(keep), randomness))[:most])
+        place = np.full(len(cells.points), -1)
+        place[keep] = np.arange(len(keep))
+        is_kept = place[cells.point] >= 0
+        starts, classes = covering_classes(cells.points[keep], target.low, target.high)
+        return People(
+            keep,
+            cells.points[keep],
+            [axis.size for axis in cells.axes],
+            place[cells.point[is_kept]],
+            cells.value[is_kept].astype(np.int64),
+            cells.count[is_kept],
+            starts,
+            classes,
+            float(cells.count[is_kept].sum() / cells.n_rows),
+        )
+
+    @staticmethod
+    def by_plan(plan: Plan) -> People:
+        """Everybody's class is known, as in Anatomy, or to an adversary who was told."""
+        cells: Cells = plan.cells
+        key = plan.ec.astype(np.int64) * len(cells.points) + cells.point[plan.cell]
+        unique, group = np.unique(key, return_inverse=True)
+        ec, point = unique // len(cells.points), unique % len(cells.points)
+        return People(
+            point,
+            cells.points[point],
+            [axis.size for axis in cells.axes],
+            group,
+            cells.value[plan.cell].astype(np.int64),
+            plan.count,
+            np.arange(len(unique) + 1),
+            ec.astype(np.int32),
+        )
+
+
+def _most_points(target: Generalized, randomness: Randomness) -> int:
+    """How many points can be looked at with a bounded amount of work."""
+    n_points, n_classes = len(target.cells.points), len(target.low)
+    some = np.argsort(uniform(n_points, randomness))[:SAMPLE]
+    covering = max(float(cover_counts(target.cells.points[some], target.low, target.high).mean()), 1.0)
+    return max(int(min(MOST_WORK / (covering * target.n_values), MOST_CHECKS / n_classes)), SAMPLE)
+
+
+def definetti(target: Target, randomness: Randomness | None = None, control: Target | None = None) -> AttackResult:
+    """Attack a release with classes; one without has no assignments to guess."""
+    if not isinstance(target, Generalized):
+        return AttackResult(NAME, refusal="the release has no classes, so there is nothing to assign within them.")
+    chance = randomness or SystemRandomness()
+    control = control if control is not None else control_of(target, chance)
+    assert isinstance(control, Generalized)
+    people = People.by_labels(target, chance)
+    success, n_rounds = attack_people(people, target.classes)
+    against, _ = attack_people(People.by_labels(control, chance), control.classes)
+    baseline = Rate.of(int(target.cells.value_counts.max()), target.n_rows)
+    sentence = (
+        "An adversary who assigns the values within each class by what all classes show together is right "
+        f"{compared(success, baseline, against)}."
+    )
+    n_people = int(people.count.sum())
+    return AttackResult(NAME, n_people, success, baseline, against, sentence, {"rounds": n_rounds})
+
+
+def attack_people(people: People, classes: ClassCounts) -> tuple[Rate, int]:
+    """How often the likeliest value of each group is right, and how many rounds it took to settle."""
+    posterior, n_rounds = posterior_of(people, classes)
+    guess = np.argmax(posterior, axis=1)
+    right = int(people.count[guess[people.group] == people.value].sum())
+    return Rate.of(right, int(people.count.sum())), n_rounds
+
+
+def posterior_of(people: People, classes: ClassCounts, most_rounds: int = MOST_ROUNDS) -> tuple[Floats, int]:
+    """How many people of each group are thought to have each value, and after how many rounds."""
+    assigning = Assigning(people, classes)
+    likelihood = np.ones((len(people.codes), classes.n_values))
+    for _ in range(FIRST_SCALINGS):
+        posterior = assigning.assign(likelihood)
+    guess = np.argmax(posterior, axis=1)
+    sizes = people.sizes
+    n_rounds = 0
+    for n_rounds in range(1, most_rounds + 1):  # noqa: B007 - told to the caller
+        likelihood = likelihood_of(people, posterior)
+        for _ in range(2):
+            posterior = assigning.assign(likelihood)
+        before, guess = guess, np.argmax(posterior, axis=1)
+        if sizes[before != guess].sum() <= SETTLED * sizes.sum():
+            break
+    return posterior, n_rounds
+
+
+class Assigning:
+    """Assignments of values to people in which each class keeps its members and its values."""
+
+    def __init__(self, people: People, classes: ClassCounts) -> None:
+        n_classes = len(classes.sizes)
+        self._people = people
+        self._members = transposed(people.starts, people.classes, n_classes)
+        self._sizes = people.sizes
+        self._wanted = np.zeros((n_classes, classes.n_values))
+        self._wanted[classes.ec, classes.value] = classes.count * people.share
+        self._scale = self._wanted / np.maximum(self._wanted.sum(axis=1, keepdims=True), 1e-300)
+
+    def assign(self, likelihood: Floats) -> Floats:
+        """One scaling of people, then of values: how many people of each group have each value."""
+        people = self._people
+        offered = sum_over(people.starts, people.classes, self._scale)
+        weighed = likelihood * offered
+        total = np.maximum(weighed.sum(axis=1), 1e-300)
+        factor = (self._sizes / total)[:, None]
+        taken = self._scale * sum_over(*self._members, likelihood * factor)
+        self._scale = self._scale * np.divide(self._wanted, taken, out=np.zeros_like(taken), where=taken > 0)
+        return np.asarray(weighed * factor)
+
+
+def likelihood_of(people: People, posterior: Floats) -> Floats:
+    """How likely each value makes the codes of each group, by Naive Bayes; 1 for the likeliest. Paper: Eq. 15."""
+    counts = np.maximum(posterior.sum(axis=0), 1e-300)
+    score = np.zeros_like(posterior)
+    for axis, size in enumerate(people.axis_sizes):
+        beside = np.zeros((size, posterior.shape[1]))
+        np.add.at(beside, people.codes[:, axis], posterior)
+        share = beside.sum(axis=1, keepdims=True) / counts.sum()  # one tuple more of each value, spread as all are
+        score += np.log(np.maximum((beside + share) / (counts + 1), 1e-300))[people.codes[:, axis]]
+    return np.asarray(np.exp(score - score.max(axis=1, keepdims=True)))

@@ -1,0 +1,226 @@
+"""Minimality: what a scheme's own decisions tell whoever knows the scheme and everybody's quasi-identifiers.
+
+A class was left as it is, so another cut was not possible. Assignments of the class's values to its members under which
+the scheme would have cut are ruled out; how likely each value is for each member follows from the others. They are
+drawn at random, and each is put to the scheme's own code. Paper: Section 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from betalike.attacks.controls import replan, uniform
+from betalike.attacks.decisions import Decision, decision_of
+from betalike.attacks.orders import STARTS, Order, Words, chances_of, orders_of_seam, orders_of_split, sample_orders
+from betalike.attacks.result import AttackResult, Rate, Z, compared
+from betalike.attacks.target import Floats, Generalized, Ids, Ints, Target
+from betalike.randomness import Randomness, SystemRandomness
+from betalike.schemes import make_scheme
+from betalike.table import Plan
+
+NAME = "minimality"
+MOST_CLASSES = 100
+LARGEST_CLASS = 5_000
+DRAWN_VALUES = 200_000  # of each class: so many values are drawn, in assignments of all its members
+FEWEST, MOST = 100, 4_000  # assignments of a class
+LEAST_KEPT = 20
+MOST_ORDERS, LARGEST_ORDER = 200, 400
+RESAMPLES = 400
+
+
+@dataclass(frozen=True)
+class Argued:
+    """What an argument finds of one class: the average chance of its people's true values, with and without it.
+
+    `ratio` is the greatest chance of a value over its cap, picked by one half of the assignments and measured by the
+    other; `ratio_low` is the lower end of its interval.
+    """
+
+    people: int
+    chance: float
+    plain: float
+    kept_share: float = 1.0
+    ratio: float = 0.0
+    ratio_low: float = 0.0
+
+
+def minimality(target: Target, randomness: Randomness | None = None) -> AttackResult:
+    """Attack some classes of a release, drawn at random; the adversary is told who is in which class.
+
+    Two arguments: that a class was not cut any further, and, of SEAM and of `burel+split`, which rows were sent where.
+    The control are the same classes without the argument. Classes are formed anew, as the release does not tell who is
+    where; schemes that leave nothing to chance form the same ones.
+    """
+    chance = randomness or SystemRandomness()
+    if not isinstance(target, Generalized):
+        return AttackResult(NAME, refusal="the release has no classes, so no decision on them can be argued from.")
+    decision = decision_of(make_scheme(target.scheme, chance, **dict(target.options)), target.cells, target.model)
+    if decision is None:
+        return AttackResult(NAME, refusal=f"how '{target.scheme}' decides on this promise is not known to this attack.")
+    plan = replan(target, target.cells, chance)
+    uncut, n_uncut_skipped = argue(plan, decision, target.caps, chance)
+    sent, n_sent_skipped = argue_from_orders(target, chance)
+    argued = sent or uncut
+    if not argued:
+        return AttackResult(
+            NAME, refusal="too few other assignments would have led to the same classes to tell how likely each is."
+        )
+    details: dict[str, Any] = {}
+    if uncut:
+        people = [each.people for each in uncut]
+        details["kept_share"] = float(np.average([each.kept_share for each in uncut], weights=people))
+        details["uncut"] = {**_figures(uncut, chance), "skipped": n_uncut_skipped}
+    if sent:
+        details["sent"] = {**_figures(sent, chance), "skipped": n_sent_skipped}
+    success, against, _ = _rates(argued, chance)
+    baseline = Rate.of(float((target.prior**2).sum()) * target.n_rows, target.n_rows)
+    sentence = (
+        f"An adversary who argues from how '{target.scheme}' decides, and draws guesses by their chance, is right "
+        f"{compared(success, baseline, against)}."
+    )
+    return AttackResult(NAME, sum(each.people for each in argued), success, baseline, against, sentence, details)
+
+
+def _figures(argued: Sequence[Argued], randomness: Randomness) -> dict[str, Any]:
+    """The gain of an argument, and how far it leads beyond the caps."""
+    _, _, gain = _rates(argued, randomness)
+    return {
+        "classes": len(argued),
+        "gain": gain.rate,
+        "gain_low": gain.low,
+        "gain_high": gain.high,
+        "worst_ratio": float(max(each.ratio for each in argued)),
+        "classes_above_their_cap": sum(bool(each.ratio_low > 1) for each in argued),
+    }
+
+
+def argue_from_orders(target: Target, randomness: Randomness) -> tuple[list[Argued], int]:
+    """What it tells which rows were sent where, and how many cuts had to be skipped, as hardly any assignment fits.
+
+    Nothing for a scheme that does not choose rows by their values.
+    """
+    cells, model = target.cells, target.model
+    kinds = np.arange(target.n_values)
+    if target.scheme == "seam":
+        orders = orders_of_seam(cells, model)
+    elif target.scheme == "burel+split":
+        orders, kinds = orders_of_split(cells, model, randomness, MOST_ORDERS)
+    else:
+        return [], 0
+    chosen = sample_orders(orders, MOST_ORDERS, LARGEST_ORDER, randomness)
+    words = [randomness.words(STARTS) for _ in chosen]  # before threads may ask for them in any order
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.map(lambda order, own: _argue_order(order, kinds, target.caps, own), chosen, words)
+        argued = list(found)
+    return [each for some in argued for each in some], sum(not some for some in argued)
+
+
+def _argue_order(order: Order, kinds: Ints, caps: Floats | None, words: Words) -> list[Argued]:
+    chances = chances_of(order, kinds, words)
+    if chances is None:
+        return []
+    argued = []
+    for part, found, of_class, is_class in (
+        (order.far, chances[0], order.far.value, order.is_far_class),
+        (order.near, chances[1], order.near_class, order.is_near_class),
+    ):
+        if is_class:
+            plain = np.bincount(of_class, minlength=len(kinds)) / len(of_class)
+            chance = float(found.share[found.place, part.value].mean())
+            once = np.ones(int(found.place.max()) + 1, dtype=np.int64)  # rounds of one walk are not independent
+            ratio = _worst(found.halves, once, STARTS / 2, caps)
+            argued.append(Argued(len(part.value), chance, float(plain[part.value].mean()), 1.0, *ratio))
+    return argued
+
+
+def _worst(halves: Sequence[Floats], people: Ints, n_drawn: float, caps: Floats | None) -> tuple[float, float]:
+    """The greatest chance over its cap: picked by one half of the assignments, measured by the other."""
+    if caps is None:
+        return 0.0, 0.0
+    pick, measure = halves
+    drawn = people[:, None] * n_drawn
+    lower = pick - Z * np.sqrt(pick * (1 - pick) / drawn)
+    at = np.unravel_index(np.argmax(np.where(caps > 0, lower / np.maximum(caps, 1e-300), 0.0)), lower.shape)
+    rate = Rate.of(float(measure[at]) * drawn[at[0], 0], float(drawn[at[0], 0]))
+    return rate.rate / float(caps[at[1]]), rate.low / float(caps[at[1]])
+
+
+def argue(
+    plan: Plan, decision: Decision, caps: Floats | None, randomness: Randomness, most_classes: int = MOST_CLASSES
+) -> tuple[list[Argued], int]:
+    """What the argument finds of some classes, and how many of them it had to skip."""
+    sizes = plan.class_counts.sizes
+    fitting = np.flatnonzero((sizes > 1) & (sizes <= LARGEST_CLASS))
+    chosen = fitting[np.argsort(uniform(len(fitting), randomness), kind="stable")[:most_classes]]
+    order = np.argsort(plan.ec, kind="stable")
+    starts = np.searchsorted(plan.ec[order], np.arange(plan.n_classes + 1))
+    jobs = []
+    for ec in chosen:
+        part = order[starts[ec] : starts[ec + 1]]
+        cell = np.repeat(plan.cell[part], plan.count[part])
+        by_point = np.argsort(plan.cells.point[cell], kind="stable")
+        points, values = plan.cells.point[cell][by_point], plan.cells.value[cell][by_point]
+        jobs.append((points.astype(np.int32), assignments_of(values, randomness)))
+
+    def work(job: tuple[Ids, Ids]) -> Argued | None:
+        return _argue_class(job[0], job[1], decision, caps, plan.cells.sensitive.size)
+
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(work, jobs))
+    argued = [each for each in found if each is not None]
+    return argued, len(chosen) - len(argued)
+
+
+def assignments_of(values: Ids, randomness: Randomness) -> Ids:
+    """Random assignments of values to the members of a class, one in each row; the first is the true one."""
+    n_samples = int(np.clip(DRAWN_VALUES // len(values), FEWEST, MOST))
+    order = np.argsort(uniform(n_samples * len(values), randomness).reshape(n_samples, -1), axis=1)
+    return np.concatenate([values[None, :], values[order]]).astype(np.int32)
+
+
+def _argue_class(points: Ids, assignments: Ids, decision: Decision, caps: Floats | None, m: int) -> Argued | None:
+    truth, drawn = assignments[0], assignments[1:]
+    is_left = decision(points, assignments)
+    kept = drawn[is_left[1:]]
+    if not is_left[0] or len(kept) < LEAST_KEPT:
+        return None
+    plain = np.bincount(truth, minlength=m) / len(truth)
+    _, place = np.unique(points, return_inverse=True)
+    if len(kept) == len(drawn):  # nothing is ruled out: chances are the shares themselves
+        chance = np.tile(plain, (place.max() + 1, 1))
+        ratio = _highest(plain, caps)
+        return Argued(len(truth), float(chance[place, truth].mean()), float(plain[truth].mean()), 1.0, ratio, ratio)
+    chance = shares_at_points(kept, place, m)
+    found = Argued(len(truth), float(chance[place, truth].mean()), float(plain[truth].mean()), len(kept) / len(drawn))
+    half = len(kept) // 2
+    halves = [shares_at_points(part, place, m) for part in (kept[:half], kept[half:])]
+    ratio, ratio_low = _worst(halves, np.bincount(place), half, caps)
+    return replace(found, ratio=ratio, ratio_low=ratio_low)
+
+
+def shares_at_points(assignments: Ids, place: Ints, m: int) -> Floats:
+    """The share of each value among those that some assignments give to the members at each point."""
+    n_places = int(place.max()) + 1
+    counts = np.bincount((place[None, :] * m + assignments).ravel(), minlength=n_places * m).reshape(n_places, m)
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def _highest(shares: Floats, caps: Floats | None) -> float:
+    return 0.0 if caps is None else float((shares / np.maximum(caps, 1e-300))[shares > 0].max())
+
+
+def _rates(argued: Sequence[Argued], randomness: Randomness) -> tuple[Rate, Rate, Rate]:
+    """The average chance of true values, with and without the argument, and the difference; by bootstrap of classes."""
+    people = np.array([each.people for each in argued], dtype=np.float64)
+    sums = np.array([[each.chance, each.plain, each.chance - each.plain] for each in argued]) * people[:, None]
+    picks = (uniform(RESAMPLES * len(argued), randomness) * len(argued)).astype(np.int64).reshape(RESAMPLES, -1)
+    drawn = sums[picks].sum(axis=1) / people[picks].sum(axis=1)[:, None]
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    rates = sums.sum(axis=0) / people.sum()
+    success, plain, gain = (Rate(float(r), float(a), float(b)) for r, a, b in zip(rates, low, high, strict=True))
+    return success, plain, gain

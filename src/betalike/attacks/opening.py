@@ -1,0 +1,169 @@
+"""Opening a release as a target: its labels become codes of the original table's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from betalike.attacks.covering import cover_counts
+from betalike.attacks.target import Generalized, Ids, Ints, Perturbed, Target
+from betalike.axis import Axis, OrderedAxis
+from betalike.certificate import Certificate, certificate_from_dict, read_certificate
+from betalike.certificate import Column as ColumnFacts
+from betalike.engines.coding import comparable
+from betalike.engines.memory import MemoryEngine
+from betalike.errors import InputError
+from betalike.hierarchy import ROOT, Hierarchy
+from betalike.inputs import Frame, choose_hierarchies, is_path, read
+from betalike.io.frames import to_polars
+from betalike.promises_told import promised_model
+from betalike.queries.columns import Column, LabelSpans, NamedColumn
+from betalike.queries.opening import BASELINE, PERTURBED, OpenRelease, open_folder, open_frame
+from betalike.schema import Attribute, Kind, Role, Schema
+from betalike.schemes import OPTIONS
+from betalike.table import Cells, ClassCounts, fold
+
+OTHER_TABLE = "so this is not the table that was published. Name the original table of this release."
+
+
+def open_target(
+    release: Any,
+    *,
+    original: Frame,
+    hierarchies: str | Path | Mapping[str, Any] | None = None,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> Target:
+    """Lay a release over its original table; `release` is a folder, or what `betalike.publish` returned.
+
+    A hierarchy of the sensitive column tells which values are close to each other, for the similarity attack.
+    """
+    opened = _open(release, hierarchies)
+    table = opened.certificate.table
+    tree = choose_hierarchies(hierarchies, [table.sensitive]).get(table.sensitive)
+    schema = _schema(opened, {}, tree)
+    frame = read(original, schema, missing, delimiter)
+    schema.check_columns(frame.columns)
+    engine = MemoryEngine(frame, _schema(opened, _unnamed_leaves(opened, frame), tree))
+    target = lay_over(opened, engine.count_cells(), engine.sensitive_labels)
+    return replace(target, cell_of_rows=engine.cell_of_rows)
+
+
+def _open(release: Any, hierarchies: str | Path | Mapping[str, Any] | None) -> OpenRelease:
+    if is_path(release):
+        certificate = read_certificate(Path(release))
+        return open_folder(Path(release), certificate, _trees(certificate, hierarchies))
+    certificate = certificate_from_dict(release.certificate)
+    chances = release.transition
+    matrix = None if chances is None else np.array([list(row.values()) for row in chances.values()])
+    return open_frame(to_polars(release.frame), certificate, _trees(certificate, hierarchies), matrix)
+
+
+def _trees(certificate: Certificate, hierarchies: str | Path | Mapping[str, Any] | None) -> dict[str, Hierarchy]:
+    """Hierarchies of the columns of which the certificate does not tell one."""
+    columns = [c.name for c in certificate.table.columns if not Kind(c.kind).is_ordered and not c.hierarchy]
+    return choose_hierarchies(hierarchies, columns)
+
+
+def _schema(release: OpenRelease, further: Mapping[str, list[str]], tree: Hierarchy | None) -> Schema:
+    """The columns of the original table, as the certificate tells of them."""
+    certificate = release.certificate
+    facts = {column.name: column for column in certificate.table.columns}
+    attributes = tuple(
+        _attribute(column, facts[column.name], further.get(column.name, [])) for column in release.quasi_identifiers
+    )
+    rows = certificate.promise.hierarchy
+    if tree is None and rows:
+        tree = Hierarchy.from_rows(rows, source="the hierarchy of the sensitive values in the certificate")
+    sensitive = Attribute(certificate.table.sensitive, Role.SENSITIVE, hierarchy=tree)
+    return Schema(attributes, sensitive, sensitive_missing_is_value=True)
+
+
+def _attribute(column: Column, facts: ColumnFacts, further: list[str]) -> Attribute:
+    tree = column.tree if isinstance(column, NamedColumn) else None
+    if tree is not None and further:
+        height = len(tree.paths[0])
+        tree = Hierarchy.from_rows([*tree.paths, *([leaf] * (height - 1) + [ROOT] for leaf in further)])
+    kind = Kind(facts.kind)
+    return Attribute(column.name, Role.QUASI_IDENTIFIER, kind, facts.domain, tree, weight=facts.weight)
+
+
+def _unnamed_leaves(release: OpenRelease, frame: pl.DataFrame) -> dict[str, list[str]]:
+    """Values of the original table that the release names nowhere, as they are hidden under `*`."""
+    leaves = {}
+    for column in release.quasi_identifiers:
+        if isinstance(column, NamedColumn) and column.n_unnamed and column.tree is not None:
+            texts = comparable(frame[column.name], Kind.CATEGORICAL).drop_nulls().unique().sort()
+            leaves[column.name] = [text for text in texts if text not in column.codes]
+    return leaves
+
+
+def lay_over(release: OpenRelease, cells: Cells, sensitive_labels: Sequence[str]) -> Target:
+    """The target that a release makes, given the cells of its original table."""
+    certificate = release.certificate
+    code = {label: i for i, label in enumerate(sensitive_labels)}
+    told = dict(zip(release.values, release.counts.astype(np.int64).tolist(), strict=True))
+    if told != {label: int(cells.value_counts[i]) for label, i in code.items()}:
+        raise InputError(f"the sensitive values of this table are not those that the certificate tells, {OTHER_TABLE}")
+    model, scheme, labels = promised_model(certificate), certificate.scheme.name, tuple(sensitive_labels)
+    if scheme == BASELINE:
+        return Target(cells, labels, model, scheme)
+    counts = release.index.counts
+    place = np.array([code[label] for label in release.values], dtype=np.int64)
+    classes = ClassCounts.of(counts.ec, place[counts.value], counts.count, len(code))
+    low, high = _codes(release, cells.axes)
+    if scheme == PERTURBED:
+        points = _points_of(low, high, cells)
+        published = ClassCounts.of(points[classes.ec], classes.value, classes.count, len(code))
+        assert release.transition is not None
+        transition = np.empty_like(release.transition)
+        transition[np.ix_(place, place)] = release.transition
+        return Perturbed(cells, labels, model, scheme, published=published, transition=transition)
+    if (cover_counts(cells.points, low, high) == 0).any():
+        raise InputError(f"some rows of this table lie in no class of the release, {OTHER_TABLE}")
+    details = certificate.scheme.details
+    options = {name: details[name] for name in OPTIONS.get(scheme, []) if name in details}
+    return Generalized(cells, labels, model, scheme, options, classes=classes, low=low, high=high)
+
+
+def _codes(release: OpenRelease, axes: Sequence[Axis]) -> tuple[Ids, Ids]:
+    """The first and the last code that the labels of each class cover, on each axis."""
+    index = release.index
+    low, high = np.empty(index.ids.shape, dtype=np.int32), np.empty(index.ids.shape, dtype=np.int32)
+    for i, (column, axis, spans) in enumerate(zip(release.quasi_identifiers, axes, index.spans, strict=True)):
+        first, last = _codes_of_labels(column, axis, spans)
+        low[:, i], high[:, i] = first[index.ids[:, i]], last[index.ids[:, i]]
+    return low, high
+
+
+def _codes_of_labels(column: Column, axis: Axis, spans: LabelSpans) -> tuple[Ints, Ints]:
+    n_present = axis.size - axis.has_missing
+    shown = spans.is_present
+    low, high = np.where(shown, spans.low, 0.0), np.where(shown, spans.high, 0.0)
+    if isinstance(axis, OrderedAxis):
+        values = axis.values.astype(np.float64)
+        first = np.searchsorted(values, low, side="left")
+        last = np.searchsorted(values, high, side="right") - 1
+    else:
+        assert isinstance(column, NamedColumn)
+        is_root = (low == 0) & (high == column.n_leaves - 1)
+        first, last = low.astype(np.int64), np.where(is_root, n_present - 1, high).astype(np.int64)
+    first, last = np.where(shown & spans.missing, 0, first), np.where(shown & spans.missing, axis.size - 1, last)
+    return np.where(shown, first, n_present), np.where(shown, last, axis.size - 1)
+
+
+def _points_of(low: Ids, high: Ids, cells: Cells) -> NDArray[np.int32]:
+    """The point of the original table that each distinct row of an exact release is."""
+    n_points = len(cells.points)
+    is_exact = low.shape[0] == n_points and np.array_equal(low, high)
+    codes = np.concatenate([cells.points, low]).astype(np.int32) if is_exact else cells.points
+    firsts, number = fold([np.ascontiguousarray(column) for column in codes.T], [axis.size for axis in cells.axes])
+    if not is_exact or len(firsts) != n_points:
+        raise InputError(f"the quasi-identifiers of this table are not those of the release, {OTHER_TABLE}")
+    return number[n_points:]  # the points are sorted, and so are the combinations

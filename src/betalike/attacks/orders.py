@@ -1,0 +1,213 @@
+"""What a scheme's choice of rows tells: of one value, some rows went here because others were nearer to a border.
+
+SEAM leaves, of each value, the rows farthest from a cut in the core and sends the nearest to the seam. `burel+split`
+halves a class, of each bucket of values the first rows along the curve going left. Whoever knows everybody's
+quasi-identifiers, and is told who is in which part, can rule out all assignments that break this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.attacks.walking import find_start, walk
+from betalike.hilbert import hilbert_keys
+from betalike.models import Model, likeness_of
+from betalike.models.rule import is_allowed
+from betalike.progress import SILENT
+from betalike.randomness import Randomness
+from betalike.schemes.burel.buckets import fewest_buckets
+from betalike.schemes.burel.ectree import class_draws
+from betalike.schemes.burel.filling import Retrieval, fill_classes
+from betalike.schemes.seam import WAYS
+from betalike.schemes.seam.problem import pose
+from betalike.schemes.seam.splitting import cut_set
+from betalike.table import Cells
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+HOPELESS = 3  # searches that find nothing before it is given up
+STARTS, BURNED, ROUNDS = 10, 30, 30  # walks, and the rounds of each that are not counted, and that are
+
+
+@dataclass(frozen=True)
+class Part:
+    """Members of a class: their places on a line towards the border, and their values."""
+
+    position: Ints
+    value: Ids
+
+
+@dataclass(frozen=True)
+class Order:
+    """Members that stayed away from a border, and those beside it; of each kind of value, the former are farther.
+
+    `is_far_class` and `is_near_class` tell which of the two are (of) a class of the release, not cut any further.
+    `near_class` has the values of the whole class that the near ones are of.
+    """
+
+    far: Part
+    near: Part
+    near_class: Ids
+    is_far_class: bool
+    is_near_class: bool
+
+    def is_kept(self, kind_of_value: Ints) -> bool:
+        """Whether no member that stayed away is nearer to the border than one beside it of the same kind."""
+        nearest = np.full(len(kind_of_value), np.iinfo(np.int64).max)
+        np.minimum.at(nearest, kind_of_value[self.near.value], self.near.position)
+        return bool((self.far.position <= nearest[kind_of_value[self.far.value]]).all())
+
+
+def orders_of_seam(cells: Cells, model: Model) -> list[Order]:
+    """Every cut of a table by SEAM that left a seam, split the most promising way and not improved afterwards."""
+    problem = pose(cells, likeness_of(model, "seam"))
+    reserve, looks_ahead = WAYS[0]
+    number = np.full(cells.sensitive.size, -1, dtype=np.int32)
+    orders: list[Order] = []
+
+    def cut(cell: Ids, count: Ints) -> tuple[NDArray[np.int8], Ints] | None:
+        side, kept = np.zeros(len(cell), dtype=np.int8), np.zeros(len(cell), dtype=np.int64)
+        is_cut = cut_set(problem, cell, count, reserve, looks_ahead, number, side, kept)
+        return (side, kept) if is_cut else None
+
+    everything = np.arange(len(cells.count), dtype=np.int32)
+    first = cut(everything, cells.count)
+    stack = [] if first is None else [(everything, cells.count, first)]
+    while stack:
+        cell, count, (side, kept) = stack.pop()
+        seam = count - kept
+        parts = [(cell, np.where(side == 0, kept, 0)), (cell, np.where(side == 1, kept, 0)), (cell, seam)]
+        cuts = []
+        for part, tuples in parts:
+            some = tuples > 0
+            found = cut(part[some], tuples[some]) if some.any() else None
+            cuts.append(found)
+            if found is not None:
+                stack.append((part[some], tuples[some], found))
+        if seam.any():
+            whole = np.repeat(cells.value[cell], seam)
+            for each in (0, 1):
+                order = _order_at(cells, cell, side == each, kept, seam, -1 if each else 1, whole)
+                if order is not None:
+                    orders.append(replace(order, is_far_class=cuts[each] is None, is_near_class=cuts[2] is None))
+    return orders
+
+
+def _order_at(
+    cells: Cells, cell: Ids, is_side: NDArray[np.bool_], kept: Ints, seam: Ints, sign: int, whole: Ids
+) -> Order | None:
+    """One side of a cut, along the axis that was cut: the one that parts the sides and keeps the order."""
+    point, value = cells.point[cell], cells.value[cell]
+    for axis in range(cells.points.shape[1]):
+        code = cells.points[point, axis].astype(np.int64)
+        if np.intersect1d(code[is_side], code[~is_side]).size:
+            continue
+        far, near = (
+            Part(np.repeat(sign * code[is_side], n[is_side]), np.repeat(value[is_side], n[is_side]))
+            for n in (kept, seam)
+        )
+        order = Order(far, near, whole, False, False)
+        if len(far.value) and len(near.value) and order.is_kept(np.arange(cells.sensitive.size)):
+            return order
+    return None
+
+
+def orders_of_split(cells: Cells, model: Model, randomness: Randomness, most: int) -> tuple[list[Order], Ints]:
+    """Halvings that `burel+split` made in some classes, and the bucket of each value."""
+    likeness = likeness_of(model, "burel+split")
+    caps, rule = likeness.caps(cells.value_counts), likeness.rule(cells.value_counts)
+    buckets = fewest_buckets(cells.value_counts, caps)
+    bucket_of_value = np.zeros(cells.sensitive.size, dtype=np.int64)
+    for number, bucket in enumerate(buckets):
+        bucket_of_value[bucket] = number
+    rarest = np.array([bucket[0] for bucket in buckets])
+    sizes = np.array([cells.value_counts[bucket].sum() for bucket in buckets])
+    draws = class_draws(sizes, caps.numerator[rarest], caps.denominator[rarest], model.k)
+    members, starts = fill_classes(cells, buckets, draws, Retrieval.HILBERT, randomness, SILENT)
+    rank = np.empty(len(cells.points), dtype=np.int64)
+    rank[np.argsort(hilbert_keys(cells.positions), kind="stable")] = np.arange(len(rank))
+    orders: list[Order] = []
+
+    def halve(part: Part) -> tuple[Part, Part] | None:
+        bucket = bucket_of_value[part.value]
+        order = np.lexsort((part.position, bucket))
+        size = np.bincount(bucket, minlength=len(buckets))
+        place = np.arange(len(order)) - (np.cumsum(size) - size)[bucket[order]]
+        is_left = place < (size // 2)[bucket[order]]
+        halves = [Part(part.position[order][some], part.value[order][some]) for some in (is_left, ~is_left)]
+        counts = [np.bincount(half.value, minlength=len(bucket_of_value)).astype(np.int64) for half in halves]
+        if all(is_allowed(rule, each, int(each.sum())) for each in counts):
+            return halves[0], halves[1]
+        return None
+
+    for ec in range(min(len(starts) - 1, most)):
+        cell = members[starts[ec] : starts[ec + 1]]
+        stack = [Part(rank[cells.point[cell]], cells.value[cell].astype(np.int32))]
+        while stack:
+            halves = halve(stack.pop())
+            if halves is not None:
+                stack += halves
+                are_classes = [halve(half) is None for half in halves]
+                orders.append(Order(halves[0], halves[1], halves[1].value, are_classes[0], are_classes[1]))
+    return orders, bucket_of_value
+
+
+@dataclass(frozen=True)
+class Chances:
+    """How likely each value is at each place of a part, from two halves of the walks."""
+
+    place: Ints
+    halves: tuple[Floats, Floats]
+
+    @property
+    def share(self) -> Floats:
+        """From both halves."""
+        return np.asarray((self.halves[0] + self.halves[1]) / 2)
+
+
+def chances_of(order: Order, kind_of_value: Ints, words: Words) -> tuple[Chances, Chances] | None:
+    """Chances in both parts, among assignments that keep the order; None where hardly any are found.
+
+    Walks through them start at several that were found without a look at the true one, so that what a walk does not
+    reach in time makes chances less certain, and never nearer to the truth.
+    """
+    lines = order.far.position, order.near.position
+    places = [np.unique(line, return_inverse=True)[1] for line in lines]
+    m = len(kind_of_value)
+    tallies = [np.zeros((2, int(place.max()) + 1, m)) for place in places]
+    n_found = n_missed = 0
+    for state in np.split(words.copy(), len(words)):  # a walk for each random word
+        values = order.far.value.astype(np.int32), order.near.value.astype(np.int32)
+        if find_start(*lines, *values, kind_of_value, state) == 0:
+            both = tallies[0][n_found % 2], tallies[1][n_found % 2]
+            walk(*lines, *values, kind_of_value, (places[0], places[1]), both, BURNED, ROUNDS, state)
+            n_found += 1
+        else:
+            n_missed += 1
+        if n_missed > max(n_found, HOPELESS - 1):
+            return None
+    far, near = (
+        Chances(place, (_shares(tally[0]), _shares(tally[1]))) for place, tally in zip(places, tallies, strict=True)
+    )
+    return far, near
+
+
+def _shares(tally: Floats) -> Floats:
+    return np.asarray(tally / np.maximum(tally.sum(axis=1, keepdims=True), 1.0))
+
+
+def sample_orders(orders: Sequence[Order], most: int, largest: int, randomness: Randomness) -> list[Order]:
+    """Some of the orders that tell of a class, drawn at random."""
+    fitting = [
+        order
+        for order in orders
+        if (order.is_far_class or order.is_near_class) and len(order.far.value) + len(order.near.value) <= largest
+    ]
+    words = randomness.words(len(fitting)) if fitting else np.zeros(0)
+    return [fitting[i] for i in np.argsort(words, kind="stable")[:most]]

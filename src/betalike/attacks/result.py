@@ -1,0 +1,106 @@
+"""What every attack reports: how often it succeeds, beside a guess without the release, and with nothing to find."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+CONFIDENCE = 0.95
+Z = 1.959963984540054  # of a normal distribution, for this confidence
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of people, and the interval in which it lies with 95 % confidence."""
+
+    rate: float
+    low: float
+    high: float
+
+    @staticmethod
+    def of(n_right: float, n_people: float) -> Rate:
+        """The share of people who were guessed right, with Wilson's interval.
+
+        >>> Rate.of(50, 100)
+        Rate(rate=0.5, low=0.4038..., high=0.5961...)
+        """
+        if n_people <= 0:
+            return Rate(0.0, 0.0, 1.0)
+        rate = n_right / n_people
+        middle = rate + Z**2 / (2 * n_people)
+        reach = Z * math.sqrt(rate * (1 - rate) / n_people + Z**2 / (4 * n_people**2))
+        scale = 1 + Z**2 / n_people
+        return Rate(rate, max((middle - reach) / scale, 0.0), min((middle + reach) / scale, 1.0))
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """What one attack achieves; of one that does not apply to a release, only `refusal` says why.
+
+    `success` is the share of people whose sensitive value (or group of values) is guessed right. `baseline` is the same
+    for whoever knows what is public anyway, `control` for the same attack where there is nothing to find. `details`
+    has what else the attack found. No figure is of a single person.
+    """
+
+    name: str
+    people: int = 0
+    success: Rate | None = None
+    baseline: Rate | None = None
+    control: Rate | None = None
+    sentence: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    refusal: str | None = None
+
+    @property
+    def gain(self) -> float | None:
+        """How much more often it succeeds than the better of baseline and control."""
+        if self.success is None or self.baseline is None or self.control is None:
+            return None
+        return self.success.rate - max(self.baseline.rate, self.control.rate)
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether it succeeds more often than chance explains, than both baseline and control."""
+        if self.success is None or self.baseline is None or self.control is None:
+            return False
+        return self.success.low > max(self.baseline.high, self.control.high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry of this attack in `attack --json`."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class AttackReport:
+    """The results of several attacks on one release."""
+
+    scheme: str
+    n_rows: int
+    results: list[AttackResult]
+
+    def __getitem__(self, name: str) -> AttackResult:
+        return next(result for result in self.results if result.name == name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `attack --json`."""
+        return {
+            "scheme": self.scheme,
+            "rows": self.n_rows,
+            "confidence": CONFIDENCE,
+            "attacks": [result.to_dict() for result in self.results],
+        }
+
+
+def in_percent(rate: Rate) -> str:
+    """A rate for a sentence: `4.84 %`."""
+    return f"{100 * rate.rate:.3g} %"
+
+
+def compared(success: Rate, baseline: Rate, control: Rate) -> str:
+    """The end of a sentence that tells a rate beside the two that it is measured by."""
+    return (
+        f"for {in_percent(success)} of the people, against {in_percent(baseline)} without the release and "
+        f"{in_percent(control)} where there is nothing to find"
+    )

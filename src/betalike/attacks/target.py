@@ -1,0 +1,111 @@
+"""What an adversary sees: a release, laid over the people that it is about.
+
+The adversary knows everybody's quasi-identifiers, the release and its certificate. Sensitive values of the original
+table are here to judge guesses, and for adversaries who are said to know some of them; nothing else looks at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.axis import Axis, HierarchyAxis
+from betalike.models import Likeness, Model
+from betalike.table import Cells, ClassCounts, Plan
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A release without any sensitive value beside a person, and what all releases have: people and a promise."""
+
+    cells: Cells
+    values: tuple[str, ...]  # sensitive values as published, in the order of their codes
+    model: Model
+    scheme: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    cell_of_rows: Ids | None = None  # where a second release may have other quasi-identifiers
+
+    @property
+    def n_rows(self) -> int:
+        """People in the table."""
+        return self.cells.n_rows
+
+    @property
+    def n_values(self) -> int:
+        """Sensitive values."""
+        return len(self.values)
+
+    @cached_property
+    def prior(self) -> Floats:
+        """The share of each sensitive value in the table, which is public. Paper: p."""
+        return np.asarray(self.cells.value_counts / self.n_rows)
+
+    @cached_property
+    def caps(self) -> Floats | None:
+        """What the promise allows as the share of each value; None for a promise that is no likeness."""
+        if not isinstance(self.model, Likeness):
+            return None
+        return self.model.ceilings(self.cells.value_counts)
+
+
+@dataclass(frozen=True)
+class Generalized(Target):
+    """A release with classes: how many of each value each has, and from which code to which its labels reach."""
+
+    classes: ClassCounts = field(kw_only=True)
+    low: Ids = field(kw_only=True)
+    high: Ids = field(kw_only=True)
+
+    @staticmethod
+    def of_plan(
+        plan: Plan, values: Sequence[str], model: Model, scheme: str, options: Mapping[str, Any] | None = None
+    ) -> Generalized:
+        """What the release of a plan shows; classes with the same labels are one class there."""
+        low, high = (side.astype(np.int64) for side in plan.boxes)
+        ends = [reach(axis, low[:, i], high[:, i]) for i, axis in enumerate(plan.cells.axes)]
+        boxes = np.column_stack([side for pair in ends for side in pair])
+        distinct, number = np.unique(boxes, axis=0, return_inverse=True)
+        counts = plan.class_counts
+        classes = ClassCounts.of(number.ravel()[counts.ec], counts.value, counts.count, counts.n_values)
+        low_codes, high_codes = (distinct[:, side::2].astype(np.int32) for side in (0, 1))
+        return Generalized(
+            plan.cells, tuple(values), model, scheme, options or {}, classes=classes, low=low_codes, high=high_codes
+        )
+
+
+@dataclass(frozen=True)
+class Perturbed(Target):
+    """A release with exact quasi-identifiers: how often each value is published at each point, and the matrix."""
+
+    published: ClassCounts = field(kw_only=True)
+    transition: Floats = field(kw_only=True)
+
+    @cached_property
+    def posterior(self) -> Floats:
+        """Chance of each original value (rows) given the published one (columns). Paper: Eq. 8."""
+        joint = self.prior[:, None] * self.transition
+        total = joint.sum(axis=0)
+        return np.asarray(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))
+
+
+def reach(axis: Axis, low: Ints, high: Ints) -> tuple[Ints, Ints]:
+    """The first and the last code that the label of each range of codes covers."""
+    if not isinstance(axis, HierarchyAxis):
+        is_mixed = (high == axis.size - 1) & (low < high) & axis.has_missing
+        return np.where(is_mixed, 0, low), high
+    leaf = axis.hierarchy.n_leaves - 1
+    node = axis.hierarchy.lowest_common_ancestor(np.minimum(low, leaf), np.minimum(high, leaf))
+    is_missing = low > leaf
+    is_root = ((high > leaf) & ~is_missing) | (node == axis.hierarchy.root)
+    first = np.where(is_root, 0, axis.hierarchy.first[node])
+    last = np.where(is_root, axis.size - 1, axis.hierarchy.last[node])
+    return np.where(is_missing, low, first), np.where(is_missing, high, last)

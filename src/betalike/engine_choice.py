@@ -1,0 +1,174 @@
+"""Which engine carries a table: what fits in memory is read into it, what does not passes by in batches."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import polars as pl
+
+from betalike.engines.joint import JointEngine
+from betalike.engines.memory import MemoryEngine
+from betalike.engines.outofcore import OutOfCoreEngine
+from betalike.errors import ParameterError
+from betalike.inputs import Frame, choose, is_path, read
+from betalike.io.tables import CSV, kind_of, scan, table_files
+from betalike.progress import SILENT, Progress
+from betalike.publication import Engine
+from betalike.schema import Schema, text_columns
+
+UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+LEAST_MEMORY = 256 << 20
+USED_SHARE = 0.6  # of the memory at hand
+# Measured: what the engine in memory takes of it.
+PER_CELL = 45
+PER_CSV_BYTE = 16
+PER_PLANNED_CELL = 300
+CGROUP = Path("/sys/fs/cgroup/memory.max")
+
+
+class EngineName(StrEnum):
+    """The engines."""
+
+    AUTO = "auto"
+    MEMORY = "memory"
+    OUTOFCORE = "outofcore"
+    SPARK = "spark"
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """An engine, the memory that it may use, and why it was chosen."""
+
+    name: EngineName
+    memory: int
+    reason: str
+
+
+@contextlib.contextmanager
+def open_engine(
+    table: Frame,
+    schema: Schema,
+    missing: Sequence[str],
+    delimiter: str | None,
+    choice: EngineChoice,
+    folder: Path | None,
+    master: str | None = None,
+    progress: Progress = SILENT,
+) -> Iterator[Engine]:
+    """The chosen engine for a table; `folder` is where a release goes, and scratch files beside it."""
+    if choice.name is EngineName.SPARK:
+        from betalike.engines.spark.engine import SparkEngine
+        from betalike.spark_tables import read_table
+
+        yield SparkEngine(
+            read_table(table, schema, missing, delimiter, master), schema, choice.memory // PER_PLANNED_CELL
+        )
+        return
+    if choice.name is EngineName.MEMORY:
+        carrier = JointEngine if schema.parts else MemoryEngine
+        yield carrier(read(table, schema, missing, delimiter), schema)
+        return
+    if folder is None:
+        raise ParameterError("the engine 'outofcore' writes a release to a folder: name it with out.")
+    if isinstance(table, pl.LazyFrame):
+        yield OutOfCoreEngine(table, schema, choice.memory, progress=progress)
+        return
+    if not is_path(table):
+        raise ParameterError("the engine 'outofcore' takes the path of a table, or a lazy Polars frame.")
+    home = next(parent for parent in folder.absolute().parents if parent.is_dir())
+    with tempfile.TemporaryDirectory(prefix=".betalike-", dir=home) as scratch:
+        rows = scan(table, schema.names, text_columns(schema), missing, delimiter, Path(scratch))
+        yield OutOfCoreEngine(rows, schema, choice.memory, progress=progress)
+
+
+def choose_engine(table: Frame, wanted: str, memory: str | int | None, n_columns: int) -> EngineChoice:
+    """The engine for a table, from its size and the memory at hand, unless one is asked for."""
+    name = choose(EngineName, wanted, "engine")
+    at_hand = memory_at_hand()
+    budget = int(USED_SHARE * at_hand) if memory is None else parse_memory(memory)
+    if is_spark_frame(table):
+        if name not in (EngineName.AUTO, EngineName.SPARK):
+            raise ParameterError(f"the table is a Spark frame, which the engine '{name}' does not take.")
+        return EngineChoice(EngineName.SPARK, budget, "the table is a Spark frame")
+    if name is not EngineName.AUTO:
+        return EngineChoice(name, budget, "asked for")
+    if not is_path(table):
+        return EngineChoice(EngineName.MEMORY, budget, "the table is in memory already")
+    needed = memory_needed(table, n_columns)
+    chosen = EngineName.MEMORY if needed <= budget else EngineName.OUTOFCORE
+    limit = f"{in_words(at_hand)} at hand" if memory is None else f"the {in_words(budget)} allowed"
+    return EngineChoice(chosen, budget, f"the table would take about {in_words(needed)} of {limit}")
+
+
+def check_in_memory(choice: EngineChoice) -> None:
+    """Refuse another engine for several sensitive columns, whose combinations are counted in memory."""
+    if choice.name is not EngineName.MEMORY:
+        raise ParameterError(
+            f"several sensitive columns are published in memory only, not with the engine '{choice.name}' "
+            f"({choice.reason}). Take --engine memory, or name one sensitive column."
+        )
+
+
+def is_spark_frame(table: Frame) -> bool:
+    """Whether a table is a frame of Spark, told without importing it."""
+    return type(table).__module__.startswith("pyspark.sql") and type(table).__name__ == "DataFrame"
+
+
+def memory_needed(path: str | Path, n_columns: int) -> int:
+    """About how much memory a table takes to publish; from its number of rows, or the size of its text."""
+    files = [file for file in table_files(path) if file.is_file()]
+    size = sum(file.stat().st_size for file in files)
+    if not size or kind_of(files[0]) == CSV:
+        return PER_CSV_BYTE * size
+    try:
+        rows = int(pl.scan_parquet(files).select(pl.len()).collect().item())
+    except pl.exceptions.PolarsError:  # Arrow IPC, or a damaged file, which reading it will tell
+        return PER_CSV_BYTE * size
+    return PER_CELL * (n_columns + 1) * rows
+
+
+def memory_at_hand() -> int:
+    """Memory that is free for this process: of the machine, or of the container that it runs in."""
+    free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") if hasattr(os, "sysconf") else 4 << 30
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        told = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
+        free = int(told.group(1)) << 10 if told else free
+    with contextlib.suppress(OSError, ValueError):
+        free = min(free, int(CGROUP.read_text()))
+    return free
+
+
+def parse_memory(given: str | int) -> int:
+    """Bytes from a text such as 2GB or 512MB.
+
+    >>> parse_memory("2GB") == 2 << 30
+    True
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?i?B?)\s*", str(given), flags=re.IGNORECASE)
+    unit = match.group(2).upper().replace("I", "") if match else "?"
+    unit = f"{unit}B" if unit in ("K", "M", "G", "T") else unit
+    if match is None or unit not in UNITS:
+        raise ParameterError(f"memory is '{given}'; write a size such as 2GB or 512MB.")
+    size = int(float(match.group(1)) * UNITS[unit])
+    if size < LEAST_MEMORY:
+        raise ParameterError(f"memory is '{given}'; betalike needs at least {in_words(LEAST_MEMORY)}.")
+    return size
+
+
+def in_words(size: float) -> str:
+    """A number of bytes for people.
+
+    >>> in_words(3 << 29)
+    '1.5 GB'
+    """
+    for unit in ("GB", "MB"):
+        if size >= UNITS[unit]:
+            return f"{size / UNITS[unit]:.1f} {unit}"
+    return f"{size / 1024:.0f} KB"

@@ -1,0 +1,200 @@
+"""Cells of a table that has more of them than memory: numbers and dates are put together in bins, by quantiles.
+
+A coarse cell tells where about its rows lie. A plan on coarse cells hands rows out to sets; the labels of a set are
+decided later, from the rows themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import polars as pl
+
+from betalike.axis import Axis, OrderedAxis
+from betalike.engines.cells import make_cells
+from betalike.engines.coding import (
+    ValueCodes,
+    code_quasi_identifier,
+    code_sensitive,
+    declared_domain,
+    empty_to_missing,
+    guess_kind,
+    ordered_numbers,
+    outside_domain,
+    too_far_apart,
+)
+from betalike.engines.combinations import EACH_ROW, Dictionary, Tally
+from betalike.errors import InputError
+from betalike.schema import Attribute, Kind, Schema
+from betalike.table import Cells, Ids
+
+MOST_BINS = 4096
+FEW_VALUES = 16  # a column with no more of them is left as it is
+
+
+class Bins:
+    """A column of numbers or dates, in bins that can be made wider; 0 is a missing value."""
+
+    def __init__(self, attribute: Attribute, kind: Kind, sample: pl.Series) -> None:
+        values = sample.drop_nulls().unique().sort().to_numpy()
+        if len(values) > MOST_BINS:
+            values = np.unique(np.quantile(sample.drop_nulls().to_numpy(), np.linspace(0, 1, MOST_BINS)[1:-1]))
+        self.attribute, self.kind, self.edges = attribute, kind, values
+        self.low, self.high, self.shift = np.inf, -np.inf, 0
+
+    @property
+    def size(self) -> int:
+        """Above the numbers of all bins."""
+        return (len(self.edges) >> self.shift) + 2
+
+    def number(self, column: pl.Series) -> Ids:
+        """The bin of each row; the least and the greatest value are remembered."""
+        numbers = ordered_numbers(column, self.kind)
+        present = numbers.drop_nulls().to_numpy()
+        if len(present):
+            self.low, self.high = min(self.low, float(present.min())), max(self.high, float(present.max()))
+        places = np.searchsorted(self.edges, numbers.fill_null(0).to_numpy(), side="right") >> self.shift
+        return np.where(numbers.is_null().to_numpy(), 0, places + 1).astype(np.int32)
+
+    def axis(self, used: Ids, has_missing: bool) -> OrderedAxis:
+        """The axis of the bins that are used, each in the place of its middle."""
+        if not math.isfinite(self.high - self.low):
+            raise too_far_apart(self.attribute.name)
+        declared = declared_domain(self.attribute, self.kind)
+        if declared is not None and (declared[0] > self.low or declared[1] < self.high):
+            raise outside_domain(self.attribute)
+        edges = np.concatenate([[self.low], self.edges.astype(np.float64), [self.high]])
+        bins = used[used > 0].astype(np.int64) - 1
+        starts = edges[np.minimum(bins << self.shift, len(edges) - 1)]
+        ends = edges[np.minimum((bins + 1) << self.shift, len(edges) - 1)]
+        middles = np.clip((starts + ends) / 2, self.low, self.high)
+        domain, is_declared = declared or (self.low, self.high), declared is not None
+        return OrderedAxis(self.attribute.name, self.kind, middles, domain, has_missing, is_declared)
+
+
+class Column(Protocol):
+    """A column whose values are numbered; 0 is a missing value."""
+
+    @property
+    def size(self) -> int:
+        """Above all numbers."""
+        ...
+
+    def number(self, column: pl.Series) -> Ids:
+        """The number of each row's value."""
+        ...
+
+
+@runtime_checkable
+class Listed(Column, Protocol):
+    """A column whose numbers stand for one value each."""
+
+    @property
+    def values(self) -> pl.Series:
+        """The values by their numbers; the first is missing."""
+        ...
+
+
+@dataclass(frozen=True)
+class Coarse:
+    """A table in coarse cells, and what finds the cell of a row."""
+
+    cells: Cells
+    published: pl.Series
+    value_codes: ValueCodes
+    columns: dict[str, Column]
+    tally: Tally
+    cell_of: Ids
+
+    def find(self, batch: pl.DataFrame) -> Ids:
+        """The cell of each row of a batch."""
+        numbers = [column.number(batch[name]) for name, column in self.columns.items()]
+        return np.asarray(self.cell_of[self.tally.find(numbers)])
+
+
+def make_bins(schema: Schema, sample: pl.DataFrame) -> dict[str, Column]:
+    """How each column is coded: numbers and dates of many values in bins, everything else value by value."""
+    columns: dict[str, Column] = {}
+    for attribute in schema.quasi_identifiers:
+        column = empty_to_missing(sample[attribute.name])
+        kind = attribute.kind or guess_kind(column, attribute)
+        if kind is Kind.NUMERIC:
+            kind = Kind.INTEGER if column.dtype.is_integer() else Kind.REAL
+        is_coarse = kind is not Kind.CATEGORICAL and column.n_unique() > FEW_VALUES
+        numbers = ordered_numbers(column, kind) if is_coarse else column
+        columns[attribute.name] = Bins(attribute, kind, numbers) if is_coarse else Dictionary()
+    return {**columns, schema.sensitive.name: Dictionary()}
+
+
+def count_coarsely(batches: Iterable[pl.DataFrame], columns: dict[str, Column], schema: Schema, most: int) -> Coarse:
+    """Count coarse cells, up to so many: whenever there are more, the bins of one column are made wider."""
+    tally = Tally(len(columns))
+    for batch in batches:
+        numbers = [column.number(batch[name]) for name, column in columns.items()]
+        while True:
+            try:
+                tally.add(numbers, [column.size for column in columns.values()], EACH_ROW)
+                break
+            except OverflowError:  # more values than fit into a key
+                tally, numbers = _widen(columns, tally, numbers)
+        while len(tally) > most:
+            tally, _ = _widen(columns, tally, [])
+    return code_coarsely(columns, schema, tally)
+
+
+def _widen(columns: dict[str, Column], tally: Tally, rows: list[Ids]) -> tuple[Tally, list[Ids]]:
+    """Make the bins of the column wider that has most; what was counted, and rows still to be counted, in these."""
+    widest = widen(columns, len(tally))
+    wider = Tally(len(columns))
+    counted = [_halve(column) if place == widest else column for place, column in enumerate(tally.numbers)]
+    if len(tally):
+        wider.add(counted, [column.size for column in columns.values()], tally.total)
+    return wider, [_halve(column) if place == widest else column for place, column in enumerate(rows)]
+
+
+def widen(columns: dict[str, Column], n_cells: int) -> int:
+    """Make the bins of the column wider that has most; its place."""
+    widest, bins = max(enumerate(columns.values()), key=lambda c: c[1].size if isinstance(c[1], Bins) else 0)
+    if not isinstance(bins, Bins) or bins.size < 4:
+        raise InputError(
+            f"the table has more than {n_cells:,} distinct combinations of quasi-identifiers and sensitive value, "
+            "and no numbers that could be put together. Allow more memory (--memory), or leave a column out."
+        )
+    bins.shift += 1
+    return widest
+
+
+def _halve(numbers: Ids) -> Ids:
+    return np.where(numbers > 0, ((numbers - 1) >> 1) + 1, 0).astype(np.int32)
+
+
+def code_coarsely(columns: dict[str, Column], schema: Schema, tally: Tally) -> Coarse:
+    """Cells from the counts of bins and values."""
+    count, axes, codes = tally.total, list[Axis](), []
+    for (_, column), numbers, attribute in zip(columns.items(), tally.numbers, schema.quasi_identifiers, strict=False):
+        used, place = np.unique(numbers, return_inverse=True)
+        if isinstance(column, Bins):
+            has_missing = bool(used[0] == 0)
+            axes.append(column.axis(used, has_missing))
+            code = np.where(used == 0, len(used) - 1, np.arange(len(used)) - has_missing)  # missing ones come last
+        else:
+            assert isinstance(column, Listed)
+            rows = np.bincount(place, count, len(used)).astype(np.int64)
+            axis, code = code_quasi_identifier(column.values.gather(used).alias(attribute.name), attribute, rows)
+            axes.append(axis)
+        codes.append(code[place])
+    used, place = np.unique(tally.numbers[-1], return_inverse=True)
+    dictionary = columns[schema.sensitive.name]
+    assert isinstance(dictionary, Listed)
+    values, rows = dictionary.values.gather(used), np.bincount(place, count, len(used)).astype(np.int64)
+    is_value = schema.sensitive_missing_is_value
+    sensitive, code, published = code_sensitive(values.alias(schema.sensitive.name), schema.sensitive, is_value, rows)
+    cells, cell_of = make_cells(schema, axes, sensitive, [*codes, code[place]], count)
+    is_missing = used == 0
+    missing = int(code[is_missing][0]) if is_missing.any() else 0
+    value_codes = ValueCodes(values.filter(pl.Series(~is_missing)), code[~is_missing], missing)
+    return Coarse(cells, published, value_codes, columns, tally, cell_of)

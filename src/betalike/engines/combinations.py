@@ -1,0 +1,357 @@
+"""Counting the distinct combinations of columns batch by batch, so that the rows need not fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from betalike.engines.coding import codes_of_values, empty_to_missing
+from betalike.table import Ids, Ints, fold
+from betalike.table_kernels import add_to_counts, find_keys, number_dense, number_places, pack_numbers
+
+KEY_BITS = 63
+MOST_LISTED = 1 << 20
+_POOL = ThreadPoolExecutor(2)  # compiled loops let go of the interpreter
+MOST_PLACES = 64  # for numbers of a column that is kept apart from the keys
+MOST_SPLIT = 1 << 23  # places of one hash table
+MERGE_FROM = 4_000_000  # combinations of several batches that are brought together
+
+
+class TooManyError(Exception):
+    """There are more combinations than were allowed for."""
+
+
+class Dictionary:
+    """The distinct values of a column, numbered as they are met in batch after batch; a missing value is 0."""
+
+    def __init__(self) -> None:
+        self._texts = pl.Categories.random()
+        self._anchor = pl.Series([], dtype=pl.Categorical(self._texts))  # without a series Polars numbers anew
+        self._number_of_text = np.zeros(0, dtype=np.int32)  # by what Polars numbers it with; 0 is none yet
+        self._known: pl.Series | None = None
+        self._dense: tuple[int, Ids] | None = None  # the least value, and the number of each from there on
+        self._given: list[pl.Series] = []
+        self.size = 1
+
+    def number(self, column: pl.Series) -> Ids:
+        """The number of each row's value; new values get new numbers."""
+        if column.dtype == pl.Categorical:
+            return self._number_texts(column, column)
+        plain = empty_to_missing(column)
+        return self._number_texts(plain, column) if plain.dtype == pl.String else self._number_values(plain, column)
+
+    def _add(self, column: pl.Series, rows: pl.Series) -> Ids:
+        """New numbers for the values of some rows, in their order."""
+        self._given.append(column.gather(rows))
+        self.size += len(rows)
+        return np.arange(self.size - len(rows), self.size, dtype=np.int32)
+
+    def _number_texts(self, plain: pl.Series, column: pl.Series) -> Ids:
+        repeated = plain if plain.dtype == pl.Categorical else plain.cast(pl.Categorical(self._texts))
+        places = repeated.to_physical()
+        if not places.null_count():
+            numbers = np.empty(len(places), dtype=np.int32)
+            if number_places(places.cast(pl.UInt32).to_numpy(), self._number_of_text, numbers):
+                return numbers
+        n_places = int(places.max() or 0) + 1  # type: ignore[arg-type]
+        if n_places > len(self._number_of_text):
+            more = np.zeros(2 * n_places - len(self._number_of_text), dtype=np.int32)
+            self._number_of_text = np.append(self._number_of_text, more)
+        is_missing = places.is_null().to_numpy() if places.null_count() else False
+        places = places.fill_null(0)
+        numbers = self._number_of_text[places.to_numpy()]
+        if ((numbers == 0) & ~np.asarray(is_missing)).any():
+            firsts = places.set(pl.Series(np.broadcast_to(is_missing, len(places)).copy()), None).arg_unique()
+            met = places.gather(firsts)
+            texts = plain.gather(firsts).cast(pl.String)
+            is_new = pl.Series(self._number_of_text[met.to_numpy()] == 0) & (texts != "").fill_null(False)
+            self._number_of_text[met.filter(is_new).to_numpy()] = self._add(column, firsts.filter(is_new))
+            numbers = self._number_of_text[places.to_numpy()]
+        return np.where(is_missing, np.int32(0), numbers) if is_missing is not False else numbers
+
+    def _number_values(self, plain: pl.Series, column: pl.Series) -> Ids:
+        if self._dense is not None and plain.dtype == pl.Int64 and not plain.null_count():
+            numbers = np.empty(len(plain), dtype=np.int32)
+            if number_dense(plain.to_numpy(), *self._dense, numbers):
+                return numbers
+        firsts = plain.arg_unique()
+        met = plain.gather(firsts)
+        is_new = met.is_not_null()
+        if self._known is not None:
+            is_new &= ~met.is_in(self._known.implode())
+        if is_new.any():
+            self._add(column, firsts.filter(is_new))
+            fresh = met.filter(is_new)
+            self._known = fresh if self._known is None else self._known.append(fresh)
+            self._dense = _as_list(self._known)
+        if self._known is None:
+            return np.zeros(len(column), dtype=np.int32)
+        return codes_of_values(plain, self._known, np.arange(1, len(self._known) + 1), missing=0)
+
+    @property
+    def values(self) -> pl.Series:
+        """The values as they were given, by their numbers; the first is missing."""
+        given = pl.concat(self._given) if self._given else pl.Series([], dtype=pl.String)
+        return pl.concat([pl.Series(given.name, [None], dtype=given.dtype), given])
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Distinct rows of some columns: the values of each column, their numbers in each combination, and its rows."""
+
+    values: dict[str, pl.Series]
+    numbers: list[Ids]
+    count: Ints
+    dictionaries: Sequence[Dictionary] = ()
+
+    def find(self, batch: pl.DataFrame) -> Ids:
+        """The combination that each row of a batch is."""
+        met = zip(self.numbers, self.dictionaries, self.values, strict=True)
+        together = [np.concatenate([known, dictionary.number(batch[name])]) for known, dictionary, name in met]
+        _, number = fold(together, [int(column.max()) + 1 for column in together])
+        place = np.empty(len(self.count), dtype=np.int32)
+        place[number[: len(place)]] = np.arange(len(place), dtype=np.int32)
+        return np.asarray(place[number[len(place) :]])
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The combinations as rows."""
+        columns = zip(self.values.items(), self.numbers, strict=True)
+        return pl.DataFrame([values.gather(pl.Series(numbers)).alias(name) for (name, values), numbers in columns])
+
+    def count_of(self, column: int) -> Ints:
+        """How many rows have each value of a column."""
+        size = len(list(self.values.values())[column])
+        return np.bincount(self.numbers[column], self.count, size).astype(np.int64)
+
+
+def _as_list(values: pl.Series) -> tuple[int, Ids] | None:
+    """Whole numbers that lie close together as a list of their places; None if they do not."""
+    if values.dtype != pl.Int64:
+        return None
+    numbers = values.to_numpy()
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low >= MOST_LISTED:
+        return None
+    number_of = np.zeros(high - low + 1, dtype=np.int32)
+    number_of[numbers - low] = np.arange(1, len(numbers) + 1)
+    return low, number_of
+
+
+class _Half:
+    """A hash table of half of the keys that grows: the keys in the order in which they came, and counts for each."""
+
+    def __init__(self, half: int, stride: int) -> None:
+        self.half, self.stride, self.n_pairs = half, stride, 0
+        self._resize(1 << 15)
+
+    def _resize(self, room: int) -> None:
+        self.known = np.empty(room, dtype=np.uint64)
+        self.total = np.empty(room * self.stride, dtype=np.int64)
+        self.slots = np.full(2 * room, -1, dtype=np.int32)
+        self.n_known = 0
+
+    def add(self, keys: NDArray[np.uint64], values: Ids, counts: Ints) -> None:
+        done = self._add_from(keys, values, counts, 0)
+        while done < len(keys):
+            self._grow()
+            done = self._add_from(keys, values, counts, done)
+
+    def _add_from(self, keys: NDArray[np.uint64], values: Ids, counts: Ints, begin: int) -> int:
+        table = (self.slots, self.known, self.total, self.half)
+        done, self.n_known, n_new = add_to_counts(keys, values, counts, begin, self.n_known, *table)
+        self.n_pairs += n_new
+        return done
+
+    def _grow(self) -> None:
+        known, total, n_pairs = self.known, self.total, self.n_pairs
+        self._resize(2 * len(known))
+        self._add_from(known, np.zeros(len(known), dtype=np.int32), EACH_ROW, 0)  # in the same order
+        self.total[: len(total)] = total
+        self.n_pairs = n_pairs
+
+    @property
+    def places(self) -> Ints:
+        """Where counts are not 0."""
+        return np.flatnonzero(self.total[: self.n_known * self.stride])
+
+
+class Tally:
+    """How many rows have each combination of numbers, kept in two hash tables that are filled side by side.
+
+    With `is_split` the last column is not part of the key: every key has a count for each of its numbers. That is
+    faster where most of these are used, and given up where they are not.
+    """
+
+    def __init__(self, n_columns: int, is_split: bool = False) -> None:
+        self._is_split = is_split
+        self._bits = [4] * (n_columns - is_split)
+        self._clear(1)
+
+    def _clear(self, stride: int) -> None:
+        self._halves = [_Half(0, stride), _Half(1, stride)]
+
+    @property
+    def _stride(self) -> int:
+        return self._halves[0].stride
+
+    def add(self, columns: Sequence[Ids], sizes: Sequence[int], counts: Ints) -> None:
+        """Add rows, or as many as `counts` tells; `sizes` are above the numbers of each column."""
+        self._make_room(sizes)
+        self._add(columns, counts)
+
+    def _make_room(self, sizes: Sequence[int]) -> None:
+        """Give numbers as many bits as they need, and the last column as many places."""
+        is_split = self._is_split and sizes[-1] <= MOST_PLACES and len(self._halves[0].total) <= MOST_SPLIT
+        keyed = sizes[: len(sizes) - is_split]
+        old = [*self._bits, *([4] if is_split < self._is_split else [])]
+        bits = [max(int(size - 1).bit_length(), known) for size, known in zip(keyed, old, strict=True)]
+        if sum(bits) > KEY_BITS:
+            raise OverflowError
+        stride = max(self._stride, sizes[-1]) if is_split else 1
+        if (bits, stride) == (self._bits, self._stride):
+            return
+        known, total = self.numbers, self.total
+        wider = [min(each + 1, 31) if each > before else before for each, before in zip(bits, old, strict=True)]
+        self._bits, self._is_split = wider if sum(wider) <= KEY_BITS else bits, is_split
+        self._clear(stride)
+        self._add(known, total)
+
+    def __len__(self) -> int:
+        """How many combinations there are."""
+        return sum(half.n_pairs for half in self._halves)
+
+    def find(self, columns: Sequence[Ids]) -> Ids:
+        """The place of each row's combination, which must have been added before; not if the last column is split."""
+        keys = self._keys(columns)
+        found = np.empty(len(keys), dtype=np.int32)
+        first = 0
+        for half in self._halves:
+            find_keys(keys, half.slots, half.known, half.half, first, found)
+            first += half.n_known
+        return found
+
+    def _keys(self, columns: Sequence[Ids]) -> NDArray[np.uint64]:
+        keys = np.zeros(len(columns[0]), dtype=np.uint64)
+        shift = 0
+        for column, bits in zip(columns, self._bits, strict=not self._is_split):
+            pack_numbers(keys, np.ascontiguousarray(column), shift)
+            shift += bits
+        return keys
+
+    def _add(self, columns: Sequence[Ids], counts: Ints) -> None:
+        keys = self._keys(columns)
+        values = np.ascontiguousarray(columns[-1]) if self._is_split else np.zeros(len(keys), dtype=np.int32)
+        list(_POOL.map(lambda half: half.add(keys, values, counts), self._halves))
+
+    @property
+    def numbers(self) -> list[Ids]:
+        """The numbers of each combination, a column at a time."""
+        places = [half.places for half in self._halves]
+        keys = np.concatenate(
+            [half.known[place // self._stride] for half, place in zip(self._halves, places, strict=True)]
+        )
+        shifts = np.cumsum([0, *self._bits])
+        masks = [np.uint64((1 << bits) - 1) for bits in self._bits]
+        columns = [
+            ((keys >> np.uint64(shift)) & mask).astype(np.int32) for shift, mask in zip(shifts, masks, strict=False)
+        ]
+        last = [(np.concatenate(places) % self._stride).astype(np.int32)] if self._is_split else []
+        return columns + last
+
+    @property
+    def total(self) -> Ints:
+        """How many rows have each combination."""
+        return np.concatenate([half.total[half.places] for half in self._halves])
+
+
+def count_combinations(
+    batches: Iterable[pl.DataFrame], names: Sequence[str], most: int = np.iinfo(np.int32).max
+) -> Combinations:
+    """Count the distinct combinations of columns, up to so many; they come in no particular order."""
+    dictionaries = [Dictionary() for _ in names]
+    tally: Tally | None = Tally(len(names), is_split=len(names) > 1)
+    numbers: list[list[Ids]] = []
+    counts: list[Ints] = []
+    for batch in batches:
+        columns = list(_POOL.map(Dictionary.number, dictionaries, [batch[name] for name in names]))
+        if tally is not None:
+            try:
+                tally.add(columns, [dictionary.size for dictionary in dictionaries], EACH_ROW)
+                _check_fits(len(tally), most)
+                continue
+            except OverflowError:  # more values than fit into a key: from here on sorted and merged
+                numbers, counts, tally = [tally.numbers], [tally.total], None
+        merged, count = add_up(columns, np.ones(batch.height, dtype=np.int64))
+        numbers.append(merged)
+        counts.append(count)
+        if sum(map(len, counts)) > MERGE_FROM and len(counts) > 1:
+            numbers, counts = _merge(numbers, counts)
+            _check_fits(len(counts[0]), most)
+    if tally is not None:
+        numbers, counts = [tally.numbers], [tally.total]
+    ((columns,), (count,)) = _merge(numbers, counts)
+    _check_fits(len(count), most)
+    values = {name: dictionary.values for name, dictionary in zip(names, dictionaries, strict=True)}
+    return Combinations(values, columns, count, dictionaries)
+
+
+def _check_fits(number: int, most: int) -> None:
+    if number > most:
+        raise TooManyError
+
+
+def combine(rows: pl.DataFrame, count: Ints) -> Combinations:
+    """Combinations that another engine counted, one in each row."""
+    dictionaries = [Dictionary() for _ in rows.columns]
+    numbers = [dictionary.number(column) for dictionary, column in zip(dictionaries, rows, strict=True)]
+    columns, total = add_up(numbers, count)
+    values = {column.name: dictionary.values for dictionary, column in zip(dictionaries, rows, strict=True)}
+    return Combinations(values, columns, total, dictionaries)
+
+
+def count_each(batches: Iterable[pl.DataFrame], names: Sequence[str]) -> list[Combinations]:
+    """Count the values of each column by itself, in one pass."""
+    dictionaries = [Dictionary() for _ in names]
+    counts = [np.zeros(1, dtype=np.int64) for _ in names]
+    for batch in batches:
+        for place, (name, dictionary) in enumerate(zip(names, dictionaries, strict=True)):
+            more = np.bincount(dictionary.number(batch[name]), minlength=dictionary.size)
+            more[: len(counts[place])] += counts[place]
+            counts[place] = more.astype(np.int64)
+    return [
+        _of_column({name: dictionary.values}, count, dictionary)
+        for name, dictionary, count in zip(names, dictionaries, counts, strict=True)
+    ]
+
+
+def combine_each(column: pl.Series, count: Ints) -> Combinations:
+    """The values of one column that another engine counted."""
+    found = combine(column.to_frame(), count)
+    return _of_column(found.values, found.count_of(0), found.dictionaries[0])
+
+
+def _of_column(values: dict[str, pl.Series], count: Ints, dictionary: Dictionary) -> Combinations:
+    """All values of a column in the order of their numbers: first the missing one, even if no row lacks a value."""
+    return Combinations(values, [np.arange(len(count), dtype=np.int32)], count, [dictionary])
+
+
+def add_up(columns: Sequence[NDArray[np.integer]], counts: Ints) -> tuple[list[Ids], Ints]:
+    """Bring rows with the same numbers together: distinct combinations, in the order of their numbers, with counts."""
+    firsts, number = fold(columns, [int(column.max(initial=0)) + 1 for column in columns])
+    total = np.bincount(number, counts, len(firsts)).astype(np.int64)
+    return [np.ascontiguousarray(column[firsts], dtype=np.int32) for column in columns], total
+
+
+def _merge(numbers: list[list[Ids]], counts: list[Ints]) -> tuple[list[list[Ids]], list[Ints]]:
+    columns = [np.concatenate(parts) for parts in zip(*numbers, strict=True)]
+    merged, count = add_up(columns, np.concatenate(counts))
+    return [merged], [count]
+
+
+EACH_ROW = np.zeros(0, dtype=np.int64)  # counts of rows that count once each

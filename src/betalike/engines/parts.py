@@ -1,0 +1,92 @@
+"""One part of a table, published on its own: its exact rows are coded, split into classes, and labelled.
+
+The part was planned on coarse cells, so that it keeps the promise as a whole; the classes that it is split into keep
+it with the caps of the whole table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.engines.cells import make_cells
+from betalike.engines.coarse import Coarse
+from betalike.engines.coding import ValueCodes, code_quasi_identifier
+from betalike.engines.memory import class_columns
+from betalike.randomness import Randomness
+from betalike.schema import Kind, Schema
+from betalike.table import Cells, Ids, Ints, Plan, fold, shuffled_slots
+from betalike.table_kernels import hand_out
+from betalike.verification import Layout
+
+Refine = Callable[[Cells], Plan]
+
+
+@dataclass(frozen=True)
+class PartPublisher:
+    """What is needed to publish a part wherever its rows are: the axes of the table, its prior, and how to split."""
+
+    schema: Schema
+    axes: tuple[Axis, ...]
+    sensitive: Axis
+    value_codes: ValueCodes
+    published: pl.Series
+    table_counts: Ints
+    refine: Refine | None
+    layout: Layout
+
+    @staticmethod
+    def of(schema: Schema, coarse: Coarse, refine: Refine | None, layout: Layout) -> PartPublisher:
+        """For the parts of a table in coarse cells; without `refine`, parts are classes already."""
+        cells = coarse.cells
+        shown = coarse.published.alias(schema.sensitive.name)
+        counts = cells.value_counts
+        return PartPublisher(schema, cells.axes, cells.sensitive, coarse.value_codes, shown, counts, refine, layout)
+
+    def __call__(self, rows: pl.DataFrame, sets: Ids | None, randomness: Randomness) -> tuple[pl.DataFrame, int]:
+        """The published rows of some rows of the table, and their number of classes; `sets` are classes, if given."""
+        coded = [self._code(rows[a.name], i) for i, a in enumerate(self.schema.quasi_identifiers)]
+        values = self.value_codes(rows[self.schema.sensitive.name])
+        axes = [axis for axis, _ in coded]
+        cells, cell = make_cells(self.schema, axes, self.sensitive, [*(codes for _, codes in coded), values])
+        cells = replace(cells, table_counts=self.table_counts)
+        plan, ec = self._plan(cells, cell, randomness) if sets is None else _as_planned(cells, cell, sets)
+        columns = [column.gather(pl.Series(ec)) for column in label_series(plan, self.layout)]
+        kept = [rows[attribute.name] for attribute in self.schema.kept]
+        return pl.DataFrame([*columns, self.published.gather(pl.Series(values)), *kept]), plan.n_classes
+
+    def _code(self, column: pl.Series, place: int) -> tuple[Axis, Ids]:
+        """The codes of a column on the axis of the table; of numbers and dates, on one of the values that occur."""
+        attribute, axis = self.schema.quasi_identifiers[place], self.axes[place]
+        if isinstance(axis, HierarchyAxis):
+            told = replace(attribute, kind=Kind.CATEGORICAL, hierarchy=axis.hierarchy)
+            return axis, code_quasi_identifier(column, told)[1].astype(np.int32)
+        found, codes = code_quasi_identifier(column, replace(attribute, kind=axis.kind, domain=None))
+        assert isinstance(axis, OrderedAxis)
+        assert isinstance(found, OrderedAxis)
+        return replace(axis, values=found.values, has_missing=found.has_missing), codes.astype(np.int32)
+
+    def _plan(self, cells: Cells, cell: Ids, randomness: Randomness) -> tuple[Plan, Ids]:
+        assert self.refine is not None
+        plan = self.refine(cells)
+        return plan, hand_out(cell, *shuffled_slots(plan, randomness))
+
+
+def _as_planned(cells: Cells, cell: Ids, sets: Ids) -> tuple[Plan, Ids]:
+    """Classes that are planned already, numbered anew."""
+    _, ec = np.unique(sets, return_inverse=True)
+    n_classes = int(ec.max()) + 1
+    firsts, number = fold([cell, ec], [len(cells.count), n_classes])
+    count = np.bincount(number, minlength=len(firsts)).astype(np.int64)
+    return Plan(cells, cell[firsts], count, ec[firsts].astype(np.int32), n_classes), ec.astype(np.int32)
+
+
+def label_series(plan: Plan, layout: Layout) -> list[pl.Series]:
+    """The published columns of the quasi-identifiers, with one entry for each class."""
+    low, high = (side.astype(np.int64) for side in plan.boxes)
+    axes: Sequence[Axis] = plan.cells.axes
+    return [column for i, axis in enumerate(axes) for column in class_columns(axis, low[:, i], high[:, i], layout)]

@@ -1,0 +1,1 @@
+"""The engine on Spark: counts come to the driver, rows never do."""

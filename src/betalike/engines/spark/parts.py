@@ -1,0 +1,159 @@
+"""A Spark table in coarse cells, and its parts as independent problems for the workers.
+
+As everywhere here, a task that is run again gives the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from betalike.engines.coarse import Bins, Coarse, Column, code_coarsely, count_coarsely, make_bins, widen
+from betalike.engines.coding import ValueCodes, ordered_numbers
+from betalike.engines.combinations import Combinations, Tally
+from betalike.engines.parts import PartPublisher
+from betalike.engines.spark.rows import NUMBER, quoted, to_polars, without_cells
+from betalike.randomness import SeededRandomness
+from betalike.schema import Schema
+from betalike.table import Ids
+
+SparkFrame = Any
+Batches = Iterator[Any]
+
+COUNT, CELL, PART, CHANCE = "betalike count", "betalike cell", "betalike part", "betalike chance"
+MOST_COARSE = 2_000_000  # cells that are sent to every worker
+SAMPLE_ROWS = 200_000
+
+
+@dataclass(frozen=True)
+class KnownValues:
+    """A column that is coded value by value, with the numbers that were given on the driver; 0 is missing."""
+
+    values: pl.Series
+
+    @property
+    def size(self) -> int:
+        """Above all numbers."""
+        return len(self.values)
+
+    def number(self, column: pl.Series) -> Ids:
+        """The number of each row's value."""
+        return np.asarray(ValueCodes(self.values.slice(1), np.arange(1, self.size), 0)(column), dtype=np.int32)
+
+
+def count_on_spark(table: SparkFrame, schema: Schema, most: int, values_of: Callable[[str], Combinations]) -> Coarse:
+    """Count coarse cells: bins from a sample, cells on the workers, only so many of them on the driver."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    names = [*schema.quasi_identifier_names, schema.sensitive.name]
+    table = table.select([F.col(quoted(name)) for name in names])
+    n_rows, most = table.count(), min(most, MOST_COARSE)
+    share = min(SAMPLE_ROWS / n_rows, 1.0)
+    sample = to_polars(table.sample(share, seed=1) if share < 1 else table)
+    found = make_bins(schema, sample)
+    columns: dict[str, Column] = {
+        name: column if isinstance(column, Bins) else KnownValues(values_of(name).values[name])
+        for name, column in found.items()
+    }
+    count_coarsely(
+        [sample], columns, schema, max(int(most * share), 1000)
+    )  # which makes bins as wide as they should be
+    for name, low, high in _ends(table, columns):
+        column = columns[name]
+        assert isinstance(column, Bins)
+        column.low, column.high = low, high
+    while True:
+        coded = table.mapInArrow(_coding(columns), ", ".join(f"c{place} int" for place in range(len(names))))
+        grouped = coded.groupBy(coded.columns).agg(F.count(F.lit(1)).alias(COUNT))
+        cells = to_polars(grouped.limit(most + 1))
+        if cells.height <= most:
+            break
+        widen(columns, cells.height)
+    tally = Tally(len(names))
+    numbers = [cells[name].to_numpy() for name in coded.columns]
+    tally.add(numbers, [column.size for column in columns.values()], cells[COUNT].to_numpy().astype(np.int64))
+    return code_coarsely(columns, schema, tally)
+
+
+def _each_batch(change: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Batches], Batches]:
+    """A function of frames as Spark takes it: of batches that come one after the other."""
+
+    def run(batches: Batches) -> Batches:
+        with without_cells():
+            for batch in batches:
+                changed = change(pl.DataFrame(pl.from_arrow(batch)))
+                yield from changed.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
+
+    return run
+
+
+def _coding(columns: dict[str, Column]) -> Callable[[Batches], Batches]:
+    def code(frame: pl.DataFrame) -> pl.DataFrame:
+        return pl.DataFrame([pl.Series(f"c{i}", c.number(frame[name])) for i, (name, c) in enumerate(columns.items())])
+
+    return _each_batch(code)
+
+
+def _ends(table: SparkFrame, columns: dict[str, Column]) -> Iterator[tuple[str, float, float]]:
+    """The least and the greatest number of each column of bins."""
+    binned = {name: column.kind for name, column in columns.items() if isinstance(column, Bins)}
+    if not binned:
+        return
+
+    def ends(frame: pl.DataFrame) -> pl.DataFrame:
+        numbers = {name: ordered_numbers(frame[name], kind).cast(pl.Float64) for name, kind in binned.items()}
+        names = pl.Series("name", list(binned), dtype=pl.String)
+        low = pl.Series("low", [column.min() for column in numbers.values()], dtype=pl.Float64)
+        high = pl.Series("high", [column.max() for column in numbers.values()], dtype=pl.Float64)
+        return pl.DataFrame([names, low, high])
+
+    found = (
+        table.mapInArrow(_each_batch(ends), "name string, low double, high double")
+        .groupBy("name")
+        .agg({"low": "min", "high": "max"})
+    )
+    for row in to_polars(found).iter_rows(named=True):
+        yield row["name"], row["min(low)"], row["max(high)"]
+
+
+def with_cells(rows: SparkFrame, coarse: Coarse) -> SparkFrame:
+    """Rows with the coarse cell of each."""
+    from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
+
+    shared = rows.sparkSession.sparkContext.broadcast(coarse)
+
+    def find(frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.with_columns(pl.Series(CELL, shared.value.find(frame).astype(np.int32)))
+
+    return rows.mapInArrow(_each_batch(find), T.StructType([*rows.schema.fields, T.StructField(CELL, T.IntegerType())]))
+
+
+def publish_on_workers(
+    rows: SparkFrame, publisher: PartPublisher, schema: Any, ec: str, are_classes: bool
+) -> SparkFrame:
+    """The published rows of each part, with their numbers; rows are taken in an order that a secret decides."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    types = to_arrow_schema(schema)
+
+    def run(part: Any) -> Any:
+        with without_cells():
+            frame = pl.DataFrame(pl.from_arrow(part)).sort(CHANCE, NUMBER)
+            sets = frame[ec].to_numpy() if are_classes else None
+            made, _ = publisher(frame, sets, SeededRandomness(0))  # the order of rows is random, so slots need not be
+            return made.with_columns(frame[NUMBER]).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(types)
+
+    return rows.groupBy(quoted(PART)).applyInArrow(run, schema)
+
+
+def in_turns(release: SparkFrame, names: Sequence[str], n_turns: int) -> Iterator[SparkFrame]:
+    """Rows of a release, some classes at a time; `names` are the columns of its labels."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    number = F.pmod(F.xxhash64(*(F.col(quoted(name)) for name in names)), F.lit(n_turns))
+    for turn in range(n_turns):
+        yield release.where(number == turn)

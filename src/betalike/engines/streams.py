@@ -1,0 +1,148 @@
+"""Rows that pass by in batches: written to a file without ever being together, read back, and told apart."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from betalike.engines.exact_rows import as_plain_text, is_plain_number
+from betalike.engines.memory import TIMES_AS_TEXT, cannot_write
+from betalike.errors import GuaranteeError
+from betalike.publication import Format
+
+BATCH_ROWS = 1_000_000
+PART_ROWS = 2_000_000
+GROUP_ROWS = 250_000
+UNREADABLE = "what was written cannot be read back. Nothing was published."
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows that are made when they are wanted; what does not fit in memory meanwhile goes to the folder given."""
+
+    schema: pl.Schema
+    make: Callable[[Path], Iterator[pl.DataFrame]]
+
+
+def sink(stream: Stream, path: Path, form: Format) -> None:
+    """Write a stream: to a CSV file, to a Parquet file, or to a folder of these if the rows are many."""
+    scratch = path.with_name(f".{path.name}.rows")
+    remove(path)
+    try:
+        scratch.mkdir(exist_ok=True)
+        if form is Format.PARQUET:
+            _write_parts(stream.make(scratch), path)
+        else:
+            _write_csv(stream.make(scratch), path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise cannot_write(path, error) from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def remove(path: Path) -> None:
+    """Remove what was written before, a file or a folder."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+
+
+def _write_parts(batches: Iterator[pl.DataFrame], path: Path) -> None:
+    """One part is written while the next is made."""
+    path.mkdir()
+    with ThreadPoolExecutor(1) as pool:
+        written: list[Future[None]] = []
+        for number, part in enumerate(_parts(batches)):
+            written.append(pool.submit(_write_part, part, path / f"part-{number:05}.parquet"))
+            if number:
+                written[number - 1].result()
+        for done in written:
+            done.result()
+    parts = list(path.iterdir())
+    if len(parts) == 1:
+        single = path.with_name(f".{path.name}.single")
+        parts[0].rename(single)
+        path.rmdir()
+        single.rename(path)
+
+
+def _write_part(part: pl.DataFrame, path: Path) -> None:
+    part.write_parquet(path, row_group_size=GROUP_ROWS)  # groups are written side by side
+
+
+def _parts(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Batches together, as many rows as a file of the release is to have."""
+    gathered: list[pl.DataFrame] = []
+    for batch in batches:
+        gathered.append(batch)
+        if sum(each.height for each in gathered) >= PART_ROWS:
+            yield pl.concat(gathered)
+            gathered = []
+    if gathered:
+        yield pl.concat(gathered)
+
+
+def _write_csv(batches: Iterator[pl.DataFrame], path: Path) -> None:
+    with path.open("wb") as file:
+        for number, batch in enumerate(batches):
+            batch.with_columns(TIMES_AS_TEXT).write_csv(file, include_header=number == 0)
+
+
+def rows_of_files(path: Path, n_rows: int) -> dict[str, int]:
+    """The files of a release of so many rows, and how many rows each has."""
+    if not path.is_dir():
+        return {path.name: n_rows}
+    counted = {file.name: pl.scan_parquet(file).select(pl.len()).collect().item() for file in sorted(path.iterdir())}
+    return {f"{path.name}/{name}": int(rows) for name, rows in counted.items()}
+
+
+def scan_release(path: Path, form: Format) -> pl.LazyFrame:
+    """A written release as a lazy frame; what CSV cannot tell is text."""
+    return pl.scan_parquet(path) if form is Format.PARQUET else pl.scan_csv(path, infer_schema=False)
+
+
+def written_names(path: Path, form: Format) -> list[str]:
+    """The columns of a written release."""
+    try:
+        return scan_release(path, form).collect_schema().names()
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise GuaranteeError(UNREADABLE) from error
+
+
+def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
+    """The columns of a written release, batch by batch, in their types where the format can tell them.
+
+    Repeated texts and whole numbers stay as they are even where text is asked for.
+    """
+    try:
+        if form is Format.PARQUET:
+            table = pl.scan_parquet(path).select(list(types))
+            found = table.collect_schema()
+            table = table.select(
+                pl.col(name) if dtype != pl.String or _is_told_apart(found[name]) else pl.col(name).cast(dtype)
+                for name, dtype in types.items()
+            )
+        else:
+            known = {name: dtype if is_plain_number(dtype) else pl.String for name, dtype in types.items()}
+            table = pl.scan_csv(path, schema_overrides=known).select(list(types))
+        yield from table.collect_batches(chunk_size=rows, maintain_order=True)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise GuaranteeError(UNREADABLE) from error
+
+
+def _is_told_apart(dtype: pl.DataType) -> bool:
+    """Whether values of a type differ just where their texts do."""
+    return dtype == pl.Categorical or dtype.is_integer()
+
+
+def fingerprint(rows: pl.DataFrame, as_text: Collection[str] = ()) -> int:
+    """A number that rows add up to (modulo 2^64), whatever their order, and whatever CSV cannot tell of their types."""
+    alike = [c if is_plain_number(c.dtype) and c.name not in as_text else as_plain_text(c) for c in rows]
+    return int(pl.DataFrame(alike).hash_rows(seed=1).to_numpy().sum(dtype=np.uint64))

@@ -1,0 +1,259 @@
+"""Sets of sensitive values that are promised together: values by themselves, nodes of a hierarchy, intervals."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.errors import ParameterError, SchemaError, suggestion
+from betalike.joint import JointAxis
+from betalike.models.verdict import check_positive
+from betalike.schema import Kind
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Sets of values, each an interval of places, and the value at each place; a value may have several places."""
+
+    order: Ints
+    first: Ints
+    last: Ints
+
+    @staticmethod
+    def of(members: Sequence[Sequence[int]]) -> Sets:
+        """Sets with these values."""
+        ends = np.cumsum([len(values) for values in members], dtype=np.int64)
+        order = np.array([value for values in members for value in values], dtype=np.int64)
+        return Sets(order, np.append(0, ends[:-1]), ends - 1)
+
+    def totals(self, counts: Ints) -> Ints:
+        """How often the values of each set occur together."""
+        up_to = np.append(0, np.cumsum(counts[self.order]))
+        return np.asarray(up_to[self.last + 1] - up_to[self.first])
+
+    def of_value(self, n_values: int) -> Ints | None:
+        """The one set of each value; None if a value is in several of them."""
+        if len(self.order) != n_values or (self.last - self.first + 1).sum() != n_values:
+            return None
+        number = np.empty(n_values, dtype=np.int64)
+        number[self.order] = np.repeat(np.arange(len(self.first)), self.last - self.first + 1)
+        return number
+
+    def narrowest(self, caps: NDArray[np.float64], n_values: int) -> Ints:
+        """For each value the set with the least cap that it is in."""
+        least, chosen = np.full(len(self.order), np.inf), np.zeros(len(self.order), dtype=np.int64)
+        for number in range(len(self.first)):
+            places = slice(self.first[number], self.last[number] + 1)
+            chosen[places] = np.where(caps[number] < least[places], number, chosen[places])
+            least[places] = np.minimum(caps[number], least[places])
+        by_cap = np.argsort(-least, kind="stable")  # the least is written last
+        found = np.zeros(n_values, dtype=np.int64)
+        found[self.order[by_cap]] = chosen[by_cap]
+        return found
+
+
+@dataclass(frozen=True)
+class Values:
+    """Every value by itself: likeness as the paper defines it."""
+
+    @property
+    def suffix(self) -> str:
+        """Nothing: this is what a promise is about unless it says otherwise."""
+        return ""
+
+    @property
+    def parameters(self) -> dict[str, float | str | bool | list[str]]:
+        """None."""
+        return {}
+
+    def sets(self, sensitive: Axis, n_values: int) -> Sets:
+        """One set for each value."""
+        every = np.arange(n_values)
+        return Sets(every, every, every)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The values under each of some nodes together, and every value under none of them by itself. Paper: Section 7.
+
+    With values, each value is promised by itself too.
+    """
+
+    groups: tuple[str, ...]
+    with_values: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.groups or any(not isinstance(label, str) or not label for label in self.groups):
+            raise ParameterError("groups must be a list of nodes of the sensitive column's hierarchy, by their labels.")
+        if len(set(self.groups)) < len(self.groups):
+            raise ParameterError("groups names a node twice. Name each once.")
+
+    @property
+    def suffix(self) -> str:
+        """What the promise is about, in its name."""
+        return "-of-groups"
+
+    @property
+    def parameters(self) -> dict[str, float | str | bool | list[str]]:
+        """The chosen nodes."""
+        return {"groups": list(self.groups), "with_values": self.with_values}
+
+    def sets(self, sensitive: Axis, n_values: int) -> Sets:
+        """A set for each node, and for each value that is promised by itself."""
+        paths = sensitive.hierarchy.paths if isinstance(sensitive, HierarchyAxis) else ()
+        members = [[leaf for leaf, path in enumerate(paths) if label in path[:-1]] for label in self.groups]
+        grouped = {leaf for leaves in members for leaf in leaves}
+        alone = [[value] for value in range(n_values) if self.with_values or value not in grouped]
+        return Sets.of([*(leaves for leaves in members if leaves), *alone])
+
+    def check(self, sensitive: Axis) -> None:
+        """Refuse nodes that the sensitive column's hierarchy does not have, or that hold everything."""
+        if not isinstance(sensitive, HierarchyAxis) or not sensitive.is_declared:
+            raise ParameterError(
+                f"groups are nodes of a hierarchy, but the sensitive column '{sensitive.name}' has none. Give one: "
+                f"{sensitive.name}.csv in the folder of hierarchies, or in the mapping of hierarchies."
+            )
+        paths = sensitive.hierarchy.paths
+        known = sorted({label for path in paths for label in path[1:-1]})
+        for label in self.groups:
+            n_under = sum(label in path[:-1] for path in paths)
+            if not n_under:
+                raise ParameterError(
+                    f"the hierarchy of '{sensitive.name}' has no node '{label}' with values of the table under it. "
+                    f"Choose from: {', '.join(known) or 'none'}.{suggestion(label, known)}"
+                )
+            if n_under == sensitive.size:
+                raise ParameterError(
+                    f"all values of the table are under the node '{label}', so its share is 100 % everywhere and "
+                    "nothing is promised. Choose nodes further down."
+                )
+
+
+@dataclass(frozen=True)
+class Windows:
+    """All values in any interval of a given width together, wherever it lies between the least and the greatest value.
+
+    With values, each value is promised by itself too. A missing value is always by itself. Paper: Sections 7 and 8.
+    """
+
+    width: float
+    with_values: bool = False
+
+    def __post_init__(self) -> None:
+        check_positive("width", self.width, 5000)
+
+    @property
+    def suffix(self) -> str:
+        """What the promise is about, in its name."""
+        return "-of-intervals"
+
+    @property
+    def parameters(self) -> dict[str, float | str | bool | list[str]]:
+        """The width."""
+        return {"width": float(self.width), "with_values": self.with_values}
+
+    def sets(self, sensitive: Axis, n_values: int) -> Sets:
+        """A set for each interval that holds other values than the others, and for each value by itself."""
+        numbers = _numbers(sensitive)
+        intervals = windows(numbers, self._exact_width)
+        alone = range(n_values) if self.with_values else range(len(numbers), n_values)
+        ends = np.array(sorted({*intervals, *((value, value) for value in alone)}), dtype=np.int64)
+        return Sets(np.arange(n_values), *np.ascontiguousarray(ends.T))
+
+    @cached_property
+    def _exact_width(self) -> Fraction:
+        """The width as typed, as the values are taken too."""
+        return Fraction(repr(float(self.width)))
+
+    def check(self, sensitive: Axis) -> None:
+        """Refuse values without distances between them, and a width that takes in all of them."""
+        if not isinstance(sensitive, OrderedAxis) or sensitive.kind is Kind.DATETIME:
+            raise ParameterError(
+                f"a width needs numbers or dates, but the sensitive column '{sensitive.name}' holds "
+                f"{'moments' if sensitive.kind is Kind.DATETIME else 'categories'}. "
+                "Turn them into numbers or dates, or promise groups of values along a hierarchy (--groups)."
+            )
+        numbers = _numbers(sensitive)
+        if self._exact_width >= numbers[-1] - numbers[0]:
+            raise ParameterError(
+                f"the width is {self.width:g}, and no two values of '{sensitive.name}' are farther apart, so that one "
+                "interval holds everybody and nothing is promised. Choose a smaller width."
+            )
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Every value of each of several columns by itself, whatever the others are."""
+
+    columns: tuple[str, ...]
+
+    @property
+    def suffix(self) -> str:
+        """What the promise is about, in its name."""
+        return "-of-each-column"
+
+    @property
+    def parameters(self) -> dict[str, float | str | bool | list[str]]:
+        """The columns."""
+        return {"columns": list(self.columns)}
+
+    def sets(self, sensitive: Axis, n_values: int) -> Sets:
+        """For each value of each column, the combinations that it is in."""
+        codes = sensitive.codes if isinstance(sensitive, JointAxis) else np.arange(n_values)[:, None]
+        members = [np.flatnonzero(of_column == code) for of_column in codes.T for code in range(of_column.max() + 1)]
+        return Sets.of([combinations.tolist() for combinations in members])
+
+    def check(self, sensitive: Axis) -> None:
+        """Refuse other columns than those, and one with a single value."""
+        if not isinstance(sensitive, JointAxis) or sensitive.columns != self.columns:
+            raise ParameterError("the promise is not about these columns.")
+        for column, codes in zip(sensitive.columns, sensitive.codes.T, strict=True):
+            if codes.max() == 0:
+                raise SchemaError(
+                    f"the sensitive column '{column}' has 1 distinct value, so everybody's is known beforehand and "
+                    "there is nothing to protect. Leave it out, or choose a column with at least two values."
+                )
+
+
+Span = Values | Nodes | Windows | Columns
+
+
+def _numbers(sensitive: Axis) -> list[Fraction]:
+    """The values as typed: a machine's number is taken for the shortest decimal that it stands for."""
+    values = sensitive.values if isinstance(sensitive, OrderedAxis) else ()
+    return [Fraction(repr(float(value))) for value in values]
+
+
+def windows(numbers: Sequence[Fraction], width: Fraction) -> list[tuple[int, int]]:
+    """First and last of the values in each closed interval of this width between the least and the greatest value.
+
+    What an interval holds changes only where one of its ends meets a value, so it is enough to look there and between.
+
+    >>> windows([Fraction(n) for n in (0, 1, 5, 6)], Fraction(2))
+    [(0, 1), (1, 1), (2, 2), (2, 3)]
+    """
+    scale = 2 * math.lcm(width.denominator, *(number.denominator for number in numbers))
+    values, reach = [int(number * scale) for number in numbers], int(width * scale)
+    least, greatest = values[0], values[-1] - reach
+    meets = sorted({start for value in values for start in (value, value - reach) if least <= start <= greatest})
+    between = [(one + other) // 2 for one, other in itertools.pairwise(meets)]
+    found: list[tuple[int, int]] = []
+    first, last = 0, -1
+    for start in sorted([*meets, *between]):
+        while values[first] < start:
+            first += 1
+        while last + 1 < len(values) and values[last + 1] <= start + reach:
+            last += 1
+        if last >= first and (first, last) not in found[-1:]:
+            found.append((first, last))
+    return found

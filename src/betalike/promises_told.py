@@ -1,0 +1,111 @@
+"""The promise that a certificate tells of, made anew from what it tells alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis, parse_values
+from betalike.certificate import Certificate, Promise
+from betalike.distances import Ground
+from betalike.engines.joint import joint_axis
+from betalike.errors import CertificateError, InputError
+from betalike.hierarchy import Hierarchy
+from betalike.models import (
+    MODELS,
+    AnyLikeness,
+    Closeness,
+    DisclosureForLikeness,
+    Model,
+    ToldCap,
+    WiderLikeness,
+    make_capped,
+    make_model,
+    of_each_column,
+)
+from betalike.models.sets import Columns, Nodes, Windows
+from betalike.models.wider import TWO_SIDED
+from betalike.schema import Kind
+
+
+def promised_model(certificate: Certificate) -> Model:
+    """The promise that a certificate tells of."""
+    promise = certificate.promise
+    try:
+        model = _make(promise, sum(certificate.prior_counts.values()))
+        if certificate.table.sensitive_columns and isinstance(model, AnyLikeness):
+            model = of_each_column(model, certificate.table.sensitive_columns)
+    except (InputError, TypeError) as error:
+        raise CertificateError(f"the promise that the certificate tells of cannot be: {error}") from error
+    if model is None or isinstance(model, DisclosureForLikeness) or model.name != promise.model:
+        raise CertificateError("the certificate tells of a promise that this version of betalike does not know.")
+    if model.parameters.get("columns") != promise.parameters.get("columns"):
+        raise CertificateError("the certificate's promise is about other columns than its table has.")
+    return model
+
+
+def _make(promise: Promise, n_rows: int) -> Model | DisclosureForLikeness | None:
+    """The promise, of whichever columns; None if nothing is known by its name."""
+    name = promise.model.removeprefix(TWO_SIDED).partition("-likeness")[0]
+    parameters = {parameter: told for parameter, told in promise.parameters.items() if parameter != "columns"}
+    if name == "capped":
+        return make_capped(promise.beta, ToldCap.of(promise.caps, n_rows), promise.k, parameters)
+    return make_model(name, promise.k, {"beta": promise.beta, **parameters}) if name in MODELS else None
+
+
+def promised_axis(certificate: Certificate, model: Model) -> Axis:
+    """The sensitive values of a certificate, in its order, with the distances or sets that the promise is about."""
+    name, labels = certificate.table.sensitive, list(certificate.prior_counts)
+    span = model.span if isinstance(model, WiderLikeness) else None
+    ground = model.ground if isinstance(model, Closeness) else Ground.EQUAL
+    if ground is None:
+        raise CertificateError("the certificate promises t-closeness, but does not tell by which distances.")
+    is_ordered = ground is Ground.ORDERED or isinstance(span, Windows)
+    if is_ordered and not _are_in_order(labels):
+        raise CertificateError("the sensitive values in the certificate are not in the order that its distances need.")
+    if isinstance(span, Columns):
+        axis: Axis = joint_axis(name, span.columns, labels)
+    elif isinstance(span, Nodes):
+        axis = _tree_axis(name, labels, certificate.promise.hierarchy)
+    elif isinstance(span, Windows):
+        axis = _number_axis(name, labels)
+    elif ground is Ground.HIERARCHICAL:
+        return _tree_axis(name, labels, certificate.promise.hierarchy)
+    else:
+        return OrderedAxis(name, Kind.REAL, np.arange(len(labels)), (0.0, len(labels) - 1.0))
+    try:
+        span.check(axis)
+    except InputError as error:
+        raise CertificateError(f"the promise that the certificate tells of cannot be: {error}") from error
+    return axis
+
+
+def _tree_axis(name: str, labels: list[str], rows: list[list[str]]) -> HierarchyAxis:
+    try:
+        tree = Hierarchy.from_rows(rows, source="the certificate's hierarchy")
+    except InputError as error:
+        raise CertificateError(f"the hierarchy in the certificate is none: {error}") from error
+    has_missing = "" in labels
+    if [*tree.leaves, *([""] if has_missing else [])] != labels:
+        raise CertificateError("the hierarchy in the certificate is not of the sensitive values that it tells.")
+    return HierarchyAxis(name, tree, has_missing, is_declared=True)
+
+
+def _number_axis(name: str, labels: list[str]) -> OrderedAxis:
+    """The axis of numbers, or of dates, which count days."""
+    texts = [label for label in labels if label != ""]
+    for kind in (Kind.REAL, Kind.DATE):
+        try:
+            numbers = parse_values(texts, kind)
+        except ValueError:
+            continue
+        if len(numbers) and np.isfinite(numbers).all():
+            return OrderedAxis(name, kind, numbers, (numbers[0], numbers[-1]), len(texts) < len(labels))
+    raise CertificateError("the certificate promises intervals, but its sensitive values are no numbers or dates.")
+
+
+def _are_in_order(labels: list[str]) -> bool:
+    """Whether values ascend, numbers as numbers and dates as text, with a missing one at the end."""
+    texts = pl.Series(labels[:-1] if labels[-1] == "" else labels, dtype=pl.String)
+    numbers = texts.cast(pl.Float64, strict=False)
+    return "" not in texts and bool((texts if numbers.null_count() else numbers).is_sorted())

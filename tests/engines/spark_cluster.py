@@ -1,0 +1,87 @@
+"""A Spark cluster on this machine: a master and two workers on loopback, stopped by their process ids."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyspark
+
+from betalike.engines.spark.session import _bundled_java
+
+CLASSES = "org.apache.spark.deploy"
+
+
+def without_java(folder: Path) -> dict[str, str]:
+    """An environment in which there is no Java on the path: all programs of the usual folders but that one."""
+    programs = folder / "programs"
+    programs.mkdir()
+    for home in ("/usr/bin", "/bin"):
+        for program in Path(home).iterdir():
+            link = programs / program.name
+            if program.name != "java" and not os.path.lexists(link):
+                link.symlink_to(program)
+    kept = {name: value for name, value in os.environ.items() if name not in ("JAVA_HOME", "SPARK_LOCAL_IP")}
+    return {**kept, "PATH": str(programs), "PYSPARK_PYTHON": sys.executable}
+
+
+class Cluster:
+    """A master and two workers, each a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = {**without_java(folder), "JAVA_HOME": str(_bundled_java()), "SPARK_LOCAL_IP": "127.0.0.1"}
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def start(self) -> None:
+        self._run("master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0", name="master")
+        self.master = self._told("master", r"Starting Spark master at (spark://\S+)")
+        for name in ("worker-0", "worker-1"):
+            options = ("--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", "0")
+            self._run("worker.Worker", *options, "--work-dir", str(self.folder / name), self.master, name=name)
+        for name in ("worker-0", "worker-1"):
+            self._told(name, r"(Successfully registered) with master")
+
+    def _run(self, main: str, *words: str, name: str) -> None:
+        program = Path(pyspark.__file__).parent / "bin" / "spark-class"
+        command = [str(program), f"{CLASSES}.{main}", *words]
+        with (self.folder / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, env=self.environment, cwd=self.folder, start_new_session=True
+            )
+        self.processes.append(process)
+
+    def _told(self, name: str, pattern: str) -> str:
+        """What a process says of itself, once it does."""
+
+        def found() -> str | None:
+            match = re.search(pattern, (self.folder / f"{name}.log").read_text())
+            return match.group(1) if match else None
+
+        return wait_for(found, f"{name} of the Spark cluster")
+
+    def kill_worker(self) -> None:
+        """Kill one worker, and the executors that it started, without a warning."""
+        os.killpg(self.processes[1].pid, signal.SIGKILL)
+
+    def stop(self) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def wait_for(found: Callable[[], str | None], what: str, seconds: float = 120) -> str:
+    """What is found at last; the tests take as long as the machine needs, but not forever."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if (result := found()) is not None:
+            return result
+        time.sleep(0.2)
+    raise TimeoutError(f"the {what} did not come")

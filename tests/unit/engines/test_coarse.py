@@ -1,0 +1,145 @@
+"""Tables with more cells than memory: planned on coarse cells, split part by part, and as good as in memory."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import betalike
+from betalike.engines import outofcore
+from betalike.errors import GuaranteeError, InputError
+
+N_ROWS = 6000
+QIS = ["income", "height", "born", "work"]
+JOBS = ["cook", "nurse", "smith", "clerk"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Real numbers, whole numbers, dates and names, some of them missing; the illness depends on the income."""
+    rng = np.random.default_rng(3)
+    income = rng.lognormal(10, 1, N_ROWS)
+    illness = np.clip(np.rint(4 + 2 * (np.log(income) - 10) + rng.normal(size=N_ROWS)), 0, 7).astype(int)
+    day = datetime.date(1950, 1, 1)
+    frame = pl.DataFrame(
+        {
+            "income": pl.Series(income).set(pl.Series(rng.random(N_ROWS) < 0.05), None),
+            "height": rng.integers(140, 210, N_ROWS),
+            "born": [day + datetime.timedelta(days=int(days)) for days in rng.integers(0, 20_000, N_ROWS)],
+            "work": [JOBS[i] for i in rng.integers(0, 4, N_ROWS)],
+            "illness": [f"i{value}" for value in illness],
+            "row": np.arange(N_ROWS),
+        }
+    )
+    path = tmp_path_factory.mktemp("table") / "table.parquet"
+    frame.write_parquet(path, row_group_size=1000)
+    return path
+
+
+@pytest.fixture
+def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room for 1,500 cells, and for parts of 2,000 rows, of which 1,000 are counted again at once."""
+    for name, number in {"PER_CELL": 1500, "PER_PART_ROW": 2000, "PER_RECOUNTED_ROW": 1000}.items():
+        monkeypatch.setattr(outofcore, name, (1 << 30) // number)
+
+
+def publish(table: Path, out: Path, **more: Any) -> betalike.Release:
+    wanted = {"quasi_identifiers": QIS, "sensitive": "illness", "beta": 2, "engine": "outofcore", "memory": "1GB"}
+    return betalike.publish(table, out=out, seed=1, **{**wanted, **more})
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("scheme", ["seam", "lmondrian"])
+def test_the_loss_is_close_to_that_in_memory(table: Path, tmp_path: Path, scheme: str) -> None:
+    coarse = publish(table, tmp_path / "coarse", scheme=scheme).certificate
+    exact = publish(table, tmp_path / "exact", scheme=scheme, engine="memory").certificate
+    assert coarse["scheme"]["details"]["coarse_cells"] <= 1500
+    assert coarse["release"]["average_loss"] <= 1.1 * exact["release"]["average_loss"]
+    assert betalike.verify(tmp_path / "coarse", original=table).holds
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_schemes_that_cannot_part_a_table_publish_it_from_coarse_cells(table: Path, tmp_path: Path) -> None:
+    certificate = publish(table, tmp_path / "release", scheme="burel").certificate
+    assert certificate["scheme"]["details"]["coarse_cells"] <= 1500
+    assert certificate["scheme"]["details"]["buckets"] > 1
+    assert betalike.verify(tmp_path / "release", original=table).holds
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("layout", ["labels", "bounds"])
+def test_a_release_in_every_form_is_verified(table: Path, tmp_path: Path, form: str, layout: str) -> None:
+    release = publish(table, tmp_path / "release", format=form, layout=layout)
+    assert release.certificate["scheme"]["details"]["parts"] > 1
+    assert betalike.verify(tmp_path / "release", original=table).holds
+    audited = betalike.audit(
+        tmp_path / "release" / f"published.{form}", quasi_identifiers=QIS, sensitive="illness", original=table, beta=2
+    )
+    assert audited.holds
+    assert audited.audit.classes == release.certificate["release"]["classes"]
+    also = release.certificate["also"]
+    assert (also["k"], also["t"], also["basic_beta"]) == pytest.approx(
+        (audited.audit.k, audited.audit.t, audited.audit.basic_beta)
+    )
+    assert (also["average_l"], also["average_t"]) == pytest.approx((audited.audit.average_l, audited.audit.average_t))
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("scheme", ["seam", "lmondrian"])
+def test_every_row_lies_within_its_labels(table: Path, tmp_path: Path, scheme: str) -> None:
+    publish(table, tmp_path / "release", scheme=scheme, keep=["row"], layout="bounds", format="parquet")
+    published = pl.read_parquet(tmp_path / "release" / "published.parquet")
+    assert published["row"].to_list() != list(range(N_ROWS))
+    both = published.join(pl.read_parquet(table), on="row", suffix=" before")
+    assert both.height == N_ROWS
+    assert (both["illness"] == both["illness before"]).all()
+    for name in ("income", "height", "born"):
+        value = both[name].cast(pl.String) if name == "born" else both[name]
+        low, high = both[f"{name}_low"], both[f"{name}_high"]
+        assert ((low <= value) & (value <= high)).fill_null(value.is_null()).all()
+    assert (both["work"].is_in(["*"]) | (both["work"] == both["work before"])).all()
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_the_same_seed_gives_the_same_rows(table: Path, tmp_path: Path) -> None:
+    rows = [publish(table, tmp_path / name, format="parquet").frame.collect().rows() for name in ("one", "two")]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_rows_that_are_written_otherwise_are_not_published(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scan(*arguments: Any) -> Any:
+        for batch in written(*arguments):
+            yield batch.with_columns(pl.lit("*").alias("work"))
+
+    written = outofcore.scan_written
+    monkeypatch.setattr(outofcore, "scan_written", scan)
+    with pytest.raises(GuaranteeError, match="the labels that were written are not those planned"):
+        publish(table, tmp_path / "release", scheme="lmondrian")
+    assert not (tmp_path / "release").exists()
+
+
+def test_names_cannot_be_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outofcore, "PER_CELL", (1 << 30) // 100)
+    rng = np.random.default_rng(1)
+    names = pl.DataFrame({"name": [f"n{i}" for i in rng.integers(0, 400, 2000)], "illness": rng.integers(0, 4, 2000)})
+    names.write_parquet(tmp_path / "names.parquet")
+    with pytest.raises(InputError, match="no numbers that could be put together"):
+        publish(tmp_path / "names.parquet", tmp_path / "release", quasi_identifiers=["name"])
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_a_declared_domain_is_kept_and_checked(table: Path, tmp_path: Path) -> None:
+    release = publish(table, tmp_path / "release", domains={"height": (100, 250)})
+    column = next(c for c in release.certificate["table"]["columns"] if c["name"] == "height")
+    assert column["domain"] == ["100", "250"]
+    with pytest.raises(InputError, match="'height' has values outside its declared domain"):
+        publish(table, tmp_path / "other", domains={"height": (150, 250)})

@@ -1,0 +1,193 @@
+"""Out of core: dictionaries and tallies against plain counting, rows in random order, releases like those in memory."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import betalike
+from betalike.datasets import census_like, census_like_hierarchies
+from betalike.engine_choice import choose_engine, memory_at_hand, parse_memory
+from betalike.engines import combinations
+from betalike.engines.combinations import Dictionary, Tally, count_combinations
+from betalike.engines.scattering import in_random_order
+from betalike.errors import FileError, ParameterError
+from betalike.randomness import randomness
+from betalike.release_checks import is_same
+
+QIS, SENSITIVE = ["age", "gender", "education"], "salary_class"
+VALUES = {
+    "texts": st.sampled_from(["a", "b", "", "é", None]),
+    "numbers": st.one_of(st.none(), st.integers(-3, 3)),
+    "far numbers": st.sampled_from([None, -(2**40), 0, 2**60]),
+    "reals": st.sampled_from([None, 0.5, float("nan"), -1e300]),
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@given(data=st.data())
+def test_a_dictionary_gives_each_value_one_number(kind: str, data: st.DataObject) -> None:
+    values = data.draw(st.lists(VALUES[kind], min_size=1, max_size=30))
+    dtype = {"texts": pl.String, "reals": pl.Float64}.get(kind, pl.Int64)
+    column = pl.Series("x", values, dtype=dtype)
+    size = data.draw(st.integers(1, 10))
+    dictionary = Dictionary()
+    parts = [column[begin : begin + size] for begin in range(0, len(column), size)]
+    numbers = np.concatenate([dictionary.number(part) for part in parts])
+    plain = [None if value in ("", None) or value != value else value for value in values]
+    assert [dictionary.values[int(number)] for number in numbers] == plain
+    assert dictionary.size == len(set(plain) | {None})
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 3), st.integers(0, 300)), min_size=1), min_size=1)
+)
+def test_a_tally_counts_whatever_sizes_grow_to(batches: list[list[tuple[int, int, int]]]) -> None:
+    tally = Tally(3)
+    sizes = [1, 1, 1]
+    for batch in batches:
+        columns = [np.array(column, dtype=np.int32) for column in zip(*batch, strict=True)]
+        sizes = [max(size, int(column.max()) + 1) for size, column in zip(sizes, columns, strict=True)]
+        tally.add(columns, sizes, np.zeros(0, dtype=np.int64))
+    found = dict(zip(zip(*(column.tolist() for column in tally.numbers), strict=True), tally.total, strict=True))
+    assert found == Counter(itertools.chain(*batches))
+
+
+@pytest.mark.parametrize("key_bits", [63, 12])
+def test_combinations_are_those_of_the_rows(key_bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(combinations, "KEY_BITS", key_bits)  # too few, and numbers are sorted and merged instead
+    monkeypatch.setattr(combinations, "MERGE_FROM", 100)
+    table = census_like(2000, seed=3).select(*QIS, SENSITIVE)
+    counted = count_combinations(table.iter_slices(300), table.columns)
+    found = dict(zip(counted.frame.rows(), counted.count.tolist(), strict=True))
+    assert found == Counter(table.rows())
+    for batch in table.iter_slices(300):
+        assert counted.frame[pl.Series(counted.find(batch))].rows() == batch.rows()
+
+
+def test_every_order_of_rows_is_equally_likely(tmp_path: Path) -> None:
+    seen: Counter[tuple[int, ...]] = Counter()
+    chance = randomness(4)
+    frame = pl.DataFrame({"x": range(4)})
+    for _ in range(2400):
+        parts = in_random_order(iter(frame.iter_slices(2)), 4, 16, tmp_path, chance)
+        seen[tuple(itertools.chain(*(part["x"].to_list() for part in parts)))] += 1
+    assert stats.chisquare([seen[order] for order in itertools.permutations(range(4))]).pvalue > 1e-3
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    return census_like(3000, seed=2).select(*QIS, SENSITIVE, "country")
+
+
+def publish(source: object, out: Path, **more: object) -> betalike.Release:
+    return betalike.publish(
+        source,
+        quasi_identifiers=QIS,
+        sensitive=SENSITIVE,
+        out=out,
+        **{"hierarchies": census_like_hierarchies(), "beta": 3, "seed": 1, "format": "parquet", "force": True, **more},
+    )
+
+
+def rows_of(folder: Path) -> Counter[tuple[object, ...]]:
+    return Counter(pl.scan_parquet(folder / "published.parquet").collect().rows())
+
+
+@pytest.mark.parametrize("kept", [[], ["country"]], ids=["", "kept"])
+@pytest.mark.parametrize("scheme", ["seam", "burel", "lmondrian", "perturb", "baseline"])
+def test_a_release_is_that_of_memory(scheme: str, kept: list[str], table: pl.DataFrame, tmp_path: Path) -> None:
+    table.write_parquet(tmp_path / "t.parquet")
+    options = {"scheme": scheme, "keep": kept}
+    inside = publish(tmp_path / "t.parquet", tmp_path / "a", engine="memory", **options)
+    outside = publish(tmp_path / "t.parquet", tmp_path / "b", engine="outofcore", **options)
+    assert rows_of(tmp_path / "a") == rows_of(tmp_path / "b")
+    for key in ("promise", "release", "also", "prior", "scheme", "table"):
+        assert is_same(inside.certificate[key], outside.certificate[key])
+    assert betalike.verify(tmp_path / "b", original=tmp_path / "t.parquet").holds
+    assert outside.engine is not None
+    assert outside.engine.name == "outofcore"
+
+
+@pytest.mark.parametrize("form", ["csv", "csv.gz", "latin", "folder", "pattern", "lazy"])
+def test_every_kind_of_source(form: str, table: pl.DataFrame, tmp_path: Path) -> None:
+    source: object = tmp_path / "t.csv"
+    texts = table.with_columns(pl.format("é{}", "education").alias("education")) if form == "latin" else table
+    text = texts.write_csv().encode()
+    if form == "csv":
+        (tmp_path / "t.csv").write_bytes(text)
+    elif form == "csv.gz":
+        (tmp_path / "t.csv").write_bytes(gzip.compress(text))
+    elif form == "latin":
+        (tmp_path / "t.csv").write_bytes(text.decode().encode("cp1252"))
+    elif form == "lazy":
+        source = table.lazy()
+    else:
+        (tmp_path / "parts").mkdir()
+        for place, part in enumerate(table.iter_slices(1100)):
+            part.write_parquet(tmp_path / "parts" / f"part-{place}.parquet")
+        source = tmp_path / "parts" if form == "folder" else tmp_path / "parts" / "part-*.parquet"
+    more = {"hierarchies": None} if form == "latin" else {}
+    publish(source, tmp_path / "a", engine="outofcore", **more)
+    publish(table if form == "lazy" else source, tmp_path / "b", engine="memory", **more)
+    same = [Counter(map(str, rows.elements())) for rows in (rows_of(tmp_path / "a"), rows_of(tmp_path / "b"))]
+    assert same[0] == same[1]
+    assert {path.name for path in tmp_path.iterdir()} <= {"t.csv", "parts", "a", "b"}  # nothing is left behind
+
+
+def test_many_rows_are_a_folder_of_files(table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("betalike.engines.streams.PART_ROWS", 1000)
+    monkeypatch.setattr("betalike.engines.outofcore.WRITTEN_ROWS", 500)
+    release = publish(table.lazy(), tmp_path / "a", engine="outofcore")
+    names = [f"published.parquet/part-0000{number}.parquet" for number in range(3)]
+    assert list(release.certificate["files"]) == names
+    assert betalike.verify(tmp_path / "a").holds
+    assert betalike.audit(tmp_path / "a", quasi_identifiers=QIS, sensitive=SENSITIVE).audit.rows == 3000
+    betalike.query(tmp_path / "a", "age < 40")
+    publish(table.lazy(), tmp_path / "a", engine="outofcore")  # replaces the folder
+    extra = tmp_path / "a" / "published.parquet" / "part-9.parquet"
+    extra.write_bytes((tmp_path / "a" / names[0]).read_bytes())
+    assert not betalike.verify(tmp_path / "a").holds
+    extra.unlink()
+    (tmp_path / "a" / names[1]).unlink()
+    assert not betalike.verify(tmp_path / "a").holds
+
+
+def test_the_engine_follows_from_the_size_and_the_memory(table: pl.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    table.write_parquet(path)
+    assert choose_engine(path, "auto", None, 4).name == "memory"
+    large = pl.concat([table] * 700)
+    large.write_parquet(path)
+    chosen = choose_engine(path, "auto", "256MB", 4)
+    assert chosen.name == "outofcore"
+    assert "256.0 MB allowed" in chosen.reason
+    assert choose_engine(table, "auto", "256MB", 4).name == "memory"
+    assert memory_at_hand() > 0
+
+
+@pytest.mark.parametrize("memory", ["two", "10MB", "", "-1GB", "2 GBit"])
+def test_memory_that_cannot_be_is_refused(memory: str) -> None:
+    with pytest.raises(ParameterError, match="memory is"):
+        parse_memory(memory)
+
+
+def test_what_cannot_be_out_of_core_is_refused(table: pl.DataFrame, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="name it with out"):
+        betalike.publish(table.lazy(), quasi_identifiers=QIS, sensitive=SENSITIVE, beta=3, engine="outofcore")
+    with pytest.raises(ParameterError, match="takes the path"):
+        publish(table, tmp_path / "a", engine="outofcore")
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(FileError):
+        publish(tmp_path / "t.parquet", tmp_path / "a", engine="outofcore")
+    assert not (tmp_path / "a").exists()
