@@ -1,0 +1,50 @@
+"""Spark frames go in, and Spark frames come out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyspark.sql
+import pytest
+from contract import QUICK_FOR_FEW_ROWS
+
+import betalike
+from betalike.datasets import census_like
+from betalike.engines.spark.session import start_session
+
+pytestmark = pytest.mark.xdist_group("spark")
+ASKED: dict[str, Any] = {"quasi_identifiers": ["age", "gender"], "sensitive": "salary_class", "beta": 4, "seed": 1}
+
+
+@pytest.fixture
+def frame(tmp_path: Path) -> pyspark.sql.DataFrame:
+    census_like(2000, seed=1).write_parquet(tmp_path / "table.parquet", compression="snappy")
+    session = start_session("local[1]")
+    for name, value in QUICK_FOR_FEW_ROWS.items():
+        session.conf.set(name, value)
+    return session.read.parquet((tmp_path / "table.parquet").as_uri())
+
+
+@pytest.mark.parametrize("scheme", ["seam", "lmondrian", "burel", "sabre", "perturb", "baseline"])
+def test_every_scheme_gives_a_spark_frame_with_the_rows_that_memory_gives(
+    frame: pyspark.sql.DataFrame, scheme: str
+) -> None:
+    asked = {**ASKED, "scheme": scheme}
+    if scheme == "sabre":
+        asked = {**asked, "beta": None, "t": 0.3}
+    release = betalike.publish(frame, **asked)
+    assert isinstance(release.frame, pyspark.sql.DataFrame)
+    expected = betalike.publish(census_like(2000, seed=1), **asked).frame
+    assert release.frame.columns == expected.columns
+    assert Counter(map(tuple, release.frame.collect())) == Counter(expected.rows())
+
+
+def test_a_release_in_a_folder_is_a_spark_frame_of_its_files(frame: pyspark.sql.DataFrame, tmp_path: Path) -> None:
+    release = betalike.publish(frame, out=tmp_path / "out", **ASKED)
+    assert isinstance(release.frame, pyspark.sql.DataFrame)
+    written = pl.read_parquet(tmp_path / "out" / "published.parquet").rows()
+    assert Counter(map(tuple, release.frame.collect())) == Counter(written)
+    assert betalike.verify(tmp_path / "out", original=census_like(2000, seed=1)).holds
