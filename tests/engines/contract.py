@@ -6,6 +6,7 @@ A new engine is one more line in ENGINES.
 from __future__ import annotations
 
 import datetime
+import os
 import shutil
 import sys
 from collections import Counter
@@ -41,6 +42,7 @@ def out_of_core(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
     )
 
 
+MASTER = "BETALIKE_TEST_MASTER"
 QUICK_FOR_FEW_ROWS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.codegen.wholeStage": "false",
@@ -50,8 +52,8 @@ QUICK_FOR_FEW_ROWS = {
 
 
 def on_spark(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
-    """From a folder of Parquet files, on this machine."""
-    session = start_session("local[1]")
+    """From a folder of Parquet files, on this machine, or on the cluster that the environment names."""
+    session = start_session(os.environ.get(MASTER, "local[1]"))
     for name in ("contract", "test_contract_exact"):
         if name in sys.modules:
             cloudpickle.register_pickle_by_value(sys.modules[name])  # workers do not know the tests

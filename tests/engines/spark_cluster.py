@@ -37,25 +37,26 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.environment = {**without_java(folder), "JAVA_HOME": str(_bundled_java()), "SPARK_LOCAL_IP": "127.0.0.1"}
-        self.processes: list[subprocess.Popen[bytes]] = []
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self) -> None:
         self._run("master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0", name="master")
         self.master = self._told("master", r"Starting Spark master at (spark://\S+)")
         for name in ("worker-0", "worker-1"):
-            options = ("--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", "0")
-            self._run("worker.Worker", *options, "--work-dir", str(self.folder / name), self.master, name=name)
-        for name in ("worker-0", "worker-1"):
-            self._told(name, r"(Successfully registered) with master")
+            self.start_worker(name)
+
+    def start_worker(self, name: str) -> None:
+        options = ("--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", "0")
+        self._run("worker.Worker", *options, "--work-dir", str(self.folder / name), self.master, name=name)
+        self._told(name, r"(Successfully registered) with master")
 
     def _run(self, main: str, *words: str, name: str) -> None:
         program = Path(pyspark.__file__).parent / "bin" / "spark-class"
         command = [str(program), f"{CLASSES}.{main}", *words]
         with (self.folder / f"{name}.log").open("wb") as log:
-            process = subprocess.Popen(
+            self.processes[name] = subprocess.Popen(
                 command, stdout=log, stderr=log, env=self.environment, cwd=self.folder, start_new_session=True
             )
-        self.processes.append(process)
 
     def _told(self, name: str, pattern: str) -> str:
         """What a process says of itself, once it does."""
@@ -66,15 +67,19 @@ class Cluster:
 
         return wait_for(found, f"{name} of the Spark cluster")
 
-    def kill_worker(self) -> None:
-        """Kill one worker, and the executors that it started, without a warning."""
-        os.killpg(self.processes[1].pid, signal.SIGKILL)
+    def executors(self, worker: str = "worker-*") -> set[Path]:
+        """The folders of the executors that a worker, or all, have started so far: worker-0/app-.../0."""
+        return set(self.folder.glob(f"{worker}/app-*/*"))
+
+    def kill(self, name: str) -> None:
+        """Kill a process, and the executors that it started, without a warning."""
+        if self.processes[name].poll() is None:
+            os.killpg(self.processes[name].pid, signal.SIGKILL)
+        self.processes[name].wait()
 
     def stop(self) -> None:
-        for process in self.processes:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        for name in self.processes:
+            self.kill(name)
 
 
 def wait_for(found: Callable[[], str | None], what: str, seconds: float = 120) -> str:
@@ -83,5 +88,5 @@ def wait_for(found: Callable[[], str | None], what: str, seconds: float = 120) -
     while time.monotonic() < end:
         if (result := found()) is not None:
             return result
-        time.sleep(0.2)
+        time.sleep(0.05)
     raise TimeoutError(f"the {what} did not come")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from contract import MASTER
 from spark_cluster import Cluster, wait_for, without_java
 
 import betalike
@@ -18,6 +20,7 @@ from betalike.datasets import census_like
 pytestmark = pytest.mark.xdist_group("spark")
 QIS, SENSITIVE = ["age", "gender", "education"], "salary_class"
 TIMEOUT = 600
+PROJECT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -72,18 +75,44 @@ def test_a_cluster_publishes_what_memory_does(cluster: Cluster, table: Path, tmp
     assert rows_of(out) == in_memory(table, scheme=scheme)
 
 
-def test_a_worker_that_is_killed_loses_and_repeats_no_row(cluster: Cluster, table: Path, tmp_path: Path) -> None:
-    out = tmp_path / "release"
+def test_the_contract_holds_on_a_cluster(cluster: Cluster) -> None:
+    files = sorted(Path(__file__).parent.glob("test_contract*.py"))
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "spark", *map(str, files)]
+    environment = {**cluster.environment, MASTER: cluster.master}
+    before = cluster.executors()
+    done = subprocess.run(words, env=environment, cwd=PROJECT, capture_output=True, text=True, timeout=2 * TIMEOUT)
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert int(re.findall(r"(\d+) passed", done.stdout)[-1]) > 50
+    assert len({path.parents[1].name for path in cluster.executors() - before}) == 2, "both workers took part"
+
+
+@pytest.mark.parametrize("moment", ["counting", "writing"])
+def test_a_worker_that_is_killed_loses_and_repeats_no_row(
+    cluster: Cluster, table: Path, tmp_path: Path, moment: str
+) -> None:
+    out, before = tmp_path / "release", cluster.executors("worker-0")
+
+    def log() -> str:
+        logs = [executor / "stderr" for executor in cluster.executors("worker-0") - before]
+        return "".join(log.read_text() for log in logs if log.exists())
+
+    def has_come() -> str | None:
+        worked = "Finished task" in log()
+        writing = any(tmp_path.rglob("_temporary"))
+        return moment if worked and (moment == "counting" or writing) else None
+
     words = command(table, out, "--master", cluster.master, "--scheme", "perturb")
     with subprocess.Popen(words, env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as publishing:
-        work = cluster.folder / "worker-0"
-        before = set(work.glob("app-*/*"))
-        wait_for(lambda: "yes" if set(work.glob("app-*/*")) - before else None, "executor")
-        cluster.kill_worker()
+        wait_for(has_come, moment)
+        cluster.kill("worker-0")
         _, errors = publishing.communicate(timeout=TIMEOUT)
-    assert publishing.returncode == 0, errors.decode()
-    assert betalike.verify(out, original=table).holds
-    assert rows_of(out) == in_memory(table, scheme="perturb")
+    try:
+        assert publishing.returncode == 0, errors.decode()
+        assert "commanded a shutdown" not in log(), "it was killed in the middle"
+        assert betalike.verify(out, original=table).holds
+        assert rows_of(out) == in_memory(table, scheme="perturb")
+    finally:
+        cluster.start_worker("worker-0")
 
 
 def test_a_master_that_is_not_there_is_told(table: Path, tmp_path: Path) -> None:

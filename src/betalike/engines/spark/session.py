@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import socket
@@ -93,6 +94,7 @@ def _bundled_java() -> Path:
             "Spark needs Java 17 or later, and there is none. Install it, or betalike[spark], which brings one along."
         ) from error
     home = Path(tempfile.mkdtemp(prefix="betalike-java-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
     (home / "bin").mkdir()
     java = home / "bin" / "java"
     java.write_text(
