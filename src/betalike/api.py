@@ -184,7 +184,7 @@ def publish(
     schema = make_schema(
         quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, keep, missing_is_value(missing_sensitive)
     )
-    choice = choose_engine(table, engine, memory, len(schema.names))
+    choice = choose_engine(table, engine, memory, len(schema.names), master)
     form = Format.PARQUET if choice.name is EngineName.SPARK else Format.CSV
     if schema.parts:
         check_in_memory(choice)

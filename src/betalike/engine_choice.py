@@ -65,11 +65,12 @@ def open_engine(
     """The chosen engine for a table; `folder` is where a release goes, and scratch files beside it."""
     if choice.name is EngineName.SPARK:
         from betalike.engines.spark.engine import SparkEngine
+        from betalike.engines.spark.failures import failures_told
         from betalike.spark_tables import read_table
 
-        yield SparkEngine(
-            read_table(table, schema, missing, delimiter, master), schema, choice.memory // PER_PLANNED_CELL
-        )
+        with failures_told():
+            rows = read_table(table, schema, missing, delimiter, master, choice.memory)
+            yield SparkEngine(rows, schema, choice.memory // PER_PLANNED_CELL)
         return
     if choice.name is EngineName.MEMORY:
         carrier = JointEngine if schema.parts else MemoryEngine
@@ -88,9 +89,13 @@ def open_engine(
         yield OutOfCoreEngine(rows, schema, choice.memory, progress=progress)
 
 
-def choose_engine(table: Frame, wanted: str, memory: str | int | None, n_columns: int) -> EngineChoice:
+def choose_engine(
+    table: Frame, wanted: str, memory: str | int | None, n_columns: int, master: str | None = None
+) -> EngineChoice:
     """The engine for a table, from its size and the memory at hand, unless one is asked for."""
     name = choose(EngineName, wanted, "engine")
+    if master is not None and name not in (EngineName.AUTO, EngineName.SPARK):
+        raise ParameterError(f"a master is named, which the engine '{name}' has no use for. Take --engine spark.")
     at_hand = memory_at_hand()
     budget = int(USED_SHARE * at_hand) if memory is None else parse_memory(memory)
     if is_spark_frame(table):
@@ -99,6 +104,8 @@ def choose_engine(table: Frame, wanted: str, memory: str | int | None, n_columns
         return EngineChoice(EngineName.SPARK, budget, "the table is a Spark frame")
     if name is not EngineName.AUTO:
         return EngineChoice(name, budget, "asked for")
+    if master is not None:
+        return EngineChoice(EngineName.SPARK, budget, "a master is named")
     if not is_path(table):
         return EngineChoice(EngineName.MEMORY, budget, "the table is in memory already")
     needed = memory_needed(table, n_columns)

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from betalike.engines.spark.rows import quoted
 from betalike.engines.spark.session import start_session
 from betalike.errors import FileError
 from betalike.io.csv_text import SAMPLE_BYTES, recognize_signs
@@ -16,8 +19,16 @@ SparkFrame = Any
 COMPRESSED = (b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"BZh")
 
 
+CORRUPT, LINE = "betalike corrupt", "betalike_line"
+
+
 def read_table(
-    table: Any, schema: Schema, missing: Sequence[str], delimiter: str | None, master: str | None
+    table: Any,
+    schema: Schema,
+    missing: Sequence[str],
+    delimiter: str | None,
+    master: str | None,
+    memory: int | None = None,
 ) -> SparkFrame:
     """The columns of the schema; a Spark frame as it is, files as Spark reads them."""
     if not isinstance(table, str | Path):
@@ -27,11 +38,23 @@ def read_table(
     kinds = {kind_of(file) for file in files}
     if kinds not in ({PARQUET}, {CSV}):
         raise FileError("the engine 'spark' reads Parquet or CSV files, all of one kind.")
-    session = start_session(master)
+    if kinds == {PARQUET}:
+        _check_parquet(files, schema.names)
+    session = start_session(master, memory)
     paths = [file.absolute().as_uri() for file in files]
     if kinds == {PARQUET}:
         return session.read.parquet(*paths)
     return _read_csv(session, files, paths, schema, missing, delimiter)
+
+
+def _check_parquet(files: Sequence[Path], names: Sequence[str]) -> None:
+    """See whether all files have the columns; what one does not have, Spark would take for missing values."""
+    for file in files:
+        try:
+            found = pl.read_parquet_schema(file)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise FileError(f"{file.name} is not a whole Parquet file; it is damaged or cut off.") from error
+        check_columns(names, list(found))
 
 
 def _read_csv(
@@ -45,17 +68,64 @@ def _read_csv(
     """CSV files with types that Spark infers, but for columns whose text is to stay as it is."""
     from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
 
-    with files[0].open("rb") as file:
-        beginning = file.read(SAMPLE_BYTES)
-    if beginning.startswith(COMPRESSED):
-        raise FileError("the engine 'spark' reads plain CSV files; decompress them first, or convert them to Parquet.")
-    separator, quote = recognize_signs(beginning, files[0].name, delimiter)
-    options = {"sep": separator, "quote": quote, "escape": quote, "header": True, "mode": "FAILFAST"}
+    beginnings = [_beginning(file) for file in files]
+    if len({beginning.splitlines()[0] for beginning in beginnings}) > 1:
+        raise FileError("the CSV files begin with different header lines; the engine 'spark' needs the same in all.")
+    separator, quote = recognize_signs(beginnings[0], files[0].name, delimiter)
+    options = {"sep": separator, "quote": quote, "escape": quote, "header": True}
     if missing:
         options["nullValue"] = missing[0]
     inferred = session.read.csv(paths, inferSchema=True, **options).schema
     check_columns(schema.names, inferred.names)
     texts = text_columns(schema)
     fields = [T.StructField(f.name, T.StringType()) if f.name in texts else f for f in inferred.fields]
+    whole = T.StructType([*fields, T.StructField(CORRUPT, T.StringType())])
+    _check_lines(session.read.text(paths).toDF(LINE), quote)
+    reader = session.read.option("columnPruning", "false")  # else Spark would not see rows of unequal length
+    _check_rows(reader.csv(paths, schema=whole, columnNameOfCorruptRecord=CORRUPT, **options), fields[0].name)
     table = session.read.csv(paths, schema=T.StructType(fields), **options)
     return table.replace(list(missing[1:]), None) if missing[1:] else table
+
+
+def _beginning(file: Path) -> bytes:
+    """How a CSV file begins; it must be plain text, and not empty."""
+    with file.open("rb") as opened:
+        beginning = opened.read(SAMPLE_BYTES)
+    if beginning.startswith(COMPRESSED):
+        raise FileError("the engine 'spark' reads plain CSV files; decompress them first, or convert them to Parquet.")
+    if not beginning.strip():
+        raise FileError(f"{file.name} is empty; a table needs a header line and at least one row.")
+    return beginning
+
+
+def _check_lines(lines: SparkFrame, quote: str) -> None:
+    """Refuse text that is not UTF-8, and quotes not closed in their line; Spark would go on with changed text."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    line = F.col(LINE)
+    n_quotes = F.length(line) - F.length(F.replace(line, F.lit(quote), F.lit("")))
+    n_strange, n_open = lines.agg(
+        F.count(F.when(~F.is_valid_utf8(line), 1)), F.count(F.when(n_quotes % 2 == 1, 1))
+    ).first()
+    if n_strange:
+        raise FileError("the table is not UTF-8 text; the engine 'spark' reads no other. Convert it, or use outofcore.")
+    if n_open:
+        raise FileError(
+            f"{n_open} lines of the table have a quote ({quote}) that is not closed. The engine 'spark' takes no line "
+            "breaks inside quotes; convert the table to Parquet, or use outofcore."
+        )
+
+
+def _check_rows(table: SparkFrame, first: str) -> None:
+    """Refuse rows of unequal length; Spark would go on, with fields missing or left out."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    n_ragged, _ = table.agg(
+        F.count(F.when(F.col(quoted(CORRUPT)).isNotNull(), 1)),
+        F.count(F.col(quoted(first))),  # Spark refuses to look at the other alone
+    ).first()
+    if n_ragged:
+        raise FileError(
+            f"{n_ragged} rows of the table have more or fewer fields than its header. Mend them, and quote fields that "
+            "hold the delimiter."
+        )

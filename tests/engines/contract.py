@@ -51,14 +51,20 @@ QUICK_FOR_FEW_ROWS = {
 }
 
 
-def on_spark(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
-    """From a folder of Parquet files, on this machine, or on the cluster that the environment names."""
+def quick_session() -> Any:
+    """Spark on this machine, or on the cluster that the environment names; all tests of a process share it."""
     session = start_session(os.environ.get(MASTER, "local[1]"))
+    for name, value in QUICK_FOR_FEW_ROWS.items():
+        session.conf.set(name, value)
+    return session
+
+
+def on_spark(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
+    """From a folder of Parquet files."""
+    session = quick_session()
     for name in ("contract", "test_contract_exact"):
         if name in sys.modules:
             cloudpickle.register_pickle_by_value(sys.modules[name])  # workers do not know the tests
-    for name, value in QUICK_FOR_FEW_ROWS.items():
-        session.conf.set(name, value)
     for place, part in enumerate(frame.iter_slices(100) if frame.height else [frame]):
         part.write_parquet(scratch / f"part-{place}.parquet", compression="snappy")
     return SparkEngine(session.read.parquet(scratch.as_uri()), schema)

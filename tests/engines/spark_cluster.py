@@ -40,10 +40,13 @@ class Cluster:
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self) -> None:
-        self._run("master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0", name="master")
-        self.master = self._told("master", r"Starting Spark master at (spark://\S+)")
+        self.start_master()
         for name in ("worker-0", "worker-1"):
             self.start_worker(name)
+
+    def start_master(self) -> None:
+        self._run("master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0", name="master")
+        self.master = self._told("master", r"Starting Spark master at (spark://\S+)")
 
     def start_worker(self, name: str) -> None:
         options = ("--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", "0")

@@ -9,11 +9,10 @@ from typing import Any
 import polars as pl
 import pyspark.sql
 import pytest
-from contract import QUICK_FOR_FEW_ROWS
+from contract import quick_session
 
 import betalike
 from betalike.datasets import census_like
-from betalike.engines.spark.session import start_session
 
 pytestmark = pytest.mark.xdist_group("spark")
 ASKED: dict[str, Any] = {"quasi_identifiers": ["age", "gender"], "sensitive": "salary_class", "beta": 4, "seed": 1}
@@ -22,10 +21,7 @@ ASKED: dict[str, Any] = {"quasi_identifiers": ["age", "gender"], "sensitive": "s
 @pytest.fixture
 def frame(tmp_path: Path) -> pyspark.sql.DataFrame:
     census_like(2000, seed=1).write_parquet(tmp_path / "table.parquet", compression="snappy")
-    session = start_session("local[1]")
-    for name, value in QUICK_FOR_FEW_ROWS.items():
-        session.conf.set(name, value)
-    return session.read.parquet((tmp_path / "table.parquet").as_uri())
+    return quick_session().read.parquet((tmp_path / "table.parquet").as_uri())
 
 
 @pytest.mark.parametrize("scheme", ["seam", "lmondrian", "burel", "sabre", "perturb", "baseline"])

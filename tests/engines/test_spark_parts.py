@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from contract import QUICK_FOR_FEW_ROWS
+from contract import quick_session
 
 import betalike
 from betalike.drafts import Format, Job, Layout
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.spark.engine import SparkEngine
-from betalike.engines.spark.session import start_session
 from betalike.errors import InputError
 from betalike.models import Likeness
 from betalike.progress import Stopwatch
@@ -51,23 +50,15 @@ def table() -> pl.DataFrame:
     )
 
 
-@pytest.fixture
-def quick() -> None:
-    session = start_session("local[1]")
-    for name, value in QUICK_FOR_FEW_ROWS.items():
-        session.conf.set(name, value)
-
-
 def engine_of(table: pl.DataFrame, folder: Path, schema: Schema, most_cells: int = 1000) -> SparkEngine:
     folder.mkdir()
     for place, part in enumerate(table.iter_slices(1500)):
         part.write_parquet(folder / f"part-{place}.parquet", compression="snappy")
-    engine = SparkEngine(start_session("local[1]").read.parquet(folder.as_uri()), schema, most_cells)
+    engine = SparkEngine(quick_session().read.parquet(folder.as_uri()), schema, most_cells)
     engine.part_rows = 2000
     return engine
 
 
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("scheme", ["seam", "burel"])
 def test_parts_are_split_by_the_workers(table: pl.DataFrame, tmp_path: Path, scheme: str) -> None:
     told = schema("income", "height", "work", kept=("row",))
@@ -87,7 +78,6 @@ def test_parts_are_split_by_the_workers(table: pl.DataFrame, tmp_path: Path, sch
         assert published.certificate.release.average_loss <= 1.1 * exact.release.average_loss
 
 
-@pytest.mark.usefixtures("quick")
 def test_too_many_names_are_told(table: pl.DataFrame, tmp_path: Path) -> None:
     names = table.with_columns(pl.col("row").cast(pl.String).alias("work"))
     engine = engine_of(names, tmp_path / "t", schema("work"))

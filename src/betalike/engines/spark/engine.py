@@ -19,6 +19,7 @@ from betalike.engines.coding import ValueCodes
 from betalike.engines.combinations import Combinations, TooManyError, combine, combine_each
 from betalike.engines.memory import check_distinct_names, label_columns, label_values, recount_distinct
 from betalike.engines.parts import PartPublisher, Refine, label_series
+from betalike.engines.spark.failures import tasks_ended
 from betalike.engines.spark.parts import CELL, CHANCE, PART, count_on_spark, in_turns, publish_on_workers, with_cells
 from betalike.engines.spark.rows import (
     AFTER,
@@ -300,7 +301,8 @@ class SparkEngine:
         """Write a release to a folder of Parquet files."""
         if form is not Format.PARQUET:
             raise ParameterError("the engine 'spark' writes Parquet. Publish with --format parquet.")
-        release.write.mode("overwrite").parquet(path.absolute().as_uri())
+        with tasks_ended(self._session):
+            release.write.mode("overwrite").parquet(path.absolute().as_uri())
         for file in path.iterdir():
             if not file.name.endswith(".parquet") or file.name.startswith("."):
                 file.unlink()  # marks of Hadoop
