@@ -1,0 +1,74 @@
+"""Programs on Spark that cannot go on: no betalike on a worker, no worker, an interrupt."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from spark_cluster import Cluster, wait_for
+
+from betalike.datasets import census_like
+
+pytestmark = pytest.mark.xdist_group("cluster")
+TIMEOUT = 600
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    table = tmp_path_factory.mktemp("table") / "table.parquet"
+    census_like(100_000, seed=1).write_parquet(table, compression="snappy")
+    return table
+
+
+def command(table: Path, out: Path, *more: str) -> list[str]:
+    words = [str(table), "--qi", "age,gender", "--sensitive", "salary_class", "--beta", "4", "--scheme", "perturb"]
+    return [sys.executable, "-m", "betalike", "publish", *words, "--out", str(out), *more]
+
+
+def test_a_worker_without_betalike_is_told(table: Path, tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')  # without what is installed
+    python.chmod(0o755)
+    words = command(table, tmp_path / "out", "--master", "local[1]")
+    environment = {**os.environ, "PYSPARK_PYTHON": str(python)}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
+    assert done.returncode == 2, done.stderr
+    assert "Install the same betalike[spark] on every worker" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_cluster_without_workers_is_told(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    program = (
+        "import sys\n"
+        "from betalike.engines.spark import session\n"
+        "session.WORKERS_PATIENCE = 2\n"
+        "session.start_session(sys.argv[1])\n"
+    )
+    try:
+        cluster.start_master()
+        words = [sys.executable, "-c", program, cluster.master]
+        done = subprocess.run(words, env=cluster.environment, capture_output=True, text=True, timeout=TIMEOUT)
+    finally:
+        cluster.stop()
+    assert done.returncode == 1
+    assert "ParameterError: Spark cannot be started with the master" in done.stderr
+    assert "No worker took up work within 2 seconds." in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_nothing_behind(table: Path, tmp_path: Path, number: signal.Signals) -> None:
+    words = command(table, tmp_path / "out", "--master", "local[2]")
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as publishing:
+        wait_for(lambda: "yes" if any(tmp_path.rglob("_temporary")) else None, "writing")
+        publishing.send_signal(number)
+        _, errors = publishing.communicate(timeout=TIMEOUT)
+    assert publishing.returncode == 130, errors
+    assert "interrupted; no unfinished release was left behind." in errors
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []
