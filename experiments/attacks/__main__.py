@@ -19,7 +19,7 @@ from betalike.errors import InfeasibleError
 from betalike.models import Likeness
 from betalike.randomness import SeededRandomness
 from betalike.report.charts import Quantity
-from betalike.schemes import make_scheme
+from betalike.schemes import make_generalizing
 from experiments.attacks.anatomy import anatomize
 from experiments.attacks.pictures import Row, beta_axis, percent, write
 from experiments.attacks.tables import PROJECT, Attacked, tables
@@ -166,7 +166,7 @@ def _told(table: Attacked, betas: Sequence[float]) -> list[Row]:
         for scheme in WITH_CLASSES:
             rates = []
             for each in (cells, shuffled(cells, SeededRandomness(SEED))):
-                plan = make_scheme(scheme, SeededRandomness(SEED)).plan(each, Likeness(float(beta)))  # type: ignore[union-attr]
+                plan = make_generalizing(scheme, SeededRandomness(SEED)).plan(each, Likeness(float(beta)))
                 rates.append(attack_people(People.by_plan(plan), plan.class_counts)[0].rate)
             row = {"table": table.name, "beta": beta, "scheme": scheme, "success": 100 * rates[0]}
             rows.append({**row, "control": 100 * rates[1]})

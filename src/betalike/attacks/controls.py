@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from betalike.attacks.target import Floats, Generalized, Perturbed, Target
-from betalike.drafts import PlanningScheme
 from betalike.randomness import Randomness
-from betalike.schemes import make_scheme
+from betalike.schemes import make_generalizing
 from betalike.table import Cells, ClassCounts, Plan, random_order
 
 
@@ -25,9 +24,7 @@ def shuffled(cells: Cells, randomness: Randomness) -> Cells:
 
 def replan(target: Target, cells: Cells, randomness: Randomness) -> Plan:
     """The classes that the target's scheme forms of some cells, under the same promise."""
-    scheme = make_scheme(target.scheme, randomness, **dict(target.options))
-    planner: PlanningScheme = scheme  # type: ignore[assignment]  # only generalized targets come here
-    return planner.plan(cells, target.model)
+    return make_generalizing(target.scheme, randomness, **dict(target.options)).plan(cells, target.model)
 
 
 def control_of(target: Target, randomness: Randomness) -> Target:

@@ -58,12 +58,12 @@ class Dictionary:
             numbers = np.empty(len(places), dtype=np.int32)
             if number_places(places.cast(pl.UInt32).to_numpy(), self._number_of_text, numbers):
                 return numbers
-        n_places = int(places.max() or 0) + 1  # type: ignore[arg-type]
+        is_missing = places.is_null().to_numpy() if places.null_count() else False
+        places = places.fill_null(0)
+        n_places = int(places.to_numpy().max(initial=0)) + 1
         if n_places > len(self._number_of_text):
             more = np.zeros(2 * n_places - len(self._number_of_text), dtype=np.int32)
             self._number_of_text = np.append(self._number_of_text, more)
-        is_missing = places.is_null().to_numpy() if places.null_count() else False
-        places = places.fill_null(0)
         numbers = self._number_of_text[places.to_numpy()]
         if ((numbers == 0) & ~np.asarray(is_missing)).any():
             firsts = places.set(pl.Series(np.broadcast_to(is_missing, len(places)).copy()), None).arg_unique()

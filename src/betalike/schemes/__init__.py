@@ -76,6 +76,7 @@ __all__ = [
     "capping",
     "check_kept",
     "choose_promise",
+    "make_generalizing",
     "make_scheme",
     "promises_of",
 ]
@@ -134,3 +135,10 @@ def make_scheme(name: str, randomness: Randomness, **options: Any) -> Scheme:
                 raise ParameterError(f"{option} is '{given}'; it must be one of: {', '.join(choices)}.")
             options[option] = choices(given)
     return SCHEMES[name](randomness=randomness, **options)
+
+
+def make_generalizing(name: str, randomness: Randomness, **options: Any) -> Generalizing:
+    """A scheme that forms classes, where it can be no other."""
+    scheme = make_scheme(name, randomness, **options)
+    assert not isinstance(scheme, Perturbation | Baseline)
+    return scheme
