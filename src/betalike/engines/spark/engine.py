@@ -243,7 +243,8 @@ class SparkEngine:
         rows = self._with_classes(with_cells(draw_rows(self._table, names), self._counted), sets, randomness)
         n_parts = sets.n_classes if refine is not None else -(-sets.cells.n_rows // self.part_rows)
         rows = rows.withColumn(PART, F.floor(F.col(quoted(CLASS)).cast("long") * n_parts / sets.n_classes))
-        example, _ = publisher(to_polars(self._table.select(names).limit(1)), np.zeros(1, dtype=np.int32), randomness)
+        one = to_polars(self._table.select(names).limit(1))  # for the types of what will be made of it
+        example, _ = publisher(one, np.zeros(1, dtype=np.int32), randomness)
         numbered = self._to_spark(example.with_columns(pl.Series(NUMBER, [0], dtype=pl.Int64)))
         made = publish_on_workers(rows, publisher, numbered.schema, CLASS, refine is None)
         made = made.persist(StorageLevel.DISK_ONLY)

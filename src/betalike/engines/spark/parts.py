@@ -52,8 +52,8 @@ def count_on_spark(table: SparkFrame, schema: Schema, most: int, values_of: Call
     names = [*schema.quasi_identifier_names, schema.sensitive.name]
     table = table.select([F.col(quoted(name)) for name in names])
     n_rows, most = table.count(), min(most, MOST_COARSE)
-    share = min(SAMPLE_ROWS / n_rows, 1.0)
-    sample = to_polars(table.sample(share, seed=1) if share < 1 else table)
+    share = min(min(SAMPLE_ROWS, most) / n_rows, 1.0)
+    sample = _in_cells(table.sample(share, seed=1) if share < 1 else table)
     found = make_bins(schema, sample)
     columns: dict[str, Column] = {
         name: column if isinstance(column, Bins) else KnownValues(values_of(name).values[name])
@@ -77,6 +77,14 @@ def count_on_spark(table: SparkFrame, schema: Schema, most: int, values_of: Call
     numbers = [cells[name].to_numpy() for name in coded.columns]
     tally.add(numbers, [column.size for column in columns.values()], cells[COUNT].to_numpy().astype(np.int64))
     return code_coarsely(columns, schema, tally)
+
+
+def _in_cells(table: SparkFrame) -> pl.DataFrame:
+    """The rows of a small table, of which only the distinct ones come to the driver, with their counts."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    cells = to_polars(table.groupBy([quoted(name) for name in table.columns]).agg(F.count(F.lit(1)).alias(COUNT)))
+    return cells.drop(COUNT)[np.repeat(np.arange(cells.height), cells[COUNT].to_numpy())]
 
 
 def _each_batch(change: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Batches], Batches]:
