@@ -26,6 +26,7 @@ from betalike.engines.spark.rows import (
     BEFORE,
     NUMBER,
     Drawing,
+    by_chance,
     draw_rows,
     fingerprint,
     ordered_at_random,
@@ -221,8 +222,7 @@ class SparkEngine:
         from pyspark.sql import Window
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-        secret = F.lit(int(randomness.words(1)[0] >> np.uint64(1)))
-        rows = rows.withColumn(CHANCE, F.xxhash64(secret, F.col(quoted(NUMBER))))
+        rows = rows.withColumn(CHANCE, by_chance([NUMBER], randomness))
         within = Window.partitionBy(quoted(CELL)).orderBy(quoted(CHANCE), quoted(NUMBER))
         rows = rows.withColumn(RANK, F.row_number().over(within))
         rows = rows.join(self._slots(plan), CELL)

@@ -133,14 +133,23 @@ def _blocks(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
         yield frame[begin:end]
 
 
-def ordered_at_random(rows: SparkFrame, keys: Sequence[str], n_rows: int, randomness: Randomness) -> SparkFrame:
-    """Rows in an order that depends on a secret alone; `keys` are columns that tell every row from the others."""
+def by_chance(keys: Sequence[str], randomness: Randomness) -> Any:
+    """A column to sort by that nobody can foretell without a secret; `keys` tell every row from the others."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    secrets = [F.lit(int(word >> np.uint64(1))) for word in randomness.words(2)]
-    key = F.xxhash64(secrets[0], *(F.col(quoted(name)) for name in keys), secrets[1])
+    secret = randomness.words(2).tobytes().hex()
+    digest = F.sha2(F.concat_ws("/", F.lit(secret), *(F.col(quoted(name)).cast("string") for name in keys)), 256)
+    return F.substring(digest, 1, 16)
+
+
+def ordered_at_random(rows: SparkFrame, keys: Sequence[str], n_rows: int, randomness: Randomness) -> SparkFrame:
+    """Rows in an order that depends on a secret alone; `keys` are columns that tell every row from the others."""
     n_parts = max(1, -(-n_rows // ROWS_PER_PART))
-    return rows.withColumn(ORDER, key).repartition(n_parts, quoted(ORDER)).sortWithinPartitions(quoted(ORDER))
+    return (
+        rows.withColumn(ORDER, by_chance(keys, randomness))
+        .repartition(n_parts, quoted(ORDER))
+        .sortWithinPartitions(quoted(ORDER))
+    )
 
 
 def fingerprint(rows: SparkFrame, names: Sequence[str]) -> int:
