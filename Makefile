@@ -16,6 +16,7 @@ demo: $(VENV)/.runs  ## publish the built-in table and show the result
 	$(BIN)/betalike demo
 
 test: $(VENV)/.tests  ## run all tests
+	$(BIN)/python -m experiments.warming
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: $(VENV)/.tests  ## formatting, linting and types

@@ -1,4 +1,4 @@
-"""Kernels are compiled in two processes at once, before anything is timed: `python -m experiments.warming SCHEMES`."""
+"""Kernels are compiled in two processes at once, before anything is timed or tested: `python -m experiments.warming`."""
 
 from __future__ import annotations
 
@@ -38,4 +38,7 @@ def use(schemes: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    use(sys.argv[1:])
+    if sys.argv[1:]:
+        use(sys.argv[1:])
+    else:
+        compile_kernels()
