@@ -1,4 +1,4 @@
-"""Kernels are compiled in two processes at once, before anything is timed or tested: `python -m experiments.warming`."""
+"""Kernels are compiled in two processes at once, before tests and timings: `python -m experiments.warming`."""
 
 from __future__ import annotations
 
