@@ -11,14 +11,12 @@ import polars as pl
 from betalike.engines.spark.rows import quoted
 from betalike.engines.spark.session import start_session
 from betalike.errors import FileError
+from betalike.io.csv_files import COMPRESSED
 from betalike.io.csv_text import SAMPLE_BYTES, recognize_signs
 from betalike.io.tables import CSV, PARQUET, kind_of, table_files
 from betalike.schema import Schema, check_columns, text_columns
 
 SparkFrame = Any
-COMPRESSED = (b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"BZh")
-
-
 CORRUPT, LINE = "betalike corrupt", "betalike_line"
 
 
@@ -28,7 +26,7 @@ def read_table(
     missing: Sequence[str],
     delimiter: str | None,
     master: str | None,
-    memory: int | None = None,
+    memory: int,
 ) -> SparkFrame:
     """The columns of the schema; a Spark frame as it is, files as Spark reads them."""
     if not isinstance(table, str | Path):
@@ -38,13 +36,11 @@ def read_table(
     kinds = {kind_of(file) for file in files}
     if kinds not in ({PARQUET}, {CSV}):
         raise FileError("the engine 'spark' reads Parquet or CSV files, all of one kind.")
-    if kinds == {PARQUET}:
-        _check_parquet(files, schema.names)
-    session = start_session(master, memory)
     paths = [file.absolute().as_uri() for file in files]
     if kinds == {PARQUET}:
-        return session.read.parquet(*paths)
-    return _read_csv(session, files, paths, schema, missing, delimiter)
+        _check_parquet(files, schema.names)
+        return start_session(master, memory).read.parquet(*paths)
+    return _read_csv(start_session(master, memory), files, paths, schema, missing, delimiter)
 
 
 def _check_parquet(files: Sequence[Path], names: Sequence[str]) -> None:
@@ -66,7 +62,7 @@ def _read_csv(
     delimiter: str | None,
 ) -> SparkFrame:
     """CSV files with types that Spark infers, but for columns whose text is to stay as it is."""
-    from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
+    from pyspark.sql import types as T
 
     beginnings = [_beginning(file) for file in files]
     if len({beginning.splitlines()[0] for beginning in beginnings}) > 1:
@@ -91,7 +87,7 @@ def _beginning(file: Path) -> bytes:
     """How a CSV file begins; it must be plain text, and not empty."""
     with file.open("rb") as opened:
         beginning = opened.read(SAMPLE_BYTES)
-    if beginning.startswith(COMPRESSED):
+    if beginning.startswith(tuple(COMPRESSED)):
         raise FileError("the engine 'spark' reads plain CSV files; decompress them first, or convert them to Parquet.")
     if not beginning.strip():
         raise FileError(f"{file.name} is empty; a table needs a header line and at least one row.")
@@ -100,7 +96,7 @@ def _beginning(file: Path) -> bytes:
 
 def _check_lines(lines: SparkFrame, quote: str) -> None:
     """Refuse text that is not UTF-8, and quotes not closed in their line; Spark would go on with changed text."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F
 
     line = F.col(LINE)
     n_quotes = F.length(line) - F.length(F.replace(line, F.lit(quote), F.lit("")))
@@ -118,7 +114,7 @@ def _check_lines(lines: SparkFrame, quote: str) -> None:
 
 def _check_rows(table: SparkFrame, first: str) -> None:
     """Refuse rows of unequal length; Spark would go on, with fields missing or left out."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F
 
     n_ragged, _ = table.agg(
         F.count(F.when(F.col(quoted(CORRUPT)).isNotNull(), 1)),

@@ -24,9 +24,11 @@ from betalike.engines.spark.parts import CELL, CHANCE, PART, count_on_spark, in_
 from betalike.engines.spark.rows import (
     AFTER,
     BEFORE,
+    COUNT,
     NUMBER,
     Drawing,
     by_chance,
+    counted,
     draw_rows,
     fingerprint,
     ordered_at_random,
@@ -45,7 +47,7 @@ SparkFrame = Any
 
 MOST_CELLS = 20_000_000
 CHUNK_ROWS = 10_000  # that one row of a plan becomes at most, so that the work is shared out
-COUNT, CLASS, RANK = "betalike count", "betalike class", "betalike rank"
+CLASS, RANK = "betalike class", "betalike rank"
 CHUNK, PLACE, ENDS, CLASSES = "betalike chunk", "betalike place", "betalike ends", "betalike classes"
 
 
@@ -96,10 +98,7 @@ class SparkEngine:
 
     def _count(self, table: SparkFrame, names: Sequence[str]) -> tuple[pl.DataFrame, Ints]:
         """The distinct rows of some columns and how many have each; they alone come to the driver, and only so many."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-        grouped = table.groupBy([F.col(quoted(name)) for name in names]).agg(F.count(F.lit(1)).alias(COUNT))
-        found = to_polars(grouped.limit(self._most_cells + 1))
+        found = to_polars(counted(table, names).limit(self._most_cells + 1))
         if found.height > self._most_cells:
             raise TooManyError
         return found.select(names), found[COUNT].to_numpy().astype(np.int64)
@@ -181,7 +180,7 @@ class SparkEngine:
 
     def _planned_rows(self, assignment: Assignment, layout: Layout) -> tuple[SparkFrame, list[str]]:
         """Rows from the plan alone: it tells how many rows of each class have each sensitive value."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+        from pyspark.sql import functions as F
 
         counts = assignment.plan.class_counts
         n_chunks = -(-counts.count // CHUNK_ROWS)
@@ -202,7 +201,7 @@ class SparkEngine:
 
     def _kept_rows(self, assignment: Assignment, layout: Layout) -> tuple[SparkFrame, list[str]]:
         """The rows of the table, each with a class that its cell was planned for: at random, and just as many."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+        from pyspark.sql import functions as F
 
         plan, sensitive = assignment.plan, self.schema.sensitive.name
         table = draw_rows(self._table, [*self._names, *self._kept])
@@ -220,7 +219,7 @@ class SparkEngine:
     def _with_classes(self, rows: SparkFrame, plan: Plan, randomness: Randomness) -> SparkFrame:
         """Rows with a class that their cell was planned for: at random, and just as many."""
         from pyspark.sql import Window
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+        from pyspark.sql import functions as F
 
         rows = rows.withColumn(CHANCE, by_chance([NUMBER], randomness))
         within = Window.partitionBy(quoted(CELL)).orderBy(quoted(CHANCE), quoted(NUMBER))
@@ -234,7 +233,7 @@ class SparkEngine:
     ) -> tuple[SparkFrame, PartsTrace]:
         """The rows of all sets, split further or as they are, by the workers; in random order."""
         from pyspark import StorageLevel
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+        from pyspark.sql import functions as F
 
         assert isinstance(self._counted, Coarse)
         check_distinct_names(self.schema, sets.cells.axes, layout)
@@ -282,7 +281,7 @@ class SparkEngine:
 
     def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[SparkFrame, Trace]:
         """The rows as they are, in random order; sensitive values are drawn anew, or left out."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+        from pyspark.sql import functions as F
 
         margins, code_of, published = self._margins
         names, sensitive = list(self.schema.quasi_identifier_names), self.schema.sensitive.name

@@ -14,7 +14,6 @@ from typing import Any
 
 from betalike.errors import BetalikeError, FileError, InputError, MissingDependencyError
 
-NOT_INSTALLED = "the engine 'spark' needs PySpark, which is not installed. Install betalike[spark]."
 INTERRUPTED = r"cancelled as part of cancellation of all jobs"
 REASONS: tuple[tuple[str, type[BetalikeError], str], ...] = (
     (
@@ -51,13 +50,10 @@ PATIENCE = 30.0  # seconds for tasks to end
 def failures_told() -> Iterator[None]:
     """Tell what Spark fails with in our words; whatever is not Spark's passes."""
     try:
-        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-        from pyspark.errors import PySparkException
-    except ImportError as error:
-        raise MissingDependencyError(NOT_INSTALLED) from error
-    try:
         yield
-    except (PySparkException, Py4JError) as error:
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
         told = error if os.environ.get("BETALIKE_DEBUG") else None
         words = str(error)
         if re.search(INTERRUPTED, words):

@@ -16,7 +16,7 @@ from betalike.engines.coarse import Bins, Coarse, Column, code_coarsely, count_c
 from betalike.engines.coding import ValueCodes, ordered_numbers
 from betalike.engines.combinations import Combinations, Tally
 from betalike.engines.parts import PartPublisher
-from betalike.engines.spark.rows import NUMBER, quoted, to_polars, without_cells
+from betalike.engines.spark.rows import COUNT, NUMBER, counted, quoted, to_polars, without_cells
 from betalike.randomness import SeededRandomness
 from betalike.schema import Schema
 from betalike.table import Ids
@@ -24,7 +24,7 @@ from betalike.table import Ids
 SparkFrame = Any
 Batches = Iterator[Any]
 
-COUNT, CELL, PART, CHANCE = "betalike count", "betalike cell", "betalike part", "betalike chance"
+CELL, PART, CHANCE = "betalike cell", "betalike part", "betalike chance"
 MOST_COARSE = 2_000_000  # cells that are sent to every worker
 SAMPLE_ROWS = 200_000
 
@@ -47,7 +47,7 @@ class KnownValues:
 
 def count_on_spark(table: SparkFrame, schema: Schema, most: int, values_of: Callable[[str], Combinations]) -> Coarse:
     """Count coarse cells: bins from a sample, cells on the workers, only so many of them on the driver."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F
 
     names = [*schema.quasi_identifier_names, schema.sensitive.name]
     table = table.select([F.col(quoted(name)) for name in names])
@@ -68,8 +68,7 @@ def count_on_spark(table: SparkFrame, schema: Schema, most: int, values_of: Call
         column.low, column.high = low, high
     while True:
         coded = table.mapInArrow(_coding(columns), ", ".join(f"c{place} int" for place in range(len(names))))
-        grouped = coded.groupBy(coded.columns).agg(F.count(F.lit(1)).alias(COUNT))
-        cells = to_polars(grouped.limit(most + 1))
+        cells = to_polars(counted(coded, coded.columns).limit(most + 1))
         if cells.height <= most:
             break
         widen(columns, cells.height)
@@ -81,9 +80,7 @@ def count_on_spark(table: SparkFrame, schema: Schema, most: int, values_of: Call
 
 def _in_cells(table: SparkFrame) -> pl.DataFrame:
     """The rows of a small table, of which only the distinct ones come to the driver, with their counts."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    cells = to_polars(table.groupBy([quoted(name) for name in table.columns]).agg(F.count(F.lit(1)).alias(COUNT)))
+    cells = to_polars(counted(table, table.columns))
     return cells.drop(COUNT)[np.repeat(np.arange(cells.height), cells[COUNT].to_numpy())]
 
 
@@ -130,7 +127,7 @@ def _ends(table: SparkFrame, columns: dict[str, Column]) -> Iterator[tuple[str, 
 
 def with_cells(rows: SparkFrame, coarse: Coarse) -> SparkFrame:
     """Rows with the coarse cell of each."""
-    from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
+    from pyspark.sql import types as T
 
     shared = rows.sparkSession.sparkContext.broadcast(coarse)
 
@@ -160,7 +157,7 @@ def publish_on_workers(
 
 def in_turns(release: SparkFrame, names: Sequence[str], n_turns: int) -> Iterator[SparkFrame]:
     """Rows of a release, some classes at a time; `names` are the columns of its labels."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F
 
     number = F.pmod(F.xxhash64(*(F.col(quoted(name)) for name in names)), F.lit(n_turns))
     for turn in range(n_turns):

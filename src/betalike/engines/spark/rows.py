@@ -24,7 +24,7 @@ from betalike.table import Ids
 SparkFrame = Any
 
 NUMBER, BEFORE, AFTER = "betalike number", "betalike before", "betalike after"
-ORDER, FILE, BLOCK = "betalike order", "betalike file", "betalike block"
+COUNT, ORDER, FILE, BLOCK = "betalike count", "betalike order", "betalike file", "betalike block"
 ROWS_PER_PART = 1_000_000
 NOTHING = "\0"  # stands for a missing value where texts are added up
 
@@ -33,6 +33,13 @@ def quoted(name: str) -> str:
     """A column's name as Spark takes it, whatever signs it has."""
     escaped = name.replace("`", "``")
     return f"`{escaped}`"
+
+
+def counted(table: SparkFrame, names: Sequence[str]) -> SparkFrame:
+    """The distinct rows of some columns, and how many have each."""
+    from pyspark.sql import functions as F
+
+    return table.groupBy([quoted(name) for name in names]).agg(F.count(F.lit(1)).alias(COUNT))
 
 
 def to_polars(frame: SparkFrame) -> pl.DataFrame:
@@ -60,7 +67,7 @@ def numbered(table: SparkFrame, names: Sequence[str]) -> tuple[SparkFrame, dict[
     not come from files straightaway is numbered partition by partition.
     """
     from pyspark.errors import AnalysisException
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F
 
     wanted = [F.col(quoted(name)) for name in names]
     try:
@@ -69,8 +76,8 @@ def numbered(table: SparkFrame, names: Sequence[str]) -> tuple[SparkFrame, dict[
         )
     except AnalysisException:
         parts = table.select(*wanted, F.lit("").alias(FILE), F.spark_partition_id().cast("long").alias(BLOCK))
-    counted = parts.groupBy(quoted(FILE), quoted(BLOCK)).count().collect()
-    ordered = sorted((row[0], int(row[1]), int(row[2])) for row in counted)
+    found = counted(parts, [FILE, BLOCK]).collect()
+    ordered = sorted((row[0], int(row[1]), int(row[2])) for row in found)
     firsts = np.cumsum([0, *(count for _, _, count in ordered)])
     return parts, {(file, block): int(first) for (file, block, _), first in zip(ordered, firsts, strict=False)}
 
@@ -91,7 +98,7 @@ class Drawing:
 
 def draw_rows(table: SparkFrame, names: Sequence[str], drawing: Drawing | None = None) -> SparkFrame:
     """Columns of a table with each row's number; with a draw, also the codes of its sensitive value and the new one."""
-    from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
+    from pyspark.sql import types as T
 
     parts, firsts = numbered(table, names)
     added = [NUMBER, *([BEFORE, AFTER] if drawing is not None else [])]
@@ -135,7 +142,7 @@ def _blocks(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 def by_chance(keys: Sequence[str], randomness: Randomness) -> Any:
     """A column to sort by that nobody can foretell without a secret; `keys` tell every row from the others."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F
 
     secret = randomness.words(2).tobytes().hex()
     digest = F.sha2(F.concat_ws("/", F.lit(secret), *(F.col(quoted(name)).cast("string") for name in keys)), 256)
@@ -154,7 +161,7 @@ def ordered_at_random(rows: SparkFrame, keys: Sequence[str], n_rows: int, random
 
 def fingerprint(rows: SparkFrame, names: Sequence[str]) -> int:
     """A number that rows add up to, whatever their order."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F
 
     texts = [F.coalesce(F.col(quoted(name)).cast("string"), F.lit(NOTHING)) for name in names]
     total = rows.select(F.sum(F.xxhash64(*texts).cast("decimal(38,0)"))).collect()[0][0]

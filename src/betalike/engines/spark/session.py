@@ -16,9 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from betalike.engines.spark.failures import NOT_INSTALLED, cancel_on_signals
+from betalike.engines.spark.failures import cancel_on_signals
 from betalike.errors import MissingDependencyError, ParameterError
 
+NOT_INSTALLED = "the engine 'spark' needs PySpark, which is not installed. Install betalike[spark]."
 # Words on Java's command line that Spark adds and the small runtime does not know.
 LEFT_OUT = ("--add-modules=jdk.incubator.vector", "--add-opens=java.base/sun.security.action=ALL-UNNAMED")
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
