@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+
+import pytest
 
 from betalike.compilation import STAMP, forget_stale_kernels
 
+KERNEL = "from betalike.compilation import kernel\nfrom {package}.deep.constants import STEP\n"
 
-def test_cached_kernels_are_forgotten_as_soon_as_any_source_changes(tmp_path: Path) -> None:
-    source, cached = tmp_path / "deep" / "module.py", tmp_path / "__pycache__" / "other.nbi"
-    source.parent.mkdir()
-    cached.parent.mkdir()
-    source.write_text("a = 1\n")
-    forget_stale_kernels(tmp_path)
-    cached.write_text("machine code")
-    forget_stale_kernels(tmp_path)
-    assert cached.exists()
-    os.utime(source, ns=(1, 1))
-    forget_stale_kernels(tmp_path)
-    assert not cached.exists()
-    assert (tmp_path / "__pycache__" / STAMP).exists()
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    package = tmp_path / "betalike"
+    (package / "deep").mkdir(parents=True)
+    (package / "__pycache__").mkdir()
+    (package / "kernels.py").write_text(KERNEL.format(package=package.name))
+    (package / "deep" / "constants.py").write_text("STEP = 1\n")
+    (package / "pages.py").write_text("TITLE = 'one'\n")
+    forget_stale_kernels(package)
+    (package / "__pycache__" / "other.nbi").write_text("machine code")
+    return package
+
+
+@pytest.mark.parametrize("changed", ["kernels.py", "deep/constants.py"])
+def test_cached_kernels_are_forgotten_when_a_kernel_or_what_it_imports_changes(package: Path, changed: str) -> None:
+    forget_stale_kernels(package)
+    assert (package / "__pycache__" / "other.nbi").exists()
+    with (package / changed).open("a") as file:
+        file.write("MORE = 2\n")
+    forget_stale_kernels(package)
+    assert not (package / "__pycache__" / "other.nbi").exists()
+    assert (package / "__pycache__" / STAMP).exists()
+
+
+def test_cached_kernels_stay_when_another_module_changes(package: Path) -> None:
+    (package / "pages.py").write_text("TITLE = 'another one'\n")
+    forget_stale_kernels(package)
+    assert (package / "__pycache__" / "other.nbi").exists()
 
 
 def test_a_folder_that_cannot_be_written_does_no_harm(tmp_path: Path) -> None:
