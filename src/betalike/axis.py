@@ -6,20 +6,20 @@ least and its greatest code alone. Missing values have the last code; they join 
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from betalike.exact_numbers import Number, Numbers, as_numbers, distances, format_values, parse_values
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.schema import Kind
 
 Codes = NDArray[np.int64]
-EPOCH = datetime.datetime(1970, 1, 1)
-Bound = str | int | float | None
+Bound = str | int | float | Decimal | None
 
 
 class Axis(Protocol):
@@ -67,34 +67,17 @@ class Axis(Protocol):
         ...
 
 
-def format_values(values: Iterable[int | float], kind: Kind) -> list[str]:
-    """Numbers, dates or moments as published."""
-    if kind is Kind.INTEGER:
-        return [str(int(value)) for value in values]
-    if kind is Kind.REAL:
-        return [repr(float(value)) for value in values]
-    if kind is Kind.DATE:
-        return [(EPOCH + datetime.timedelta(days=int(value))).date().isoformat() for value in values]
-    return [(EPOCH + datetime.timedelta(microseconds=int(value))).isoformat(sep=" ") for value in values]
-
-
-def parse_values(texts: Sequence[str], kind: Kind) -> NDArray[np.float64]:
-    """The numbers behind published values: the inverse of `format_values`."""
-    if kind in (Kind.INTEGER, Kind.REAL):
-        return np.array(list(map(int if kind is Kind.INTEGER else float, texts)), dtype=np.float64)
-    unit = datetime.timedelta(days=1) if kind is Kind.DATE else datetime.timedelta(microseconds=1)
-    moments = map(datetime.datetime.fromisoformat, texts)
-    return np.array([(moment - EPOCH) // unit for moment in moments], dtype=np.float64)
-
-
 @dataclass(frozen=True)
 class OrderedAxis:
-    """Numbers or dates, generalized to ranges. Dates count days (moments: microseconds) since 1970."""
+    """Numbers or dates, generalized to ranges. Dates count days (moments: microseconds) since 1970.
+
+    Values are exact: whole numbers beyond 64 bits, decimals and nanoseconds are Python numbers.
+    """
 
     name: str
     kind: Kind
-    values: NDArray[np.int64] | NDArray[np.float64]
-    domain: tuple[float, float]
+    values: Numbers
+    domain: tuple[Number, Number]
     has_missing: bool = False
     is_domain_declared: bool = False
 
@@ -106,17 +89,15 @@ class OrderedAxis:
     @property
     def positions(self) -> NDArray[np.float64]:
         """Where each code lies in the unit interval; missing values at the upper end."""
-        low, high = self.domain
-        span = (self.values.astype(np.float64) - low) / (high - low) if high > low else np.zeros(len(self.values))
-        return np.append(span, [1.0] * self.has_missing)
+        lows = np.repeat(as_numbers([self.domain[0]]), len(self.values))
+        return np.append(self._parts_of_domain(lows, self.values).clip(0.0, 1.0), [1.0] * self.has_missing)
 
     def losses(self, low: Codes, high: Codes) -> NDArray[np.float64]:
         """Width of each range over the width of the domain. Paper: Eq. 2."""
         if not len(self.values):
             return np.zeros(len(low))
-        values = np.append(self.values, self.values[-1:]).astype(np.float64)  # the last stands for missing: not used
-        width = self.domain[1] - self.domain[0]
-        loss = (values[high] - values[low]) / width if width > 0 else np.zeros(len(low))
+        values = np.append(self.values, self.values[-1:])  # the last stands for missing: not used
+        loss = self._parts_of_domain(values[low], values[high])
         return np.where(self.is_mixed(low, high), 1.0, np.where(low == high, 0.0, loss))
 
     def labels(self, low: Codes, high: Codes) -> list[str | None]:
@@ -129,11 +110,15 @@ class OrderedAxis:
 
     def label_losses(self, labels: Sequence[str | None]) -> NDArray[np.float64]:
         """Loss of published ranges: single values lose nothing, `*` loses all. Paper: Eq. 2."""
-        width = self.domain[1] - self.domain[0]
         losses = np.array([1.0 if label == ROOT else 0.0 for label in labels])
         shown, low, high = self._parse(labels)
-        losses[shown] = (high - low) / width if width > 0 else 0.0
+        losses[shown] = self._parts_of_domain(low, high)
         return losses
+
+    def _parts_of_domain(self, low: Numbers, high: Numbers) -> NDArray[np.float64]:
+        """How much of the domain lies between each two numbers."""
+        width = distances(*(as_numbers([end]) for end in self.domain))[0]
+        return distances(low, high) / width if width > 0 else np.zeros(len(low))
 
     def meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
         """The two ends of each range as numbers; `*` and missing values as they are."""
@@ -143,7 +128,7 @@ class OrderedAxis:
             meanings[i] = ends
         return meanings
 
-    def _parse(self, labels: Sequence[str | None]) -> tuple[list[int], NDArray[np.float64], NDArray[np.float64]]:
+    def _parse(self, labels: Sequence[str | None]) -> tuple[list[int], Numbers, Numbers]:
         """Which labels are values or ranges, and the ends of these."""
         shown = [i for i, label in enumerate(labels) if label is not None and label != ROOT]
         ends = [str(labels[i]).removeprefix("[").removesuffix("]").split(", ", 1) for i in shown]
@@ -172,9 +157,9 @@ class OrderedAxis:
         return [texts[i] for i in inverse.tolist()]
 
     def _as_bounds(self, texts: Sequence[str | None]) -> list[Bound]:
-        if self.kind not in (Kind.INTEGER, Kind.REAL):
+        if not self.kind.is_number:
             return [*texts]
-        parse = int if self.kind is Kind.INTEGER else float
+        parse = {Kind.INTEGER: int, Kind.DECIMAL: Decimal}.get(self.kind, float)
         return [None if text is None else parse(text) for text in texts]
 
     def is_mixed(self, low: Codes, high: Codes) -> NDArray[np.bool_]:

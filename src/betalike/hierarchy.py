@@ -127,12 +127,14 @@ def _build(ranked: list[tuple[str, ...]], source: str) -> Hierarchy:
     first, last, levels = list(range(n_leaves)), list(range(n_leaves)), [0] * n_leaves
     top = list(range(n_leaves))  # the highest node so far above each leaf
     parents: dict[int, int] = {}
+    covered = {label: (leaf, leaf) for leaf, label in enumerate(labels)} | {ROOT: (0, n_leaves - 1)}
     for level in range(1, height):
         start = 0
         while start < n_leaves:
             end = start
             while end + 1 < n_leaves and ranked[end + 1][level:] == ranked[start][level:]:
                 end += 1
+            _check_one_meaning(ranked[start][level], (start, end), covered, source)
             below = sorted(set(top[start : end + 1]))
             if len(below) > 1 or (level == height - 1 and n_leaves == 1):
                 node = len(labels)
@@ -145,7 +147,6 @@ def _build(ranked: list[tuple[str, ...]], source: str) -> Hierarchy:
             start = end + 1
     root = len(labels) - 1
     labels[root] = ROOT  # also where an inner node covered everything already
-    _check_distinct(labels, source)
     parent = [parents.get(node, root) for node in range(len(labels))]
     return Hierarchy(
         labels=tuple(labels),
@@ -159,12 +160,13 @@ def _build(ranked: list[tuple[str, ...]], source: str) -> Hierarchy:
     )
 
 
-def _check_distinct(labels: list[str], source: str) -> None:
-    seen: set[str] = set()
-    for label in labels:
-        if label in seen:
-            raise HierarchyError(
-                f"{source}: the label '{label}' names two nodes that cover different values. "
-                "Give each node a label of its own, or readers of the release cannot tell them apart."
-            )
-        seen.add(label)
+def _check_one_meaning(label: str, leaves: tuple[int, int], covered: dict[str, tuple[int, int]], source: str) -> None:
+    """Refuse a label that stands for two sets of values, also where a node of it is never published.
+
+    A node may repeat the label of its only child, as ARX writes it: both cover the same values.
+    """
+    if covered.setdefault(label, leaves) != leaves:
+        raise HierarchyError(
+            f"{source}: the label '{label}' names two nodes that cover different values. "
+            "Give each node a label of its own, or readers of the release cannot tell them apart."
+        )

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, OrderedAxis, parse_values
+from betalike.axis import Axis, OrderedAxis
 from betalike.certificate import (
     Certificate,
     Column,
@@ -27,6 +27,7 @@ from betalike.engines.joint import counts_of_part, join_columns
 from betalike.engines.memory import label_values, recount, recount_distinct
 from betalike.engines.streams import scan_release, scan_written, written_names
 from betalike.errors import CertificateError, GuaranteeError, SchemaError
+from betalike.exact_numbers import parse_values
 from betalike.hierarchy import ROOT
 from betalike.measures import Audit, measure, put_together
 from betalike.models import Model, Verdict, WiderLikeness
@@ -387,8 +388,8 @@ def _loss_from_labels(column: Column, labels: Sequence[str | None]) -> NDArray[n
     if column.domain is None:
         return None
     try:
-        low, high = parse_values(column.domain, Kind(column.kind))
-        axis = OrderedAxis(column.name, Kind(column.kind), np.zeros(0), (float(low), float(high)))
+        low, high = parse_values(column.domain, Kind(column.kind)).tolist()
+        axis = OrderedAxis(column.name, Kind(column.kind), np.zeros(0), (low, high))
         return axis.label_losses(labels)
     except ValueError:
         return np.full(len(labels), np.nan)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis, parse_values
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.certificate import Certificate, Promise
 from betalike.distances import Ground
 from betalike.engines.joint import joint_axis
 from betalike.errors import CertificateError, InputError
+from betalike.exact_numbers import parse_values
 from betalike.hierarchy import Hierarchy
 from betalike.models import (
     MODELS,

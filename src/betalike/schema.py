@@ -24,8 +24,9 @@ class Role(StrEnum):
 class Kind(StrEnum):
     """The type of a column, which tells how its values are generalized."""
 
-    NUMERIC = "numeric"  # integer or real, whichever the column holds
+    NUMERIC = "numeric"  # integer, decimal or real, whichever the column holds
     INTEGER = "integer"
+    DECIMAL = "decimal"
     REAL = "real"
     DATE = "date"
     DATETIME = "datetime"
@@ -35,6 +36,11 @@ class Kind(StrEnum):
     def is_ordered(self) -> bool:
         """Whether values are generalized to ranges (Eq. 2) rather than along a hierarchy (Eq. 3)."""
         return self is not Kind.CATEGORICAL
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values are numbers, not dates."""
+        return self in (Kind.INTEGER, Kind.DECIMAL, Kind.REAL)
 
 
 @dataclass(frozen=True)
@@ -125,5 +131,6 @@ def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
 
 def text_columns(schema: Schema) -> set[str]:
     """The columns of a CSV file that are read as text."""
-    is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind is Kind.CATEGORICAL}
+    exact = (Kind.CATEGORICAL, Kind.DECIMAL)  # a float would lose digits of a decimal
+    is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind in exact}
     return {*is_text, *schema.sensitive_columns, *(attribute.name for attribute in schema.kept)}

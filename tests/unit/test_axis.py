@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis, format_values, parse_values
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.exact_numbers import format_values, parse_values
 from betalike.hierarchy import Hierarchy
 from betalike.schema import Kind
 

@@ -23,7 +23,7 @@ from betalike.hierarchy import ROOT, Hierarchy
 from betalike.inputs import Frame, choose_hierarchies, is_path, read
 from betalike.io.frames import to_polars
 from betalike.promises_told import promised_model
-from betalike.queries.columns import Column, LabelSpans, NamedColumn
+from betalike.queries.columns import Column, LabelSpans, NamedColumn, comparable_number
 from betalike.queries.opening import BASELINE, PERTURBED, OpenRelease, open_folder, open_frame
 from betalike.schema import Attribute, Kind, Role, Schema
 from betalike.schemes import OPTIONS
@@ -148,6 +148,8 @@ def _codes_of_labels(column: Column, axis: Axis, spans: LabelSpans) -> tuple[Int
     low, high = np.where(shown, spans.low, 0.0), np.where(shown, spans.high, 0.0)
     if isinstance(axis, OrderedAxis):
         values = axis.values.astype(np.float64)
+        if low.dtype == object:  # floats would not be exact
+            values = np.array([comparable_number(value) for value in axis.values.tolist()], dtype=object)
         first = np.searchsorted(values, low, side="left")
         last = np.searchsorted(values, high, side="right") - 1
     else:

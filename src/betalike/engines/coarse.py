@@ -22,13 +22,14 @@ from betalike.engines.coding import (
     code_sensitive,
     declared_domain,
     empty_to_missing,
-    guess_kind,
+    kind_of,
     ordered_numbers,
     outside_domain,
     too_far_apart,
 )
 from betalike.engines.combinations import EACH_ROW, Dictionary, Tally
 from betalike.errors import InputError
+from betalike.exact_numbers import Number
 from betalike.schema import Attribute, Kind, Schema
 from betalike.table import Cells, Ids
 
@@ -40,11 +41,14 @@ class Bins:
     """A column of numbers or dates, in bins that can be made wider; 0 is a missing value."""
 
     def __init__(self, attribute: Attribute, kind: Kind, sample: pl.Series) -> None:
-        values = sample.drop_nulls().unique().sort().to_numpy()
+        numbers = sample.drop_nulls().cast(pl.Float64)  # bins need no exact edges, only the same ones for all rows
+        values = numbers.unique().sort().to_numpy()
         if len(values) > MOST_BINS:
-            values = np.unique(np.quantile(sample.drop_nulls().to_numpy(), np.linspace(0, 1, MOST_BINS)[1:-1]))
+            values = np.unique(np.quantile(numbers.to_numpy(), np.linspace(0, 1, MOST_BINS)[1:-1]))
         self.attribute, self.kind, self.edges = attribute, kind, values
-        self.low, self.high, self.shift = np.inf, -np.inf, 0
+        self.low: Number = math.inf
+        self.high: Number = -math.inf
+        self.shift = 0
 
     @property
     def size(self) -> int:
@@ -54,26 +58,35 @@ class Bins:
     def number(self, column: pl.Series) -> Ids:
         """The bin of each row; the least and the greatest value are remembered."""
         numbers = ordered_numbers(column, self.kind)
-        present = numbers.drop_nulls().to_numpy()
-        if len(present):
-            self.low, self.high = min(self.low, float(present.min())), max(self.high, float(present.max()))
-        places = np.searchsorted(self.edges, numbers.fill_null(0).to_numpy(), side="right") >> self.shift
+        low, high = least_and_greatest(numbers)
+        self.low, self.high = min(self.low, low), max(self.high, high)
+        places = np.searchsorted(self.edges, numbers.cast(pl.Float64).fill_null(0).to_numpy(), "right") >> self.shift
         return np.where(numbers.is_null().to_numpy(), 0, places + 1).astype(np.int32)
 
     def axis(self, used: Ids, has_missing: bool) -> OrderedAxis:
         """The axis of the bins that are used, each in the place of its middle."""
-        if not math.isfinite(self.high - self.low):
+        if self.kind is Kind.REAL and not math.isfinite(float(self.high) - float(self.low)):
             raise too_far_apart(self.attribute.name)
         declared = declared_domain(self.attribute, self.kind)
         if declared is not None and (declared[0] > self.low or declared[1] < self.high):
             raise outside_domain(self.attribute)
-        edges = np.concatenate([[self.low], self.edges.astype(np.float64), [self.high]])
+        edges = np.concatenate([[float(self.low)], self.edges, [float(self.high)]])
         bins = used[used > 0].astype(np.int64) - 1
         starts = edges[np.minimum(bins << self.shift, len(edges) - 1)]
         ends = edges[np.minimum((bins + 1) << self.shift, len(edges) - 1)]
-        middles = np.clip((starts + ends) / 2, self.low, self.high)
+        middles = np.clip(starts / 2 + ends / 2, float(self.low), float(self.high))
         domain, is_declared = declared or (self.low, self.high), declared is not None
         return OrderedAxis(self.attribute.name, self.kind, middles, domain, has_missing, is_declared)
+
+
+def least_and_greatest(numbers: pl.Series) -> tuple[Number, Number]:
+    """The ends of some exact numbers, such that those of none do not count."""
+    low, high = numbers.min(), numbers.max()
+    if low is None:
+        return math.inf, -math.inf
+    assert isinstance(low, Number)
+    assert isinstance(high, Number)
+    return low, high
 
 
 class Column(Protocol):
@@ -121,9 +134,7 @@ def make_bins(schema: Schema, sample: pl.DataFrame) -> dict[str, Column]:
     columns: dict[str, Column] = {}
     for attribute in schema.quasi_identifiers:
         column = empty_to_missing(sample[attribute.name])
-        kind = attribute.kind or guess_kind(column, attribute)
-        if kind is Kind.NUMERIC:
-            kind = Kind.INTEGER if column.dtype.is_integer() else Kind.REAL
+        kind = kind_of(column, attribute)
         is_coarse = kind is not Kind.CATEGORICAL and column.n_unique() > FEW_VALUES
         numbers = ordered_numbers(column, kind) if is_coarse else column
         columns[attribute.name] = Bins(attribute, kind, numbers) if is_coarse else Dictionary()

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import datetime
 import math
+import operator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis, parse_values
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.errors import HierarchyError, InputError, SchemaError
+from betalike.exact_numbers import Number, Numbers, as_numbers, format_values, parse_values
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.schema import Attribute, Kind
 
 Codes = NDArray[Any]
 Counts = NDArray[np.int64]
 DENSE_SPAN = 1 << 22
+MOST_DIGITS = 38  # of a decimal
 SHOWN_FROM_ROWS = 3  # a value of fewer rows than this could tell of a person and is not shown in a message
 
 
@@ -28,9 +32,7 @@ def code_quasi_identifier(column: pl.Series, attribute: Attribute, counts: Count
     Entries are rows of the table, or stand for several as `counts` tells: for messages, which count rows.
     """
     column = empty_to_missing(column)
-    kind = attribute.kind or guess_kind(column, attribute, counts)
-    if kind is Kind.NUMERIC:
-        kind = Kind.INTEGER if column.dtype.is_integer() else Kind.REAL
+    kind = kind_of(column, attribute, counts)
     if kind is Kind.CATEGORICAL:
         return _code_categories(column, attribute, counts)
     return _code_ordered(_to_numbers(column, kind, attribute.name, counts), kind, attribute, counts)
@@ -38,7 +40,7 @@ def code_quasi_identifier(column: pl.Series, attribute: Attribute, counts: Count
 
 def axis_of(column: pl.Series, attribute: Attribute) -> Axis:
     """The axis of a quasi-identifier alone, which needs the distinct values only."""
-    kind = attribute.kind or guess_kind(empty_to_missing(column), attribute)
+    kind = kind_of(empty_to_missing(column), attribute)
     try:
         return code_quasi_identifier(column.unique(), replace(attribute, kind=kind))[0]
     except InputError:  # told again from all rows, for its message counts them
@@ -49,7 +51,7 @@ def code_sensitive(
     column: pl.Series, attribute: Attribute, missing_is_value: bool, counts: Counts | None = None
 ) -> tuple[Axis, Codes, pl.Series]:
     """The axis of the sensitive attribute, the code of each entry, and the value that each code is published as."""
-    as_given, column = column, empty_to_missing(column)
+    as_given, column = one_zero(column), empty_to_missing(column)
     n_missing = _rows(column.is_null(), counts)
     if n_missing and not missing_is_value:
         raise SchemaError(
@@ -93,7 +95,12 @@ def comparable(column: pl.Series, kind: Kind) -> pl.Series:
     """The column in a form in which equal values are equal, whatever file or frame they came from."""
     column = empty_to_missing(column)
     if kind is Kind.CATEGORICAL:
-        return _as_text(column)
+        return column.cast(pl.String).str.replace(
+            r"^(-?\d+)\.0$", "$1"
+        )  # whole numbers of a frame may be written as 37.0
+    if kind is Kind.DECIMAL:  # 1.10 is 1.1
+        texts = _to_numbers(column, kind, column.name).cast(pl.String)
+        return texts.str.replace(r"(\.\d*?)0+$", "$1").str.strip_suffix(".")
     return _to_numbers(column, kind, column.name)
 
 
@@ -103,13 +110,25 @@ def _rows(is_meant: pl.Series, counts: Counts | None) -> int:
     return int(meant.sum() if counts is None else counts[meant].sum())
 
 
+def kind_of(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> Kind:
+    """The kind of a column: what its owner said, or a guess; decimals stay exact also where numbers were asked for."""
+    kind = attribute.kind or guess_kind(column, attribute, counts)
+    if kind in (Kind.NUMERIC, Kind.REAL) and column.dtype.is_decimal():
+        return Kind.DECIMAL
+    if kind is Kind.NUMERIC:
+        return Kind.INTEGER if column.dtype.is_integer() else Kind.REAL
+    return kind
+
+
 def guess_kind(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> Kind:
     """The kind of a column from its data type; text that is mostly numbers is an error rather than a guess."""
     if attribute.hierarchy is not None:
         return Kind.CATEGORICAL
     if column.dtype.is_integer():
         return Kind.INTEGER
-    if column.dtype.is_float() or column.dtype.is_decimal():
+    if column.dtype.is_decimal():
+        return Kind.DECIMAL
+    if column.dtype.is_float():
         return Kind.REAL
     if column.dtype == pl.Date:
         return Kind.DATE
@@ -121,118 +140,199 @@ def guess_kind(column: pl.Series, attribute: Attribute, counts: Counts | None = 
         if n_present > n_numbers > n_present / 2:
             raise SchemaError(
                 f"the column '{attribute.name}' holds numbers in {n_numbers} rows and text in "
-                f"{n_present - n_numbers}. Mend the text, name it as missing (--missing), or, if the numbers are only "
+                f"{n_present - n_numbers}. Fix the text, name it as missing (--missing), or, if the numbers are only "
                 f"codes, make the column categorical (--categorical {attribute.name})."
             )
     return Kind.CATEGORICAL
 
 
 def empty_to_missing(column: pl.Series) -> pl.Series:
-    """Empty text and NaN are missing values like null."""
-    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object, pl.Duration):
+    """Empty text and NaN are missing values like null, and -0.0 is the value 0.0."""
+    is_foreign = isinstance(column.dtype, pl.BaseExtension)
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object, pl.Duration) or is_foreign:
         raise SchemaError(
             f"the column '{column.name}' is of type {column.dtype.base_type()}, which betalike does not publish. "
             "Convert it to numbers, dates or text, or leave it out."
         )
     if column.dtype in (pl.Categorical, pl.Enum, pl.Boolean, pl.Time):
         column = column.cast(pl.String)
-    if column.dtype in (pl.Int128, pl.UInt128):  # beyond what can be counted with: names, not numbers
-        narrow = column.cast(pl.Int64, strict=False)
-        column = narrow if narrow.null_count() == column.null_count() else column.cast(pl.String)
+    if column.dtype == pl.UInt128:
+        column = _to_signed(column)
     if column.dtype == pl.String:
         is_empty = column == ""
         return column.set(is_empty, None) if is_empty.any() else column
-    return column.fill_nan(None) if column.dtype.is_float() else column
+    return one_zero(column.fill_nan(None)) if column.dtype.is_float() else column
+
+
+def one_zero(column: pl.Series) -> pl.Series:
+    """The column with 0.0 in the place of -0.0, which is the same value in another text."""
+    if not column.dtype.is_float():
+        return column
+    is_zero = (column == 0.0).fill_null(False)
+    return column.set(is_zero, 0.0) if is_zero.any() else column
+
+
+def _to_signed(column: pl.Series) -> pl.Series:
+    signed = column.cast(pl.Int128, strict=False)
+    if signed.null_count() > column.null_count():
+        raise SchemaError(f"the column '{column.name}' has numbers from 2^127 on; convert it to text.")
+    return signed
 
 
 def _to_numbers(column: pl.Series, kind: Kind, name: str, counts: Counts | None = None) -> pl.Series:
-    """The column as integers (days and microseconds for dates) or reals."""
-    target: Any = {Kind.INTEGER: pl.Int64, Kind.REAL: pl.Float64, Kind.DATE: pl.Date, Kind.DATETIME: pl.Datetime("us")}[
-        kind
-    ]
+    """The column as exact numbers: days and microseconds for dates; decimals where these are not whole."""
     if kind in (Kind.DATE, Kind.DATETIME) and not column.dtype.is_temporal() and column.dtype != pl.String:
         raise SchemaError(f"the column '{name}' is of type {kind}, but the table has it as {column.dtype}.")
-    if column.dtype == pl.Datetime:
-        column = column.dt.replace_time_zone(None)  # the time on the wall, where it was taken
-    if column.dtype == pl.String and kind in (Kind.DATE, Kind.DATETIME):
-        numbers = column.str.strptime(target, strict=False)
-    elif kind is Kind.INTEGER and (column.dtype.is_float() or column.dtype.is_decimal()):
-        numbers = column.cast(pl.Int64, strict=False)
-        numbers = numbers.set((numbers.cast(pl.Float64) != column.cast(pl.Float64)).fill_null(False), None)
-    else:
-        numbers = column.cast(target, strict=False)
-    if kind is Kind.REAL:
-        numbers = numbers.fill_nan(None)  # the text "nan"
+    convert = {
+        Kind.INTEGER: _to_integers,
+        Kind.DECIMAL: _to_decimals,
+        Kind.REAL: _to_reals,
+        Kind.DATE: _to_days,
+        Kind.DATETIME: _to_microseconds,
+    }[kind]
+    numbers = convert(column)
     if numbers.null_count() > column.null_count():
         n_bad, n_rows = _rows(numbers.is_null() & column.is_not_null(), counts), _rows(column.is_null() | True, counts)
         raise SchemaError(
-            f"the column '{name}' is of type {kind}, but {n_bad} of its {n_rows} values are not. Mend them, name "
+            f"the column '{name}' is of type {kind}, but {n_bad} of its {n_rows} values are not. Fix them, name "
             f"them as missing (--missing), or make the column categorical (--categorical {name})."
         )
     if kind is Kind.REAL and numbers.is_infinite().any():
         n_infinite = _rows(numbers.is_infinite(), counts)
-        raise SchemaError(f"the column '{name}' has {n_infinite} infinite values; mend them.")
-    return numbers.to_physical() if kind in (Kind.DATE, Kind.DATETIME) else numbers
+        raise SchemaError(f"the column '{name}' has {n_infinite} infinite values; fix them.")
+    return numbers
+
+
+def _to_integers(column: pl.Series) -> pl.Series:
+    """Whole numbers, in 64 bits if all of them fit; null where a value is none."""
+    if column.dtype.is_integer() and column.dtype not in (pl.UInt64, pl.Int128):
+        return column.cast(pl.Int64)
+    numbers = column.cast(pl.Int128, strict=False)
+    if column.dtype.is_float() or column.dtype.is_decimal():
+        numbers = numbers.set((numbers.cast(column.dtype, strict=False) != column).fill_null(False), None)
+    narrow = numbers.cast(pl.Int64, strict=False)
+    return narrow if narrow.null_count() == numbers.null_count() else numbers
+
+
+def _to_decimals(column: pl.Series) -> pl.Series:
+    if column.dtype.is_decimal():
+        return column
+    if column.dtype == pl.String:
+        places = column.str.extract(r"\.(\d+)$").str.len_bytes().max()
+        return column.cast(pl.Decimal(MOST_DIGITS, min(int(str(places or 0)), MOST_DIGITS)), strict=False)
+    if column.dtype.is_integer():
+        return column.cast(pl.Decimal(MOST_DIGITS, 0), strict=False)
+    raise SchemaError(f"the column '{column.name}' is of type decimal, but the table has it as {column.dtype}.")
+
+
+def _to_reals(column: pl.Series) -> pl.Series:
+    """Floating-point numbers; the text "nan" is missing, and whole numbers that they cannot hold are refused."""
+    numbers = one_zero(column.cast(pl.Float64, strict=False).fill_nan(None))
+    if column.dtype.is_integer() and not (numbers.cast(pl.Int128) == column.cast(pl.Int128)).all():
+        raise SchemaError(
+            f"the column '{column.name}' is of type real, but has whole numbers beyond 2^53 that a real number cannot "
+            "hold. Make it of type integer."
+        )
+    return numbers
+
+
+def _to_days(column: pl.Series) -> pl.Series:
+    if column.dtype == pl.String:
+        return column.str.strptime(pl.Date, strict=False).to_physical()
+    if column.dtype == pl.Datetime:
+        column = column.dt.replace_time_zone(None)  # the time on the wall, where it was taken
+    return column.cast(pl.Date, strict=False).to_physical()
+
+
+def _to_microseconds(column: pl.Series) -> pl.Series:
+    """Microseconds on the wall; decimals where some moments have nanoseconds."""
+    if column.dtype == pl.String:
+        is_finer = column.str.contains(r"\.\d{7}").any()
+        column = column.str.strptime(pl.Datetime("ns" if is_finer else "us"), strict=False)
+    elif column.dtype == pl.Datetime:
+        column = column.dt.replace_time_zone(None)
+    if column.dtype == pl.Datetime("ns"):
+        nanoseconds = column.to_physical()
+        if (nanoseconds % 1000 != 0).any():
+            return nanoseconds.cast(pl.Decimal(MOST_DIGITS, 3)) / 1000
+    return column.cast(pl.Datetime("us"), strict=False).to_physical()
 
 
 def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute, counts: Counts | None) -> tuple[Axis, Codes]:
     has_missing = _rows(numbers.is_null(), counts) > 0
     values, codes = _rank(numbers)
-    low, high = (float(values[0]), float(values[-1])) if len(values) else (0.0, 0.0)
-    if not math.isfinite(high - low):
+    low, high = (values[:1].tolist()[0], values[-1:].tolist()[0]) if len(values) else (0, 0)
+    if kind is Kind.REAL and not math.isfinite(float(high) - float(low)):
         raise too_far_apart(attribute.name)
     declared = declared_domain(attribute, kind)
     if declared is not None and len(values) and (declared[0] > low or declared[1] < high):
-        raise outside_domain(attribute, _rows((numbers < declared[0]) | (numbers > declared[1]), counts))
+        is_outside = np.array([not declared[0] <= value <= declared[1] for value in values.tolist()])
+        raise outside_domain(attribute, _rows(pl.Series(np.append(is_outside, False)[codes]), counts))
     domain = declared or (low, high)
     return OrderedAxis(attribute.name, kind, values, domain, has_missing, declared is not None), codes
 
 
-def declared_domain(attribute: Attribute, kind: Kind) -> tuple[float, float] | None:
-    """The ends of a column's declared domain as numbers; None if none was declared."""
+def declared_domain(attribute: Attribute, kind: Kind) -> tuple[Number, Number] | None:
+    """The ends of a column's declared domain as exact numbers; None if none was declared."""
     if attribute.domain is None:
         return None
     low, high = (_declared(end, kind, attribute.name) for end in attribute.domain)
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         raise SchemaError(f"the domain of '{attribute.name}' must be two numbers, the least and the greatest.")
-    return (low, high) if kind is Kind.REAL else (float(math.floor(low)), float(math.ceil(high)))
+    if kind is Kind.REAL and not math.isfinite(float(high) - float(low)):
+        raise too_far_apart(attribute.name)
+    return (math.floor(low), math.ceil(high)) if kind in (Kind.INTEGER, Kind.DATE) else (low, high)
 
 
 def too_far_apart(name: str) -> SchemaError:
     """Numbers whose distances are beyond what can be counted with."""
-    return SchemaError(f"the values of '{name}' are too far apart to be measured; scale or mend them.")
+    return SchemaError(f"the values of '{name}' are too far apart to be measured; scale or fix them.")
 
 
 def outside_domain(attribute: Attribute, number: int | None = None) -> SchemaError:
     """Some values, or so many, are outside the domain that was declared."""
     return SchemaError(
         f"the column '{attribute.name}' has {'' if number is None else f'{number} '}values outside its declared "
-        "domain. Widen the domain or mend the values."
+        "domain. Widen the domain or fix the values."
     )
 
 
-def _declared(end: Any, kind: Kind, name: str) -> float:
+def _declared(end: Any, kind: Kind, name: str) -> Number:
     try:
-        text = end.isoformat() if isinstance(end, datetime.date) else end
-        return float(parse_values([text], kind)[0]) if isinstance(text, str) else float(text)
-    except (TypeError, ValueError) as error:
+        if isinstance(end, datetime.date):
+            end = end.isoformat()
+        if isinstance(end, str):
+            number: Number = parse_values([end], kind).tolist()[0]
+        elif kind is Kind.REAL:
+            number = float(end)
+        elif kind is Kind.DECIMAL:
+            number = Decimal(str(end))
+        else:
+            number = end if isinstance(end, float | Decimal) else operator.index(end)
+        if not kind.is_number:
+            format_values([number], kind)  # an error outside the years that a date can have
+        return number
+    except (TypeError, ValueError, ArithmeticError) as error:
         raise SchemaError(f"the domain of '{name}' has '{end}', which is not of type {kind}.") from error
 
 
-def _rank(numbers: pl.Series) -> tuple[NDArray[Any], Codes]:
+def _rank(numbers: pl.Series) -> tuple[Numbers, Codes]:
     """The distinct numbers in order, and the place of each row's number among them; missing ones come last."""
-    values = numbers.unique().drop_nulls().sort().to_numpy()
+    ordered = numbers.unique().drop_nulls().sort()
     if numbers.dtype.is_integer():
-        codes = codes_of_values(numbers, pl.Series(values), np.arange(len(values)), len(values))
-        return values.astype(np.int64), codes
-    ranks = numbers.rank("dense").cast(pl.Int64) - 1
-    return values, ranks.fill_null(len(values)).to_numpy()
+        codes = codes_of_values(numbers, ordered, np.arange(len(ordered)), len(ordered))
+    else:
+        ranks = numbers.rank("dense").cast(pl.Int64) - 1
+        codes = ranks.fill_null(len(ordered)).to_numpy()
+    if numbers.dtype == pl.Int128 or numbers.dtype.is_decimal():
+        return as_numbers(ordered.to_list()), codes
+    return ordered.to_numpy().astype(np.int64 if numbers.dtype.is_integer() else np.float64), codes
 
 
 def _as_text(column: pl.Series) -> pl.Series:
     if column.dtype.is_float():  # whole numbers that passed through a frame with missing values
         whole = column.cast(pl.Int64, strict=False)
-        if (whole.cast(pl.Float64) == column).all():
+        if whole.null_count() == column.null_count() and (whole.cast(pl.Float64) == column.cast(pl.Float64)).all():
             return whole.cast(pl.String)
     return column.cast(pl.String)
 
@@ -288,9 +388,8 @@ def _dense_span(values: pl.Series) -> tuple[int, int] | None:
     """The least and greatest of whole numbers that are close enough together to be looked up in a list."""
     if not values.dtype.is_integer() or not len(values):
         return None
-    numbers = values.to_numpy()
-    low, high = int(numbers.min()), int(numbers.max())
-    return (low, high) if high - low < DENSE_SPAN and high < 2**63 else None
+    low, high = int(str(values.min())), int(str(values.max()))
+    return (low, high) if high - low < DENSE_SPAN and low >= -(2**63) and high < 2**63 else None
 
 
 def codes_of_values(column: pl.Series, values: pl.Series, codes: Codes, missing: int) -> Codes:
@@ -299,7 +398,7 @@ def codes_of_values(column: pl.Series, values: pl.Series, codes: Codes, missing:
     if (span := _dense_span(values)) is not None:
         low, high = span
         by_number = np.full(high - low + 2, missing, dtype=np.int32)
-        by_number[values.to_numpy().astype(np.int64) - low] = coded[:-1]
+        by_number[values.cast(pl.Int64).to_numpy() - low] = coded[:-1]
         return np.asarray(by_number[(column.cast(pl.Int64) - low).fill_null(high - low + 1).to_numpy()])
     if column.dtype == pl.String:
         places = column.cast(pl.Enum(values)).to_physical()

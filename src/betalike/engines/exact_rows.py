@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.coding import codes_of_values
+from betalike.errors import SchemaError
 from betalike.publication import Format
 from betalike.table_kernels import count_pairs
 
@@ -64,12 +65,27 @@ def _read_column(path: Path, name: str) -> pl.Series:
     return pl.read_parquet(path, columns=[name]).to_series().rechunk()
 
 
+def has_no_text(dtype: pl.DataType) -> bool:
+    """Whether a CSV file has no place for values of this type."""
+    return dtype.is_nested() or dtype in (pl.Binary, pl.Object) or isinstance(dtype, pl.BaseExtension)
+
+
+def check_csv_types(types: Mapping[str, pl.DataType]) -> None:
+    """Refuse columns whose values a CSV file cannot hold."""
+    for name, dtype in types.items():
+        if has_no_text(dtype):
+            raise SchemaError(
+                f"the column '{name}' is of type {dtype.base_type()}, which a CSV file cannot hold. Publish to Parquet "
+                "(--format parquet), convert the column to text, or leave it out."
+            )
+
+
 def is_plain_number(dtype: pl.DataType) -> bool:
     """Whether a CSV file can tell values of this type."""
     return (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128)) or dtype.is_float()
 
 
 def as_plain_text(column: pl.Series) -> pl.Series:
-    """A column as a CSV file tells it; empty text is missing."""
-    text = column.cast(pl.String)
+    """A column as a CSV file shows it; empty text is missing."""
+    text = column.dt.to_string("iso") if column.dtype == pl.Duration else column.cast(pl.String)
     return text.set((text == "").fill_null(False), None)

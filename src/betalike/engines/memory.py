@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,19 +14,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, OrderedAxis
+from betalike.axis import Axis, Bound, OrderedAxis
 from betalike.drafts import Draw
 from betalike.engines.cells import make_cells
-from betalike.engines.coding import axis_of, code_quasi_identifier, code_sensitive
-from betalike.engines.exact_rows import Written, count_changed, count_moves, open_written
+from betalike.engines.coding import MOST_DIGITS, axis_of, code_quasi_identifier, code_sensitive
+from betalike.engines.exact_rows import Written, check_csv_types, count_changed, count_moves, open_written
 from betalike.errors import FileError, GuaranteeError, InputError, SchemaError
 from betalike.publication import ExactRecount, Format, Layout, Recount
 from betalike.randomness import Randomness
-from betalike.schema import Schema
+from betalike.schema import Kind, Schema
 from betalike.table import Cells, ClassCounts, Ids, Ints, Margins, Plan, fold, random_order, shuffled_slots
 from betalike.table_kernels import hand_out
+from betalike.years import check_years
 
-TIMES_AS_TEXT = pl.col(pl.Datetime, pl.Time, pl.Duration).cast(pl.String)  # as CSV can tell them
+TIMES_AS_TEXT = [pl.col(pl.Datetime, pl.Time).cast(pl.String), pl.col(pl.Duration).dt.to_string("iso")]  # as in CSV
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class MemoryEngine:
         schema.check_columns(frame.columns)
         if frame.height == 0:
             raise InputError("the table has no rows; there is nothing to publish.")
-        self.frame = frame
+        self.frame = only_used(check_years(frame.select(schema.names)))
         self.schema = schema
 
     @cached_property
@@ -159,6 +161,7 @@ class MemoryEngine:
             if form is Format.PARQUET:
                 release.write_parquet(path)
             else:
+                check_csv_types(release.schema)
                 release.with_columns(TIMES_AS_TEXT).write_csv(path)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise cannot_write(path, error) from error
@@ -190,6 +193,17 @@ class MemoryEngine:
     def _opened(self, written: Written) -> Written:
         """A written table with its sensitive column."""
         return written
+
+
+def only_used(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame whose lists of categories have the values that occur and no others, as these lists are published too."""
+    narrow = []
+    for name, dtype in frame.schema.items():
+        if isinstance(dtype, pl.Enum):
+            used = set(frame[name].unique().drop_nulls().cast(pl.String))
+            categories = pl.Enum([text for text in dtype.categories if text in used])
+            narrow.append(frame[name].cast(pl.String).cast(categories))
+    return frame.with_columns(narrow)
 
 
 def cannot_write(path: Path, error: Exception) -> FileError:
@@ -284,6 +298,22 @@ def _group_labels(published: pl.DataFrame) -> list[str | None]:
     return [low if low == high else f"[{low}, {high}]" for low, high in zip(lows, highs, strict=True)]
 
 
+def _bound_type(kind: Kind, bounds: Sequence[Bound]) -> pl.DataType:
+    """The type of two columns of bounds that holds all of their digits, and that other libraries can read."""
+    if kind is Kind.REAL or not kind.is_number:
+        return pl.Float64() if kind is Kind.REAL else pl.String()
+    ends = [bound for bound in bounds if isinstance(bound, int | Decimal)]
+    low, high = min(ends, default=0), max(ends, default=0)
+    if kind is Kind.INTEGER and low >= -(2**63) and high < 2**63:
+        return pl.Int64()
+    if kind is Kind.INTEGER and low >= 0 and high < 2**64:
+        return pl.UInt64()
+    if max(-low, high) >= 10**MOST_DIGITS:
+        return pl.Int128()
+    exponents = [int(end.as_tuple().exponent) for end in ends if isinstance(end, Decimal)]
+    return pl.Decimal(MOST_DIGITS, -min(exponents, default=0))
+
+
 def class_columns(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], layout: Layout) -> list[pl.Series]:
     """The published columns of one axis, with one entry for each class."""
     if layout is Layout.BOUNDS and isinstance(axis, OrderedAxis):
@@ -293,5 +323,6 @@ def class_columns(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], l
                 "Publish with the layout 'labels', or declare a wider domain."
             )
         lows, highs = axis.bounds(low, high)
-        return [pl.Series(f"{axis.name}_low", lows), pl.Series(f"{axis.name}_high", highs)]
+        dtype = _bound_type(axis.kind, [*lows, *highs])
+        return [pl.Series(f"{axis.name}_low", lows, dtype), pl.Series(f"{axis.name}_high", highs, dtype)]
     return [pl.Series(axis.name, axis.labels(low, high), dtype=pl.String)]

@@ -43,6 +43,7 @@ from betalike.randomness import Randomness
 from betalike.schema import Schema
 from betalike.table import Cells, Margins, Plan, shuffled_slots
 from betalike.table_kernels import count_pairs, draw_fragments, hand_out
+from betalike.years import check_years
 
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]
@@ -108,8 +109,9 @@ class OutOfCoreEngine:
         progress: Progress = SILENT,
     ) -> None:
         schema.check_columns(table.collect_schema().names())
+        enums = [name for name, dtype in table.collect_schema().items() if isinstance(dtype, pl.Enum)]
         self.schema = schema
-        self._table = table
+        self._table = table.with_columns(pl.col(enums).cast(pl.Categorical))  # which lists the values that occur alone
         self._memory = memory
         self._batch_rows = batch_rows
         self._progress = progress
@@ -124,7 +126,7 @@ class OutOfCoreEngine:
         """The table's rows in their order."""
         try:
             batches = self._table.select(names).collect_batches(chunk_size=self._batch_rows, maintain_order=True)
-            yield from self._progress.flow(batches, "rows read", self._n_rows)
+            yield from map(check_years, self._progress.flow(batches, "rows read", self._n_rows))
         except (pl.exceptions.PolarsError, OSError) as error:  # its message may show cells of the table
             raise FileError("the table cannot be read to its end; is it damaged, or cut off?") from error
 

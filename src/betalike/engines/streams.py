@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from betalike.engines.exact_rows import as_plain_text, is_plain_number
+from betalike.engines.exact_rows import as_plain_text, check_csv_types, has_no_text, is_plain_number
 from betalike.engines.memory import TIMES_AS_TEXT, cannot_write
 from betalike.errors import GuaranteeError
 from betalike.publication import Format
@@ -33,6 +33,8 @@ class Stream:
 
 def sink(stream: Stream, path: Path, form: Format) -> None:
     """Write a stream: to a CSV file, to a Parquet file, or to a folder of these if the rows are many."""
+    if form is not Format.PARQUET:
+        check_csv_types(stream.schema)
     scratch = path.with_name(f".{path.name}.rows")
     remove(path)
     try:
@@ -144,5 +146,6 @@ def _is_told_apart(dtype: pl.DataType) -> bool:
 
 def fingerprint(rows: pl.DataFrame, as_text: Collection[str] = ()) -> int:
     """A number that rows add up to (modulo 2^64), whatever their order, and whatever CSV cannot tell of their types."""
-    alike = [c if is_plain_number(c.dtype) and c.name not in as_text else as_plain_text(c) for c in rows]
+    is_alike = [(is_plain_number(c.dtype) and c.name not in as_text) or has_no_text(c.dtype) for c in rows]
+    alike = [c if same else as_plain_text(c) for c, same in zip(rows, is_alike, strict=True)]
     return int(pl.DataFrame(alike).hash_rows(seed=1).to_numpy().sum(dtype=np.uint64))

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import OrderedAxis, parse_values
+from betalike.axis import OrderedAxis
 from betalike.errors import CertificateError, QueryError, suggestion
+from betalike.exact_numbers import Number, Numbers, exact_number, parse_values
 from betalike.hierarchy import ROOT, Hierarchy
-from betalike.queries.values import Span, ValueSet
+from betalike.queries.values import Comparable, Span, ValueSet, next_number
 from betalike.schema import Kind
 
 Floats = NDArray[np.float64]
+NANOSECONDS = re.compile(r":\d\d\.\d{9}")
 
 
 class Comparison(StrEnum):
@@ -47,9 +52,27 @@ class LabelSpans:
     A label of missing values alone has an interval that ends before it starts.
     """
 
-    low: Floats
-    high: Floats
+    low: Numbers
+    high: Numbers
     missing: NDArray[np.bool_]
+
+    @staticmethod
+    def of(low: Sequence[Comparable], high: Sequence[Comparable], missing: Sequence[bool]) -> LabelSpans:
+        """Ends as floats where these are exact, else as Python's own numbers."""
+        is_float = all(isinstance(end, float) or (isinstance(end, int) and abs(end) <= 2**53) for end in (*low, *high))
+        ends = [np.array(side, dtype=np.float64 if is_float else object) for side in (low, high)]
+        return LabelSpans(ends[0], ends[1], np.array(missing, dtype=bool))
+
+    @cached_property
+    def origin(self) -> Comparable:
+        """What to measure lengths from: 0, or the least end where ends are too large for floats."""
+        if self.low.dtype != object:
+            return 0
+        return min((end for end in self.low.tolist() if _is_finite(end)), default=0)
+
+    def measured(self, ends: Numbers) -> Floats:
+        """Ends as floats, from the origin on."""
+        return np.asarray(ends - self.origin).astype(np.float64)
 
     @property
     def is_present(self) -> NDArray[np.bool_]:
@@ -65,7 +88,7 @@ class LabelSpans:
         """Which labels have a value in common with a set."""
         met = self.missing & values.missing
         for low, high in values.spans:
-            met |= np.maximum(self.low, low) <= np.minimum(self.high, high)
+            met |= (self.low <= high) & (self.high >= low) & self.is_present
         return met
 
     def within(self, values: ValueSet) -> NDArray[np.bool_]:
@@ -111,46 +134,50 @@ class OrderedColumn:
     domain: Span
     is_missing_in_domain: bool = False
     is_domain_told: bool = True
+    has_nanoseconds: bool = False
 
     @property
     def is_discrete(self) -> bool:
         """Whether its values are whole numbers, days or microseconds."""
-        return self.kind is not Kind.REAL
+        return self.kind not in (Kind.REAL, Kind.DECIMAL) and not self.has_nanoseconds
 
     def compare(self, comparison: Comparison, literal: Literal) -> ValueSet:
         """The values for which a comparison holds."""
         return ValueSet.of([_half_line(comparison, self._number(literal), self.is_discrete)], self.is_discrete)
 
-    def _number(self, literal: Literal) -> float:
-        is_numeric = self.kind in (Kind.INTEGER, Kind.REAL)
+    def _number(self, literal: Literal) -> Comparable:
+        is_numeric = self.kind.is_number
         wanted = "a number" if is_numeric else "a date such as '2024-01-31'"
         try:
             if is_numeric is literal.is_number:
-                return float(literal.text if is_numeric else parse_values([literal.text], self.kind)[0])
+                if is_numeric:
+                    return float(literal.text) if self.kind is Kind.REAL else exact_number(literal.text)
+                return comparable_number(parse_values([literal.text], self.kind).tolist()[0])
         except (ValueError, TypeError, OverflowError):
             pass
         raise QueryError(f"in '{literal.piece}': the column '{self.name}' is of type {self.kind}; give {wanted}.")
 
     def spans(self, labels: Sequence[str | None]) -> LabelSpans:
         """What published labels cover; `*` covers the whole domain and missing values."""
-        missing = np.array([label is None or label == ROOT for label in labels], dtype=bool)
-        axis = OrderedAxis(self.name, self.kind, np.zeros(0), self.domain)
-        low, high = np.full(len(labels), np.inf), np.full(len(labels), -np.inf)
+        missing = [label is None or label == ROOT for label in labels]
+        axis = OrderedAxis(self.name, self.kind, np.zeros(0), (0, 0))
+        low: list[Comparable] = [math.inf] * len(labels)
+        high: list[Comparable] = [-math.inf] * len(labels)
         try:
             meanings = axis.meanings(labels)
         except ValueError:  # whole numbers of a frame may be written as 37.0
             meanings = self._whole_meanings(labels)
         for i, meaning in enumerate(meanings):
             if isinstance(meaning, tuple):
-                low[i], high[i] = meaning
-                missing[i] = self.is_missing_in_domain and meaning == self.domain and low[i] < high[i]
+                low[i], high[i] = map(comparable_number, meaning)
+                missing[i] = self.is_missing_in_domain and (low[i], high[i]) == self.domain and low[i] < high[i]
             elif meaning == ROOT:
-                low[i], high[i] = self.domain if self.is_domain_told else (-np.inf, np.inf)
-        return LabelSpans(low, high, missing)
+                low[i], high[i] = self.domain if self.is_domain_told else (-math.inf, math.inf)
+        return LabelSpans.of(low, high, missing)
 
     def _whole_meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
         try:
-            meanings = OrderedAxis(self.name, Kind.REAL, np.zeros(0), self.domain).meanings(labels)
+            meanings = OrderedAxis(self.name, Kind.REAL, np.zeros(0), (0, 0)).meanings(labels)
         except ValueError as error:
             raise unreadable(self.name) from error
         if self.kind is not Kind.INTEGER or any(
@@ -192,7 +219,7 @@ class NamedColumn:
         return _all_of(self.leaves, Kind.REAL) is not None
 
     @cached_property
-    def numbers(self) -> Floats | None:
+    def numbers(self) -> Numbers | None:
         """The leaves as numbers or moments, where all of them are such: they can be compared then."""
         return _all_of(self.leaves, Kind.REAL if self.are_numbers else Kind.DATETIME)
 
@@ -219,9 +246,12 @@ class NamedColumn:
     def _set(self, spans: Sequence[tuple[int, int]]) -> ValueSet:
         return ValueSet.of(spans, is_discrete=True)
 
-    def _number(self, literal: Literal) -> float:
+    def _number(self, literal: Literal) -> Comparable:
         try:
-            return float(literal.text if literal.is_number else parse_values([literal.text], Kind.DATETIME)[0])
+            if literal.is_number:
+                is_float = self.numbers is not None and self.numbers.dtype == np.float64
+                return float(literal.text) if is_float else exact_number(literal.text)
+            return comparable_number(parse_values([literal.text], Kind.DATETIME).tolist()[0])
         except (ValueError, TypeError, OverflowError) as error:
             raise QueryError(f"in '{literal.piece}': '{literal.text}' is not a date.") from error
 
@@ -256,23 +286,40 @@ class NamedColumn:
         return LabelSpans(low, high, np.array(missing, dtype=bool))
 
 
-def _all_of(texts: Sequence[str], kind: Kind) -> Floats | None:
-    """The numbers behind texts that are all of a kind; None if they are not."""
+def _all_of(texts: Sequence[str], kind: Kind) -> Numbers | None:
+    """The numbers behind texts that are all of a kind, exact ones where floats are not; None if they are not."""
     try:
-        numbers = parse_values(texts, kind)
+        numbers: list[Comparable] = [comparable_number(number) for number in parse_values(texts, kind).tolist()]
+        if kind is Kind.REAL and any(not -(2**53) <= number <= 2**53 for number in numbers):
+            numbers = [exact_number(text) for text in texts]
     except (ValueError, TypeError, OverflowError):
         return None
-    return numbers if np.isfinite(numbers).all() else None
+    is_float = all(isinstance(number, float) for number in numbers)
+    return np.array(numbers, dtype=np.float64 if is_float else object) if all(map(_is_finite, numbers)) else None
 
 
-def _half_line(comparison: Comparison, number: float, is_discrete: bool) -> Span:
+def _is_finite(number: Comparable) -> bool:
+    return -math.inf < number < math.inf
+
+
+def comparable_number(number: Number) -> Comparable:
+    """A number that can be compared with any other; Python's decimals cannot."""
+    return Fraction(number) if isinstance(number, Decimal) else number
+
+
+def has_nanoseconds(labels: Sequence[str | None]) -> bool:
+    """Whether some labels are moments that are not whole microseconds."""
+    return any(label is not None and NANOSECONDS.search(label) is not None for label in labels)
+
+
+def _half_line(comparison: Comparison, number: Comparable, is_discrete: bool) -> Span:
     """The closed interval of numbers for which a comparison holds."""
-    if is_discrete and math.isfinite(number):
-        floor, ceiling = float(math.floor(number)), float(math.ceil(number))
+    floor: Comparable = number
+    ceiling: Comparable = number
+    below, above = next_number(number, -1), next_number(number, 1)
+    if is_discrete and _is_finite(number):
+        floor, ceiling = math.floor(number), math.ceil(number)
         below, above = ceiling - 1, floor + 1
-    else:
-        floor = ceiling = number
-        below, above = math.nextafter(number, -math.inf), math.nextafter(number, math.inf)
     return {
         Comparison.EQUAL: (ceiling, floor),  # empty for 30.5 among whole numbers
         Comparison.LESS: (-math.inf, below),

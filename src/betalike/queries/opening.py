@@ -12,24 +12,25 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import parse_values
 from betalike.certificate import Certificate, published_name
 from betalike.certificate import Column as ColumnFacts
 from betalike.companion_files import TRANSITION_FILE, read_transition
 from betalike.engines.memory import read_release, recount
 from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
+from betalike.exact_numbers import Numbers, parse_values
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.inspection import published_columns
 from betalike.publication import Format, Layout, Recount
 from betalike.queries import generalized, perturbed
 from betalike.queries.answer import Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
-from betalike.queries.columns import Column, NamedColumn, OrderedColumn
+from betalike.queries.columns import Column, NamedColumn, OrderedColumn, comparable_number, has_nanoseconds
 from betalike.queries.index import ClassIndex, sensitive_masks, without
 from betalike.queries.perturbed import Perturbation, Shrinkage, learn_shrinkage
 from betalike.queries.predicate import parse
 from betalike.queries.shares import Shares, Spread
+from betalike.queries.values import Span
 from betalike.schema import Kind
 
 Floats = NDArray[np.float64]
@@ -151,10 +152,10 @@ class OpenRelease:
                 yield flat.astype(np.float64).reshape(len(unique), counts.n_values)
 
 
-def _bins(low: Floats) -> NDArray[np.int64]:
+def _bins(low: Numbers) -> NDArray[np.int64]:
     """A few groups of neighbouring labels; labels of missing values are a group of their own."""
     unique, rank = np.unique(low, return_inverse=True)
-    return np.asarray(np.where(np.isinf(low), GROUP_BINS, rank * min(GROUP_BINS, len(unique)) // len(unique)))
+    return np.asarray(np.where(low == np.inf, GROUP_BINS, rank * min(GROUP_BINS, len(unique)) // len(unique)))
 
 
 def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str, Hierarchy]) -> OpenRelease:
@@ -229,7 +230,8 @@ def _column(facts: ColumnFacts, labels: Sequence[str | None], hierarchy: Hierarc
     kind = Kind(facts.kind)
     if kind.is_ordered:
         is_hidden = layout == Layout.BOUNDS and facts.has_missing and facts.domain is not None
-        return OrderedColumn(facts.name, kind, _domain(facts, kind, labels), is_hidden, facts.domain is not None)
+        domain = _domain(facts, kind, labels)
+        return OrderedColumn(facts.name, kind, domain, is_hidden, facts.domain is not None, has_nanoseconds(labels))
     if hierarchy is None and facts.hierarchy:
         hierarchy = Hierarchy.from_rows(facts.hierarchy, source=f"the hierarchy of '{facts.name}' in the certificate")
     has_missing = facts.has_missing or None in labels
@@ -252,14 +254,14 @@ def _in_order(names: Iterable[str]) -> list[str]:
         return sorted(names)
 
 
-def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> tuple[float, float]:
+def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> Span:
     """The declared domain, else from the least to the greatest published value."""
     if facts.domain is not None:
-        low, high = parse_values(facts.domain, kind)
-        return float(low), float(high)
+        low, high = map(comparable_number, parse_values(facts.domain, kind).tolist())
+        return low, high
     shown = [label for label in dict.fromkeys(labels) if label is not None and label != ROOT]
     spans = OrderedColumn(facts.name, kind, (0.0, 0.0)).spans(shown)
-    return (float(spans.low.min()), float(spans.high.max())) if shown else (0.0, 0.0)
+    return (spans.low.min(), spans.high.max()) if shown else (0.0, 0.0)
 
 
 def _read_transition(path: Path, values: Sequence[str]) -> Floats:

@@ -77,10 +77,11 @@ class OrderedShares:
 
     def within(self, values: ValueSet) -> Floats:
         """The share of each label that lies in a set."""
-        low, high = self.spans.low, self.spans.high + self.width
+        low, high = self.spans.measured(self.spans.low), self.spans.measured(self.spans.high) + self.width
+        origin = self.spans.origin
         inside, length = np.zeros(len(low)), np.zeros(len(low))
         for start, end in values.spans:
-            first, last = np.maximum(low, start), np.minimum(high, end + self.width)
+            first, last = np.maximum(low, float(start - origin)), np.minimum(high, float(end - origin) + self.width)
             inside += np.where(first < last, self._below(last) - self._below(first), 0.0)
             length += np.maximum(last - first, 0.0)
         total = self._below(high) - self._below(low)
@@ -97,7 +98,8 @@ class OrderedShares:
 def _ordered_shares(column: OrderedColumn, spans: LabelSpans, counts: Floats, spread: Spread) -> OrderedShares:
     width = 1.0 if column.is_discrete else 0.0
     shown = spans.is_present
-    breaks = np.unique(np.concatenate([spans.low[shown], spans.high[shown] + width]))
+    low, high = spans.measured(spans.low)[shown], spans.measured(spans.high)[shown] + width
+    breaks = np.unique(np.concatenate([low, high]))
     breaks = breaks[np.isfinite(breaks)]
     if len(breaks) < 2:
         return OrderedShares(spans, width, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
@@ -106,9 +108,9 @@ def _ordered_shares(column: OrderedColumn, spans: LabelSpans, counts: Floats, sp
     even = np.diff(breaks) / (breaks[-1] - breaks[0])
     mass = even
     if spread is Spread.DENSITY:
-        start = np.searchsorted(breaks, spans.low[shown], side="right") - 1
+        start = np.searchsorted(breaks, low, side="right") - 1
         start = np.clip(start, 0, len(even) - 1)
-        end = np.searchsorted(breaks, spans.high[shown] + width, side="left")
+        end = np.searchsorted(breaks, high, side="left")
         end = np.clip(end, start + 1, len(even))
         present = counts[shown] * np.where(spans.missing[shown], 1.0 - MISSING_SHARE, 1.0)
         for _ in range(ROUNDS):

@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
-Span = tuple[float, float]
+from betalike.exact_numbers import TINY
+
+Comparable = int | float | Fraction  # Python compares any two of these exactly
+Span = tuple[Comparable, Comparable]
 
 
 @dataclass(frozen=True)
@@ -14,7 +18,7 @@ class ValueSet:
     """Closed intervals in ascending order that do not touch, and whether missing values belong to the set.
 
     Whole numbers (also days, microseconds and leaf codes) are discrete: [1, 2] and [3, 4] touch. Of reals, an open end
-    is the closed end at the next number that a computer knows.
+    is the closed end at the next number that a computer knows, of decimals at one nearer than any of them.
     """
 
     spans: tuple[Span, ...]
@@ -66,9 +70,14 @@ class ValueSet:
         return ValueSet.of(gaps, self.is_discrete, not self.missing)
 
 
-def _after(value: float, is_discrete: bool) -> float:
-    return value + 1 if is_discrete else math.nextafter(value, math.inf)
+def _after(value: Comparable, is_discrete: bool) -> Comparable:
+    return value + 1 if is_discrete else next_number(value, 1)
 
 
-def _before(value: float, is_discrete: bool) -> float:
-    return value - 1 if is_discrete else math.nextafter(value, -math.inf)
+def _before(value: Comparable, is_discrete: bool) -> Comparable:
+    return value - 1 if is_discrete else next_number(value, -1)
+
+
+def next_number(value: Comparable, sign: int) -> Comparable:
+    """Return the next number above (sign 1) or below (-1): of floats, or nearer than any decimal."""
+    return math.nextafter(value, sign * math.inf) if isinstance(value, float) else value + sign * TINY

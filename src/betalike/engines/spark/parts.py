@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from betalike.engines.coding import ValueCodes, ordered_numbers
 from betalike.engines.combinations import Combinations, Tally
 from betalike.engines.parts import PartPublisher
 from betalike.engines.spark.rows import COUNT, NUMBER, counted, quoted, to_polars, without_cells
+from betalike.exact_numbers import Number
 from betalike.randomness import SeededRandomness
-from betalike.schema import Schema
+from betalike.schema import Kind, Schema
 from betalike.table import Ids
 
 SparkFrame = Any
@@ -103,26 +105,27 @@ def _coding(columns: dict[str, Column]) -> Callable[[Batches], Batches]:
     return _each_batch(code)
 
 
-def _ends(table: SparkFrame, columns: dict[str, Column]) -> Iterator[tuple[str, float, float]]:
-    """The least and the greatest number of each column of bins."""
+def _ends(table: SparkFrame, columns: dict[str, Column]) -> Iterator[tuple[str, Number, Number]]:
+    """The least and the greatest number of each column of bins; they travel as text, which loses no digit."""
     binned = {name: column.kind for name, column in columns.items() if isinstance(column, Bins)}
     if not binned:
         return
 
     def ends(frame: pl.DataFrame) -> pl.DataFrame:
-        numbers = {name: ordered_numbers(frame[name], kind).cast(pl.Float64) for name, kind in binned.items()}
-        names = pl.Series("name", list(binned), dtype=pl.String)
-        low = pl.Series("low", [column.min() for column in numbers.values()], dtype=pl.Float64)
-        high = pl.Series("high", [column.max() for column in numbers.values()], dtype=pl.Float64)
-        return pl.DataFrame([names, low, high])
+        numbers = [ordered_numbers(frame[name], kind).drop_nulls() for name, kind in binned.items()]
+        found = [(name, str(n.min()), str(n.max())) for name, n in zip(binned, numbers, strict=True) if len(n)]
+        return pl.DataFrame(found, schema=dict.fromkeys(("name", "low", "high"), pl.String), orient="row")
 
-    found = (
-        table.mapInArrow(_each_batch(ends), "name string, low double, high double")
-        .groupBy("name")
-        .agg({"low": "min", "high": "max"})
-    )
-    for row in to_polars(found).iter_rows(named=True):
-        yield row["name"], row["min(low)"], row["max(high)"]
+    found = to_polars(table.mapInArrow(_each_batch(ends), "name string, low string, high string").distinct())
+    for name, kind in binned.items():
+        read: Callable[[str], Number] = float if kind is Kind.REAL else _exact
+        of_column = found.filter(pl.col("name") == name)
+        yield name, min(map(read, of_column["low"])), max(map(read, of_column["high"]))
+
+
+def _exact(text: str) -> Number:
+    number = Decimal(text)
+    return int(number) if number == number.to_integral_value() else number
 
 
 def with_cells(rows: SparkFrame, coarse: Coarse) -> SparkFrame:

@@ -1,0 +1,117 @@
+"""Numbers and dates that lose no digit: between text and number, and how far apart they are."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from betalike.schema import Kind
+
+Number = int | float | Decimal
+Numbers = NDArray[Any]  # int64 or float64 where these are exact, else Python's own numbers
+EPOCH = datetime.datetime(1970, 1, 1)
+DAY, MICROSECOND = datetime.timedelta(days=1), datetime.timedelta(microseconds=1)
+THOUSAND = 1000  # nanoseconds in a microsecond
+MOST_DIGITS = 300  # of a number that anyone published; more of them would not fit into a floating-point number
+TINY = Fraction(1, 10 ** (2 * MOST_DIGITS))  # less than any two decimals differ by
+
+
+def as_numbers(numbers: Sequence[Number]) -> Numbers:
+    """Return numbers as an array that keeps all of their digits."""
+    if all(isinstance(number, float) for number in numbers):
+        return np.array(numbers, dtype=np.float64)
+    is_whole = all(isinstance(number, int | np.integer) for number in numbers)
+    if is_whole and all(-(2**63) <= number < 2**63 for number in numbers):
+        return np.array(numbers, dtype=np.int64)
+    exact = np.empty(len(numbers), dtype=object)
+    exact[:] = numbers
+    return exact
+
+
+def distances(low: Numbers, high: Numbers) -> NDArray[np.float64]:
+    """Return how far apart each two numbers are; the difference is exact, and rounded once."""
+    kinds = {low.dtype.kind, high.dtype.kind}
+    if kinds == {"i"}:  # unsigned numbers wrap around, so that the difference of any two of 64 bits is exact
+        return (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)
+    if "O" in kinds:
+        pairs = zip(low.tolist(), high.tolist(), strict=True)
+        return np.array([float(Fraction(b) - Fraction(a)) for a, b in pairs], dtype=np.float64)
+    return np.asarray(high.astype(np.float64) - low.astype(np.float64))
+
+
+def format_values(values: Iterable[Number], kind: Kind) -> list[str]:
+    """Write numbers, dates or moments as they are published."""
+    if kind is Kind.INTEGER:
+        return [str(int(value)) for value in values]
+    if kind is Kind.REAL:
+        return [repr(float(value)) for value in values]
+    if kind is Kind.DECIMAL:
+        return [format(Decimal(value), "f") for value in values]
+    if kind is Kind.DATE:
+        return [(EPOCH + datetime.timedelta(days=int(value))).date().isoformat() for value in values]
+    return [_format_moment(value) for value in values]
+
+
+def _format_moment(value: Number) -> str:
+    whole = math.floor(value)
+    text = (EPOCH + datetime.timedelta(microseconds=whole)).isoformat(sep=" ")
+    nanoseconds = int((value - whole) * THOUSAND)
+    if not nanoseconds:
+        return text
+    return f"{text if '.' in text else text + '.000000'}{nanoseconds:03}"
+
+
+def parse_values(texts: Sequence[str], kind: Kind) -> Numbers:
+    """Return the numbers behind published values: the inverse of `format_values`."""
+    if kind is Kind.INTEGER:
+        return as_numbers([_parse_integer(text) for text in texts])
+    if kind is Kind.REAL:
+        return np.array([float(text) for text in texts], dtype=np.float64)
+    if kind is Kind.DECIMAL:
+        return as_numbers([_parse_decimal(text) for text in texts])
+    if kind is Kind.DATE:
+        return as_numbers([(datetime.datetime.fromisoformat(text) - EPOCH) // DAY for text in texts])
+    return as_numbers([_parse_moment(text) for text in texts])
+
+
+def exact_number(text: str) -> int | float | Fraction:
+    """Return a number as it is written; one that is too large or too small to count with as a float."""
+    try:
+        number = _parse_decimal(text)
+    except ValueError:
+        return float(text)
+    return int(number) if number == number.to_integral_value() else Fraction(number)
+
+
+def _parse_integer(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError("not a whole number of a size that can be counted with")
+    return int(text)
+
+
+def _parse_decimal(text: str) -> Decimal:
+    try:
+        number = Decimal(text)
+    except ArithmeticError as error:
+        raise ValueError("not a decimal number") from error
+    if not number.is_finite() or abs(number.adjusted()) > MOST_DIGITS or len(text) > MOST_DIGITS:
+        raise ValueError("not a decimal number of a size that can be counted with")
+    return number
+
+
+_NANOSECONDS = re.compile(r"(.*\.\d{6})(\d{3})")
+
+
+def _parse_moment(text: str) -> Number:
+    """Return microseconds since 1970; Python itself reads no more than six digits of a second."""
+    finer = _NANOSECONDS.fullmatch(text)
+    whole = (datetime.datetime.fromisoformat(finer[1] if finer else text) - EPOCH) // MICROSECOND
+    return whole + Decimal(finer[2]) / THOUSAND if finer and int(finer[2]) else whole
