@@ -18,6 +18,7 @@ Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 
 SHARES = 16  # of the work, handed out to the cores
+FEW_FRAGMENTS = 1000  # with fewer, starting threads would take longer than the work itself
 WORTHWHILE = 0.5  # of the average loss; windows that lose less are left alone
 
 
@@ -128,8 +129,12 @@ def improve(
             problem, plan.cell[part], plan.count[part], bounds, window, offset, reserve, looks_ahead, least_loss
         )
 
-    with ThreadPoolExecutor() as pool:
-        results = list(pool.map(work, range(0, plan.n_classes, share)))
+    shares = range(0, plan.n_classes, share)
+    if len(plan.cell) < FEW_FRAGMENTS:
+        results = [work(first) for first in shares]
+    else:
+        with ThreadPoolExecutor() as pool:
+            results = list(pool.map(work, shares))
     shifts = np.append(0, np.cumsum([result[3] for result in results]))
     return Plan(
         cells,

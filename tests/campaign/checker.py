@@ -1,0 +1,171 @@
+"""Checks a written release against the table that went in, from the files alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import exact_rows, figures
+from .jobs import Column, Job
+from .labels import Cover, Label, Scale
+from .matching import unmatched
+from .outcome import Outcome
+from .promises import Promise, judge
+from .reading import ORDERED, read, read_csv, read_table
+
+COMPANIONS = {"perturb": ["transition.csv"], "baseline": ["sensitive.csv"]}
+Row = tuple[tuple[Label, ...], Any, tuple[Any, ...]]  # labels, sensitive value, kept cells
+
+
+def check_release(job: Job, folder: Path, outcome: Outcome) -> None:
+    """Note everything that is wrong with a release."""
+    certificate = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
+    _check_files(job, folder, certificate, outcome)
+    header, cells = read_table(folder / f"published.{job.form}")
+    if not outcome.expect(header == expected_header(job), "file", "other columns than those named"):
+        return
+    if not outcome.expect(len(cells) == job.n_rows, "rows", f"{len(cells)} rows of {job.n_rows}"):
+        return
+    try:
+        if job.is_exact:
+            exact_rows.check(job, folder, certificate, header, cells, outcome)
+        else:
+            _check_classes(job, certificate, split_rows(job, cells), outcome)
+    except (ValueError, KeyError, AssertionError) as error:
+        outcome.expect(False, "label", f"a cell or figure cannot be read ({type(error).__name__})")
+
+
+def _check_files(job: Job, folder: Path, certificate: dict[str, Any], outcome: Outcome) -> None:
+    """Exactly the files of a release, with their digests and rows."""
+    names = sorted([f"published.{job.form}", *COMPANIONS.get(job.scheme, [])])
+    found = sorted(path.name for path in folder.iterdir())
+    outcome.expect(found == sorted([*names, "certificate.json"]), "file", "other files in the folder")
+    outcome.expect(sorted(certificate["files"]) == names, "figure", "files")
+    for name, facts in certificate["files"].items():
+        digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        outcome.expect(facts["sha256"] == digest, "figure", "a digest")
+        n_rows = job.n_rows if name.startswith("published") else len(read_csv(folder / name)[1])
+        outcome.expect(facts["rows"] == n_rows, "figure", "rows of a file")
+
+
+def expected_header(job: Job) -> list[str]:
+    """The published columns in their order."""
+    names: list[str] = []
+    for column in job.columns:
+        is_pair = job.layout == "bounds" and not column.is_categorical
+        names += [f"{column.name}_low", f"{column.name}_high"] if is_pair else [column.name]
+    secrets = [] if job.scheme == "baseline" else [column.name for column in job.secrets]
+    return [*names, *secrets, *(column.name for column in job.kept)]
+
+
+def protected(job: Job, column: Column, text: str | None) -> Any:
+    """What a published cell of a sensitive or kept column stands for."""
+    is_text = job.is_text or column.kind not in ORDERED
+    return text if text is None or is_text else read(column.kind, text)
+
+
+def split_rows(job: Job, cells: Sequence[Sequence[str | None]]) -> list[Row]:
+    """Labels, sensitive value and kept cells of each published row."""
+    rows: list[Row] = []
+    for line in cells:
+        rest, labels = list(line), list[Label]()
+        for column in job.columns:
+            is_pair = job.layout == "bounds" and not column.is_categorical
+            labels.append((rest.pop(0), rest.pop(0)) if is_pair else rest.pop(0))
+        secrets = tuple(protected(job, column, rest.pop(0)) for column in job.secrets)
+        kept = tuple(protected(job, column, rest.pop(0)) for column in job.kept)
+        rows.append((tuple(labels), secrets if len(secrets) > 1 else secrets[0], kept))
+    return rows
+
+
+def original_rows(job: Job) -> list[tuple[tuple[Any, ...], Any, tuple[Any, ...]]]:
+    """The same of the table: values, sensitive value, kept cells."""
+    points = zip(*(column.keys for column in job.columns), strict=True)
+    secrets = list(zip(*(job.protected_keys(column) for column in job.secrets), strict=True))
+    values = secrets if len(job.secrets) > 1 else [value for (value,) in secrets]
+    kept = zip(*(job.protected_keys(column) for column in job.kept), strict=True) if job.kept else [()] * job.n_rows
+    return list(zip(points, values, kept, strict=True))
+
+
+def _check_classes(job: Job, certificate: dict[str, Any], rows: list[Row], outcome: Outcome) -> None:
+    before = original_rows(job)
+    is_kept = Counter((value, kept) for _, value, kept in rows) == Counter((value, kept) for _, value, kept in before)
+    if not outcome.expect(is_kept, "rows", "sensitive values or kept cells are not conserved"):
+        return
+    scales = [Scale(column) for column in job.columns]
+    covers = [{label: scale.cover(label) for label in {row[0][i] for row in rows}} for i, scale in enumerate(scales)]
+    is_proper = all(cover.is_proper for of_column in covers for cover in of_column.values())
+    outcome.expect(is_proper, "label", "a label is no value, range or node of its column")
+    _check_matching(scales, covers, rows, before, outcome)
+    numbers = {labels: number for number, labels in enumerate(dict.fromkeys(row[0] for row in rows))}
+    code = job.truth.code
+    matrix = np.zeros((len(numbers), len(code)), dtype=np.int64)
+    for labels, value, _ in rows:
+        matrix[numbers[labels], code[value]] += 1
+    promise = fitted(job, certificate, outcome)
+    judged = judge(matrix, job.truth.secret, promise)
+    outcome.bounds += judged.compared
+    outcome.expect(judged.broken == 0, "promise", f"{judged.broken} bounds of {promise.model} broken")
+    figures.check_classes(job, certificate, scales, covers, list(numbers), matrix, judged, outcome)
+
+
+def _check_matching(
+    scales: list[Scale],
+    covers: list[dict[Label, Cover]],
+    rows: list[Row],
+    before: list[tuple[tuple[Any, ...], Any, tuple[Any, ...]]],
+    outcome: Outcome,
+) -> None:
+    """Published rows go one to one to original rows with the same sensitive value whose values their labels cover."""
+    groups = list(Counter(before).items())
+    having: list[list[int]] = [[0] * len(scale.values) for scale in scales]  # groups with each value, as bits
+    of_rest: dict[Any, int] = {}
+    for number, ((point, value, kept), _) in enumerate(groups):
+        for i, scale in enumerate(scales):
+            having[i][scale.place[point[i]]] |= 1 << number
+        of_rest[value, kept] = of_rest.get((value, kept), 0) | 1 << number
+    under = [
+        {label: _union(having[i], cover.bits) for label, cover in of_column.items()}
+        for i, of_column in enumerate(covers)
+    ]
+    demands = Counter(rows)
+    allowed = []
+    for labels, value, kept in demands:
+        bits = of_rest[value, kept]
+        for i, label in enumerate(labels):
+            bits &= under[i][label]
+        allowed.append(bits)
+    missing = unmatched([n for _, n in groups], list(demands.values()), allowed)
+    outcome.expect(missing == 0, "label", f"{missing} rows match no original row")
+
+
+def _union(having: list[int], bits: int) -> int:
+    found = 0
+    for place, groups in enumerate(having):
+        if bits >> place & 1:
+            found |= groups
+    return found
+
+
+def fitted(job: Job, certificate: dict[str, Any], outcome: Outcome) -> Promise:
+    """The promise as the certificate must state it, with what was left to the table decided."""
+    promise, told = job.promise, certificate["promise"]
+    parameters = dict(promise.parameters)
+    if promise.model == "delta-disclosure" and promise.beta is not None:
+        parameters["delta"] = told["parameters"]["delta"]
+        figures.check_delta(job, parameters["delta"], outcome)
+    if promise.is_likeness and (parameters.get("groups") or parameters.get("width")):
+        parameters.setdefault("with_values", False)
+    if job.truth.secret.codes is not None:
+        parameters["columns"] = list(job.truth.secret.columns)
+    beta = None if promise.model == "delta-disclosure" else promise.beta
+    outcome.expect(told["parameters"] == parameters, "figure", "promise.parameters")
+    outcome.expect(told["beta"] == beta and told["k"] == promise.k, "figure", "promise.beta or promise.k")
+    outcome.expect(told["model"] == figures.full_name(job), "figure", "promise.model")
+    return Promise(promise.model, beta, promise.k, parameters, promise.cap)
