@@ -172,9 +172,8 @@ class Campaign:
             n_inputs = tally.n_inputs + sum(p.n_done for p in self.running if p.asked.target == target)
             seconds = tally.seconds + sum(time.monotonic() - p.start for p in self.running if p.asked.target == target)
             rate = n_inputs / seconds if seconds else 0.0
-            print(
-                f"  {target:13} {n_inputs:>10,} inputs {rate:>7,.0f} a second {sum(tally.findings.values()):>6} findings"
-            )
+            n_found = sum(tally.findings.values())
+            print(f"  {target:13} {n_inputs:>10,} inputs {rate:>7,.0f} a second {n_found:>6,} findings")
             for signature, times in tally.findings.most_common():
                 print(f"    {times:>6} x {signature}")
         sys.stdout.flush()
@@ -215,10 +214,10 @@ def main() -> int:
     if is_guided and importlib.util.find_spec("atheris") is None:
         print("atheris is not installed, or not there for this Python: fuzzing goes on without it.")
         is_guided = False
-    end = None if given.hours is None else time.monotonic() + given.hours * 3600
-    if is_guided and end is None:
+    if is_guided and given.hours is None:
         parser.error("--atheris goes by time: give --hours")
     subprocess.run([sys.executable, "-m", "experiments.warming"], check=True)  # compiling is slow; no input is to blame
+    end = None if given.hours is None else time.monotonic() + given.hours * 3600
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     campaign = Campaign(targets, given.workers, end)

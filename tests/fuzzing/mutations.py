@@ -6,16 +6,7 @@ import random
 from collections.abc import Callable
 
 from . import structures
-
-TOKENS = [
-    b'"', b"'", b",", b";", b"\t", b"|", b"\r", b"\n", b"\r\n", b"\x00", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff",
-    b"\xe2\x80\xa8", b"\xc3", b"\xed\xa0\x80", b"\x1a", b" ", b"*", b"[", b"]", b"{", b"}", b"(", b")", b"\\", b"=",
-    b"-", b"NaN", b"inf", b"-inf", b"null", b"true", b"NA", b"1e999", b"5e-324", b"-0.0", b"9223372036854775807",
-    b"9223372036854775808", b"-9223372036854775809", b"18446744073709551616", b"340282366920938463463374607431768211456",
-    b"0000-00-00", b"9999-12-31", b"10000-01-01", b"-0001-01-01", b"2020-02-30", b"1970-01-01T00:00:00.000000001",
-    b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh9", b"\x28\xb5\x2f\xfd", b"PAR1", b"ARROW1\x00\x00", b"\xff\xff\xff\xff",
-    b"\x00\x00\x00\x80", b"\xff\xff\xff\x7f", b"../", b"/", b"''", b'""', b"--", b"/*", b"#", b"[[", b"'''",
-]  # fmt: skip
+from .dictionaries import TOKENS
 
 Mutation = Callable[[random.Random, bytes], bytes]
 

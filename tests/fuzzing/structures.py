@@ -17,18 +17,8 @@ from typing import Any
 import polars as pl
 
 from . import samples
+from .dictionaries import CELLS, LITERALS, NAMES, NUMBERS, OPERATORS, TOML_KEYS, TOML_VALUES
 
-CELLS = [
-    "", " ", "*", "NA", "?", "nan", "inf", "-inf", "null", "0", "-0", "-0.0", "1e308", "1e309", "5e-324", "0x10", "1_000",
-    "9007199254740993", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "1" * 40, "0007", "1,5",
-    "2020-02-30", "0001-01-01", "9999-12-31", "10000-01-01", "-0001-01-01", "2020-01-01T00:00:00.000000001", "24:00:00",
-    "2020-01-01 00:00:00+25:00", "=1+1", "@SUM(A1)", "[1, 2]", "[2, 1]", "[1, 1]", "[, ]", "[1,2", "1, 2]", "[]", "[*, *]",
-    "[nan, inf]", "[-inf, inf]", "[1e400, 2]", "[1, 9223372036854775808]", "[0001-01-01, 9999-12-31]", "{a, b}", "{}",
-    "[2020-01-01, 10000-01-01]", "[a, b]", "true", "é", "\u202e", "\ud7ff", "\U0001f600", "e\u0301", "\u0661\u0662", "1\u00a0000",
-    "\ufeff", "\u2028", "\x0b", "\x1c", "\x85", 'a"b', "a'b", "'a'", '"', "'", "a\nb", "a\rb", "a,b", "a;b", "y" * 3000,
-]  # fmt: skip
-NUMBERS = [0, -1, 1, 2, 1 << 31, (1 << 53) + 1, (1 << 63) - 1, 1 << 63, -(1 << 63) - 1, 1 << 64, 10**40, 10**400, 0.5,
-           -0.0, 1e308, 5e-324, -1.5]  # fmt: skip
 DELIMITERS = [",", ",", ",", ";", "\t", "|"]
 ENCODINGS = ["utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252", "latin-1"]
 
@@ -123,24 +113,27 @@ def _odd_columns() -> list[pl.Series]:
     """Columns of every type that a file may hold."""
     n = len(samples.ROWS)
     day, moment = datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, 12)
-    columns = [
+    return [
         pl.Series(range(n), dtype=pl.Int8), pl.Series([2**64 - 1 - i for i in range(n)], dtype=pl.UInt64),
         pl.Series([2**63 - 1 - i % 3 for i in range(n)]), pl.Series([-(2**63), 2**63 - 1] * (n // 2)),
         pl.Series([2**100 + i for i in range(n)], dtype=pl.Int128), pl.Series([0.0, -0.0] * (n // 2)),
         pl.Series([float("nan"), float("inf"), 1.5] * (n // 3)), pl.Series([1.1] * n, dtype=pl.Float32),
         pl.Series([True, False, None] * (n // 3)), pl.Series([None] * n), pl.Series([None] * n, dtype=pl.String),
-        pl.Series([day + datetime.timedelta(i) for i in range(n)]), pl.Series([2_000_000_000 + i for i in range(n)]).cast(pl.Date),
-        pl.Series([-(2**62) + i for i in range(n)]).cast(pl.Datetime("us")), pl.Series([moment] * n, dtype=pl.Datetime("ns")),
-        pl.Series([moment] * n, dtype=pl.Datetime("ms", "Europe/Rome")), pl.Series([2**62 - i for i in range(n)]).cast(pl.Datetime("ms")),
+        pl.Series([day + datetime.timedelta(i) for i in range(n)]),
+        pl.Series([2_000_000_000 + i for i in range(n)]).cast(pl.Date),
+        pl.Series([-(2**62) + i for i in range(n)]).cast(pl.Datetime("us")),
+        pl.Series([moment] * n, dtype=pl.Datetime("ns")),
+        pl.Series([moment] * n, dtype=pl.Datetime("ms", "Europe/Rome")),
+        pl.Series([2**62 - i for i in range(n)]).cast(pl.Datetime("ms")),
         pl.Series([datetime.time(i) for i in range(n)]), pl.Series([datetime.timedelta(i) for i in range(n)]),
         pl.Series([decimal.Decimal("1.10"), decimal.Decimal("-2.25")] * (n // 2)), pl.Series([b"\xff\x00"] * n),
         pl.Series(["zqxjkv", "qzjxvk", None] * (n // 3), dtype=pl.Categorical),
         pl.Series(["zqxjkv", "qzjxvk"] * (n // 2), dtype=pl.Enum(["zqxjkv", "qzjxvk", "unused"])),
-        pl.Series([[1], [2, 3]] * (n // 2)), pl.Series([["zqxjkv"], []] * (n // 2)), pl.Series([{"a": 1, "b": "zqxjkv"}] * n),
-        pl.Series([[1, 2]] * n, dtype=pl.Array(pl.Int64, 2)), pl.Series(["", "*", "[1, 2]"] * (n // 3)),
-        pl.Series(["y" * 5000, "\u202e"] * (n // 2)), pl.Series(["\x00", "a\nb"] * (n // 2)),
+        pl.Series([[1], [2, 3]] * (n // 2)), pl.Series([["zqxjkv"], []] * (n // 2)),
+        pl.Series([{"a": 1, "b": "zqxjkv"}] * n), pl.Series([[1, 2]] * n, dtype=pl.Array(pl.Int64, 2)),
+        pl.Series(["", "*", "[1, 2]"] * (n // 3)), pl.Series(["y" * 5000, "\u202e"] * (n // 2)),
+        pl.Series(["\x00", "a\nb"] * (n // 2)),
     ]  # fmt: skip
-    return columns
 
 
 def _make_frame(rng: random.Random) -> pl.DataFrame:
@@ -194,19 +187,6 @@ def make_hierarchy(rng: random.Random) -> bytes:
     return _byte(rng) + (text.encode(errors="replace") if rng.random() < 0.9 else _encode(rng, text))
 
 
-TOML_VALUES = [
-    "1", "-1", "0", "0.0", "nan", "inf", "-inf", "1e300", "9223372036854775807", "9223372036854775808", "1" * 400, "true",
-    "[]", "{}", "[1, 2]", '["a"]', "[nan, inf]", "[2020-01-01, 2021-01-01]", "[10, -10]", '["a", "b"]', "2020-01-01", '""',
-    "2020-01-01T00:00:00Z", '"x"', '"../town.csv"', '"town.csv"', '"."', '"a\\u0000b"', '"symmetric"', '"quasi-identifier"',
-    '"sensitive"', '"kept"', '"numeric"', '"date"', '"datetime"', '"real"', '"integer"', '"categorical"', '"basic"', '"mondrian"',
-    '"perturb"', '"baseline"', '"sabre"', '"t-closeness"', '"distinct-l-diversity"', '"parquet"', '"bounds"', '"value"', '"""\na"""',
-    "{a = {b = 1}}", '["north", "south"]', "0x7fffffffffffffff", "0o7", "1_000", "12:00:00", "0.5", "4", "2", "[1979-05-27, 1]",
-]  # fmt: skip
-TOML_KEYS = ["beta", "k", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values", "model",
-             "scheme", "format", "layout", "missing", "options", "role", "type", "domain", "hierarchy", "weight", "table",
-             "delimiter", "x", '"a.b"', "''"]  # fmt: skip
-
-
 def make_specification(rng: random.Random) -> bytes:
     """A release.toml, with some lines, keys or values changed."""
     lines = samples.SPECIFICATION.split("\n")
@@ -231,8 +211,10 @@ def make_specification(rng: random.Random) -> bytes:
 
 
 def _odd_value(rng: random.Random, near: Any) -> Any:
-    odd: list[Any] = [None, True, "", [], {}, [[]], {"": 0}, "y" * 2000, "../certificate.json", "/etc/hosts", "published.csv",
-                      "published.parquet/..", *NUMBERS, *rng.choices(CELLS, k=4), near, [near], {"a": near}, str(near)]  # fmt: skip
+    odd: list[Any] = [
+        None, True, "", [], {}, [[]], {"": 0}, "y" * 2000, "../certificate.json", "/etc/hosts", "published.csv",
+        "published.parquet/..", *NUMBERS, *rng.choices(CELLS, k=4), near, [near], {"a": near}, str(near),
+    ]  # fmt: skip
     return rng.choice(odd)
 
 
@@ -277,30 +259,6 @@ def make_certificate(rng: random.Random) -> bytes:
         depth = rng.choice([100, 2000, 100_000])
         data = data.replace(b"[", b"[" * depth, 1)
     return bytes([mode]) + data
-
-
-OPERATORS = ["=", "<>", "<", "<=", ">", ">=", "!=", "==", "LIKE", "IS", "IS NOT", "||", "+", "&", "<=>", "~"]
-NAMES = [
-    "age",
-    "sex",
-    "town",
-    "illness",
-    "since",
-    "AGE",
-    '"age"',
-    "`age`",
-    "t.age",
-    "nothing",
-    "*",
-    "COUNT(*)",
-    "age + 1",
-]
-LITERALS = [
-    "1", "-1", "77337", "1e308", "1e999", "-1e999", "0.5", "9223372036854775808", "1" * 500, ".5", "1.", "0x1F", "'Ulm'", "'n'",
-    "''", "'*'", "'f'", "'kvzqxj'", "'2020-01-01'", "DATE '2020-01-01'", "DATE '0000-00-00'", "CAST('x' AS DATE)", "NULL", "TRUE",
-    "'10000-01-01'", "TIMESTAMP '2020-01-01'", "'nan'", "'inf'", "NaN", "- - 1", "-(-(1))", "'it''s'", "(SELECT 1)", "?", ":a", "@x",
-    "$1", "INTERVAL '1' DAY", "ARRAY[1]", "{d '2020-01-01'}", "X'41'", "N'x'", "E'\\n'", "'[1, 2]'", "'\u0661'", "'\x00'", "CURRENT_DATE",
-]  # fmt: skip
 
 
 def _predicate(rng: random.Random, depth: int = 0) -> str:

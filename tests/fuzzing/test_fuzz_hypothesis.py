@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from . import samples
 from .conftest import Check
-from .structures import CELLS, LITERALS, NAMES, OPERATORS, TOML_KEYS, TOML_VALUES
+from .dictionaries import CELLS, LITERALS, NAMES, OPERATORS, TOML_KEYS, TOML_VALUES
 
 MODE = st.integers(0, 255).map(lambda mode: bytes([mode]))
 CELL = st.sampled_from([*CELLS, *samples.TOWNS]) | st.text(max_size=6)

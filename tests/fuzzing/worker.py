@@ -35,13 +35,14 @@ def save(kept: Path, data: bytes, signature: str, details: str) -> None:
 
 
 class Worker:
-    """Judges inputs; its folder holds the number of inputs done, the current input, and the findings, for its parent."""
+    """Judges inputs; its folder has how many are done, the current one, and the findings, for its parent to read."""
 
     def __init__(self, target: str, folder: Path, kept: Path) -> None:
         from .judging import Judge
         from .targets import SECRET, TARGETS, prepare
 
         prepare(target)
+        kept.mkdir(parents=True, exist_ok=True)
         self.target, self.kept = TARGETS[target], kept
         self.is_secret = target in SECRET
         self.count = os.open(folder / "count", os.O_CREAT | os.O_RDWR)
@@ -93,7 +94,7 @@ def run_guided(worker: Worker, target: str, first: int, seconds: int, corpus: Pa
             return bytes(atheris.Mutate(data, max_size))
         return (data[:1] + mutate(rng, data[1:]))[:max_size]
 
-    options = [f"-max_total_time={seconds}", "-timeout=40", "-rss_limit_mb=0", "-max_len=20000", "-verbosity=0"]
+    options = [f"-max_total_time={seconds}", "-rss_limit_mb=0", "-max_len=20000", "-verbosity=0"]
     options += [f"-artifact_prefix={worker.kept}/", f"-seed={first + 1}"]
     atheris.Setup([sys.argv[0], *options, str(corpus)], worker.run, custom_mutator=change)
     atheris.Fuzz()
