@@ -1,0 +1,77 @@
+"""The judge itself: what it must notice, and what it must let pass."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from betalike.errors import FileError, GuaranteeError, InfeasibleError, InternalError
+
+from .judging import Judge
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Iterator[Judge]:
+    judge = Judge(tmp_path)
+    yield judge
+    judge.close()
+
+
+def raising(error: BaseException) -> Callable[[bytes, Path], None]:
+    def target(data: bytes, folder: Path) -> None:
+        raise error
+
+    return target
+
+
+@pytest.mark.parametrize(
+    "error", [InternalError("x"), GuaranteeError("x"), RecursionError(), MemoryError(), ValueError(), BaseException()]
+)
+def test_errors_that_no_input_may_lead_to_are_findings(judge: Judge, error: BaseException) -> None:
+    finding = judge.judge(raising(error), b"")
+    assert finding is not None
+    assert finding.kind == type(error).__name__
+
+
+@pytest.mark.parametrize("error", [FileError("bad"), InfeasibleError("no")])
+def test_proper_errors_are_none(judge: Judge, error: BaseException) -> None:
+    assert judge.judge(raising(error), b"") is None
+    assert judge.judge(lambda data, folder: (folder / "out").mkdir(), b"") is None
+
+
+def test_cells_in_messages_are_findings_unless_they_are_the_users_own_words(judge: Judge) -> None:
+    target = raising(FileError("there is no 'zqxjkv'."))
+    assert judge.judge(target, b"zqxjkv") is not None
+    assert judge.judge(target, b"zqxjkv", is_secret=False) is None
+    assert judge.judge(target, b"other", is_secret=False) is not None
+
+
+def test_cells_behind_a_message_are_findings(judge: Judge) -> None:
+    error = FileError("it cannot be read.")
+    error.__cause__ = ValueError("in the row 73737")
+    finding = judge.judge(raising(error), b"")
+    assert finding is not None
+    assert finding.kind == "a cell in a message"
+
+
+def test_cells_on_standard_error_are_findings(judge: Judge) -> None:
+    finding = judge.judge(lambda data, folder: os.write(2, b"panicked at zqxjkv"), b"")
+    assert finding is not None
+    assert finding.kind == "a cell on standard error"
+    assert judge.judge(lambda data, folder: os.write(2, b"a note"), b"") is None
+
+
+def test_what_is_left_behind_is_a_finding_and_removed(judge: Judge) -> None:
+    assert judge.judge(lambda data, folder: tempfile.mkdtemp(), b"") is not None
+    assert judge.judge(lambda data, folder: (folder / ".betalike-1").mkdir(), b"") is not None
+    assert judge.judge(lambda data, folder: None, b"") is None
+
+
+def test_memory_is_a_finding(judge: Judge) -> None:
+    finding = judge.judge(lambda data, folder: b"1" * (600 << 20), b"")
+    assert finding is not None
+    assert finding.kind == "memory"

@@ -1,0 +1,24 @@
+"""The first inputs of a campaign, for every parser; `python -m tests.fuzzing` runs as many as are wanted."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Check
+from .mutations import make_input
+from .targets import TARGETS
+
+N_INPUTS = 150
+
+
+@pytest.mark.parametrize("target", list(TARGETS))
+def test_no_input_leads_to_a_bug_a_leak_or_leftovers(check: Check, target: str) -> None:
+    for number in range(N_INPUTS):
+        check(target, make_input(target, number))
+
+
+@pytest.mark.parametrize("target", list(TARGETS))
+def test_inputs_follow_from_their_numbers_and_differ(target: str) -> None:
+    inputs = [make_input(target, number) for number in range(40)]
+    assert inputs == [make_input(target, number) for number in range(40)]
+    assert len(set(inputs)) > 30
