@@ -53,7 +53,7 @@ def publish_to_folder(engine: Engine, job: Job, folder: Path, force: bool, watch
     check_free(folder, force)
     draft = make_draft(engine, job, watch)
     name = f"published.{job.form}"
-    with staged(folder) as staging:
+    with staged(folder, lambda: check_free(folder, force)) as staging:
         with watch.step("write"):
             engine.write(draft.rows, staging / name, job.form)
             companions = draft.write_companions(staging)
@@ -63,7 +63,6 @@ def publish_to_folder(engine: Engine, job: Job, folder: Path, force: bool, watch
             files = {file: PublishedFile(sha256_of(staging / file), n_rows) for file, n_rows in rows.items()}
         published = _published(draft, verified, engine, job, files, watch)
         (staging / FILE_NAME).write_bytes(published.certificate.to_json())
-        check_free(folder, force)
         watch.progress.start("publish")
     return published
 

@@ -12,12 +12,15 @@ import secrets
 import shutil
 import socket
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from betalike.errors import FileError
 
 RELEASE_FILES = ("published.csv", "published.parquet", "transition.csv", "sensitive.csv", "certificate.json")
+
+MOST_SECONDS_ALONE = 20.0
 
 
 def check_free(folder: Path, force: bool) -> None:
@@ -39,20 +42,28 @@ def holds_release(folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def staged(folder: Path) -> Iterator[Path]:
-    """An empty folder to write the release into; moved into place at the end, removed on any failure."""
+def staged(folder: Path, check: Callable[[], None] = lambda: None) -> Iterator[Path]:
+    """Make an empty folder to write the release into; move it into place at the end, remove it on any failure.
+
+    `check` raises if the release may not be moved into place; nobody else moves one there between check and move.
+    """
     target = Path(os.path.realpath(folder))  # a link to a folder stays a link
     absent = [parent for parent in target.parents if not parent.exists()]
     try:
-        staging = _make_staging(target)
-    except OSError as error:
+        staging, mode = _make_staging(target)
+    except BaseException as error:
         _remove_empty(absent)
-        raise FileError(f"the folder '{folder}' cannot be written: {error.strerror}.") from error
+        if isinstance(error, OSError):
+            raise FileError(f"the folder '{folder}' cannot be written: {error.strerror}.") from error
+        raise
     is_published = False
     try:
         yield staging
         _sync(staging)
-        _commit(staging, target)
+        staging.chmod(mode)
+        with _alone(target.parent):
+            check()
+            _commit(staging, target)
         is_published = True
     except OSError as error:
         raise FileError(f"the release could not be written to '{folder}': {error.strerror or error}.") from error
@@ -75,8 +86,11 @@ def _remove_empty(folders: list[Path]) -> None:
             folder.rmdir()
 
 
-def _make_staging(folder: Path) -> Path:
-    """A hidden folder beside the wanted one, or inside it where the move could not be made in one step."""
+def _make_staging(folder: Path) -> tuple[Path, int]:
+    """Make a hidden folder beside the wanted one, or inside it where the move could not be made in one step.
+
+    Nobody else may enter it before it is moved, when it gets the mode that is returned too.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     is_inside = folder.is_dir() and (
         os.path.ismount(folder)
@@ -91,10 +105,14 @@ def _make_staging(folder: Path) -> Path:
         if _is_stale(entry.name, folder.name):
             shutil.rmtree(entry, ignore_errors=True)
     staging = home / f".{folder.name}.betalike-{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
-    staging.mkdir()
-    if folder.is_dir():
-        shutil.copymode(folder, staging)
-    return staging
+    try:
+        staging.mkdir()
+        mode = (folder if folder.is_dir() else staging).stat().st_mode & 0o7777
+        staging.chmod(0o700)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    return staging, mode
 
 
 def _host() -> str:
@@ -141,6 +159,31 @@ def _commit(staging: Path, folder: Path) -> None:
     for name in RELEASE_FILES:
         if name in new:
             (staging / name).replace(folder / name)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process moves a release within a folder; but not for long, for anyone can lock a folder."""
+    try:
+        import fcntl
+
+        lock = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):  # Windows; a folder that cannot be listed
+        yield
+        return
+    try:
+        end = time.monotonic() + MOST_SECONDS_ALONE
+        while time.monotonic() < end:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.01)
+            except OSError:  # a disk without locks
+                break
+        yield
+    finally:
+        os.close(lock)
 
 
 def _remove(path: Path) -> None:

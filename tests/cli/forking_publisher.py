@@ -7,14 +7,20 @@ The next line asks for its wait status; until then the id stays the process's ow
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from system_calls import Overseer, intercept, receive
 
 
 class ForkingPublisher:
@@ -22,22 +28,29 @@ class ForkingPublisher:
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
+        self.steps: list[str] = []
 
-    def start(self, *words: object, errors: Path | None = None, **signalled: object) -> int:
-        """Start a process and tell its id; with `number`, `step` and `folder` it gets a signal before a step there."""
-        request = {"words": [str(word) for word in words], "errors": str(errors or os.devnull), **signalled}
-        return self._ask(json.dumps(request))
+    def start(self, *words: object, errors: Path | None = None, **more: object) -> int:
+        """Start a process and return its id.
+
+        With `number`, `step` and `folder` it gets a signal before a step of Python's there; with `fault`, that fault of
+        `Overseer` at a call of the system. `environment` changes variables, `settings` constants of modules, `user` the user, `cwd` the
+        current folder.
+        """
+        request = {"words": [str(word) for word in words], "errors": str(errors or os.devnull), **more}
+        return int(self._ask(json.dumps(request)))
 
     def wait(self) -> int:
-        """The exit code of the process started last, negative for the signal that ended it."""
-        return os.waitstatus_to_exitcode(self._ask("wait"))
+        """Return the exit code of the process started last, negative for the signal that ended it; note its steps."""
+        status, self.steps = json.loads(self._ask("wait"))
+        return os.waitstatus_to_exitcode(status)
 
-    def _ask(self, line: str) -> int:
+    def _ask(self, line: str) -> str:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
-        return int(self.process.stdout.readline())
+        return self.process.stdout.readline()
 
 
 @contextlib.contextmanager
@@ -66,12 +79,32 @@ def serve() -> None:
         load_kernels()
     print("ready", flush=True)
     for line in iter(sys.stdin.readline, ""):
+        request = json.loads(line)
+        ours, theirs = socket.socketpair()
         child = os.fork()
         if child == 0:
-            run(json.loads(line), betalike.cli.app.main)
+            run(request, betalike.cli.app.main, theirs)
+        theirs.close()
+        overseer, thread = watch(child, ours, request.get("fault"))
         print(child, flush=True)
         sys.stdin.readline()
-        print(os.waitpid(child, 0)[1], flush=True)
+        status = os.waitpid(child, 0)[1]
+        if thread is not None:
+            thread.join()
+        print(json.dumps([status, overseer.seen if overseer is not None else []]), flush=True)
+
+
+def watch(
+    child: int, channel: socket.socket, fault: dict[str, Any] | None
+) -> tuple[Overseer | None, threading.Thread | None]:
+    """Answer the calls of a child that is to meet a fault."""
+    if fault is None:
+        channel.close()
+        return None, None
+    overseer = receive(child, channel, fault)
+    thread = threading.Thread(target=overseer.oversee)
+    thread.start()
+    return overseer, thread
 
 
 def load_kernels() -> None:
@@ -84,12 +117,22 @@ def load_kernels() -> None:
             kernel.compile(key[0])
 
 
-def run(request: dict[str, Any], main: Any) -> None:
+def run(request: dict[str, Any], main: Any, channel: socket.socket) -> None:
     """Be a betalike, to the end."""
     null, errors = os.open(os.devnull, os.O_RDWR), os.open(request["errors"], os.O_WRONLY | os.O_CREAT)
     for stream, target in ((0, null), (1, null), (2, errors)):
         os.dup2(target, stream)
     sys.argv = ["betalike", *request["words"]]
+    os.environ.update(request.get("environment", {}))
+    tempfile.tempdir = None  # TMPDIR may be another now
+    for name, value in request.get("settings", {}).items():
+        module, _, constant = name.rpartition(".")
+        setattr(importlib.import_module(module), constant, value)
+    os.chdir(request.get("cwd", "."))
+    if "user" in request:
+        os.setgroups([]), os.setgid(request["user"]), os.setuid(request["user"])
+    if "fault" in request:
+        intercept(bool(request["fault"].get("with_reads")), channel)
     if "number" in request:
         sys.addaudithook(signaller(request["folder"], request["step"], request["number"]))
     try:

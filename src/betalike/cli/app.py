@@ -364,7 +364,7 @@ def _publish(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False)
     interruption = Interruption()
     with (
         interruption.deferred(),
-        TerminalProgress(errors, interruption.check) as progress,
+        TerminalProgress(errors, interruption.check, interruption.reach) as progress,
         announced_compilation(lambda: progress.say(COMPILING)),
     ):
         release = betalike.publish(**arguments, progress=progress)

@@ -46,7 +46,7 @@ def attack(
         if original is None:
             raise ParameterError("name the original table, to judge guesses: --original TABLE.")
         with (
-            TerminalProgress(Console(stderr=True), lambda: None) as progress,
+            TerminalProgress(Console(stderr=True)) as progress,
             announced_compilation(lambda: progress.say(COMPILING)),
         ):
             report = betalike.attack(

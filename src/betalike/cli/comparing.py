@@ -97,7 +97,7 @@ def compare(
         if picture is not None:
             check_picture(picture)
         with (
-            TerminalProgress(Console(stderr=True), lambda: None) as progress,
+            TerminalProgress(Console(stderr=True)) as progress,
             announced_compilation(lambda: progress.say(COMPILING)),
         ):
             comparison = betalike.compare(

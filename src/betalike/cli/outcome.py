@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 from betalike.errors import BetalikeError
 
 NOT_KEPT, BAD_INPUT, OUR_BUG, INTERRUPTED = 1, 2, 3, 130
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+FIRST_STEP, LAST_STEP = "load", "publish"
 COMPILING = "Compiling for this machine, once after an installation; this takes some seconds ..."
 
 
@@ -23,38 +24,60 @@ class Interruption:
     """A wish to stop, remembered until the work reaches a place where it can stop with nothing left behind.
 
     An exception raised at any moment could strike within compiled code or in the middle of moving a release into place.
-    A second signal stops at once.
+    A second signal stops at once. No signal disturbs the moving of a release, nor the cleaning up after a stop. Before
+    the work begins, while the table may be waited for, the first signal stops at once.
     """
 
     def __init__(self) -> None:
-        self._is_wished = False
+        self._is_wished = self._is_begun = self._is_ending = False
 
     @contextlib.contextmanager
     def deferred(self) -> Iterator[None]:
         """Remember signals instead of raising them."""
-        before = {number: signal.signal(number, self._remember) for number in SIGNALS}
-        try:
+        with _handled_by(self._remember):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
     def check(self) -> None:
         """Stop here if a signal came."""
         if self._is_wished:
-            raise KeyboardInterrupt
+            self._stop()
+
+    def reach(self, step: str) -> None:
+        """Stop before a step if a signal came; in the first step a signal stops at once, in the last one none does."""
+        self.check()
+        self._is_begun, self._is_ending = step != FIRST_STEP, step == LAST_STEP
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
-        if self._is_wished:
-            raise KeyboardInterrupt
+        if self._is_ending:
+            return
+        if self._is_wished or not self._is_begun:
+            self._stop()
         self._is_wished = True
+
+    def _stop(self) -> NoReturn:
+        self._is_wished = self._is_ending = True
+        raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Handle signals, but for those that this process was started to ignore, as by nohup."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    heeded = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
+    for number in heeded:
+        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, old in heeded.items():
+            signal.signal(number, old)
 
 
 def run(command: Callable[[], int], as_json: bool) -> NoReturn:
     """Run a command and leave with its exit status: 0 kept, 1 not kept, 2 bad input, 3 our bug."""
-    signal.signal(signal.SIGTERM, _stop)
     try:
-        status = command()
+        with _handled_by(_stop):
+            status = command()
     except BetalikeError as error:
         status = error.exit_status
         _tell(str(error), type(error).__name__, as_json)

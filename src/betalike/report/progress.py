@@ -27,8 +27,13 @@ STEPS = {
 class TerminalProgress:
     """One bar over the steps of a job, and one for a long step's parts. Used as a context."""
 
-    def __init__(self, console: Console, check: Callable[[], None]) -> None:
-        self._check = check  # called between steps; raises to stop the work
+    def __init__(
+        self,
+        console: Console,
+        check: Callable[[], None] = lambda: None,
+        reach: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        self._check, self._reach = check, reach  # called within steps and before each; they raise to stop the work
         columns = (SpinnerColumn(), TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._job: TaskID | None = None
@@ -44,7 +49,7 @@ class TerminalProgress:
 
     def start(self, step: str) -> None:
         """A new step begins."""
-        self._check()
+        self._reach(step)
         description = STEPS.get(step, step)
         if self._job is None:
             self._job = self._progress.add_task(description, total=len(STEPS))

@@ -1,0 +1,250 @@
+"""Publishes that meet a fault: of every engine, format and kind of release, and what must be true afterwards.
+
+With BETALIKE_TEST_LONG=1 a fault strikes at every step of every case; else at a few steps of each.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forking_publisher import ForkingPublisher
+from workbench import CANARY, Desk, files_under, is_release, people, run, to_csv
+
+IS_LONG = os.environ.get("BETALIKE_TEST_LONG", "") not in ("", "0")
+N_ROWS = 90
+LITTLE = {  # with --memory 256MB, what a table of a few rows needs to take the paths of a large one
+    "betalike.engines.outofcore.PART_AT_ONCE": 1_000_000,
+    "betalike.engines.outofcore.WRITTEN_ROWS": 40,
+}
+COARSE = {
+    **LITTLE,
+    "betalike.engines.outofcore.PER_CELL": (256 << 20) // 60,
+    "betalike.engines.outofcore.PER_PART_ROW": (256 << 20) // 40,
+}
+SEVERAL = {**LITTLE, "betalike.engines.streams.PART_ROWS": 30}
+Maker = Callable[[Path], Path]
+
+
+def _plain(folder: Path) -> Path:
+    return _write(folder / "people.csv", to_csv(people(N_ROWS)))
+
+
+def _gzipped(folder: Path) -> Path:
+    return _write(folder / "people.csv.gz", gzip.compress(to_csv(people(N_ROWS))))
+
+
+def _several_compressed(folder: Path) -> Path:
+    (folder / "people").mkdir()
+    for number in range(2):
+        _write(folder / "people" / f"{number}.csv.bz2", bz2.compress(to_csv(people(N_ROWS)[number::2])))
+    return folder / "people"
+
+
+def _latin(folder: Path) -> Path:
+    return _write(folder / "people.csv", to_csv(people(N_ROWS)).replace(b"Ulm", "Köln".encode("cp1252")))
+
+
+def _blank_lines(folder: Path) -> Path:
+    return _write(folder / "people.csv", to_csv(people(N_ROWS)).replace(b"\n", b"\n\n", 3))
+
+
+def _write(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+@dataclass(frozen=True)
+class Case:
+    """A way to publish: options, how the table is stored, changed constants, and what else is in the folder."""
+
+    options: tuple[str, ...] = ()
+    make: Maker = _plain
+    settings: dict[str, int] = field(default_factory=dict)
+    other_files: bool = False
+    is_here: bool = False  # the folder of the release is the current one
+    companions: frozenset[str] = frozenset()
+
+    @property
+    def published(self) -> str:
+        """The published file or folder."""
+        return f"published.{'parquet' if 'parquet' in self.options else 'csv'}"
+
+
+def _out_of_core(*options: str, **more: Any) -> Case:
+    return Case(("--engine", "outofcore", "--memory", "256MB", *options), **{"settings": LITTLE, **more})
+
+
+PERTURB, BASELINE = ("--scheme", "perturb"), ("--scheme", "baseline")
+PARQUET, BOUNDS, KEEP = ("--format", "parquet"), ("--layout", "bounds"), ("--keep", "city", "--qi", "age,gender")
+CASES = {
+    "csv": Case(),
+    "parquet": Case(PARQUET),
+    "bounds": Case(BOUNDS),
+    "perturb": Case(PERTURB, companions=frozenset({"transition.csv"})),
+    "perturb parquet": Case((*PERTURB, *PARQUET), companions=frozenset({"transition.csv"})),
+    "baseline": Case(BASELINE, companions=frozenset({"sensitive.csv"})),
+    "beside other files": Case(other_files=True),
+    "in the current folder": Case(is_here=True),
+    "compressed": Case(make=_gzipped),
+    "several compressed files": Case(make=_several_compressed),
+    "out of core": _out_of_core(),
+    "out of core, parquet": _out_of_core(*PARQUET),
+    "out of core, bounds": _out_of_core(*BOUNDS),
+    "out of core, kept": _out_of_core(*KEEP),
+    "out of core, several files": _out_of_core(*PARQUET, settings=SEVERAL),
+    "out of core, perturb": _out_of_core(*PERTURB, companions=frozenset({"transition.csv"})),
+    "out of core, perturb parquet": _out_of_core(*PERTURB, *PARQUET, companions=frozenset({"transition.csv"})),
+    "out of core, baseline": _out_of_core(*BASELINE, companions=frozenset({"sensitive.csv"})),
+    "out of core, coarse": _out_of_core(settings=COARSE),
+    "out of core, coarse parquet": _out_of_core(*PARQUET, settings=COARSE),
+    "out of core, compressed": _out_of_core(make=_gzipped),
+    "out of core, several compressed files": _out_of_core(make=_several_compressed),
+    "out of core, latin-1": _out_of_core(make=_latin),
+    "out of core, blank lines": _out_of_core(make=_blank_lines),
+    "out of core, beside other files": _out_of_core(other_files=True),
+}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A folder with a table in `input`, temporary files in `tmp` and the release at `place/out`, for one case."""
+
+    folder: Path
+    case: Case
+    table: Path
+    has_older: bool
+
+    @classmethod
+    def build(cls, folder: Path, case: Case, has_older: bool) -> Scene:
+        """Set the scene, with an older release of another table and format if wanted."""
+        for name in ("input", "tmp", "place"):
+            (folder / name).mkdir(parents=True)
+        table = case.make(folder / "input")
+        scene = cls(folder, case, table.relative_to(folder), has_older)
+        if has_older:
+            small = folder.parent / "small.csv"
+            small.write_bytes(to_csv(people(40)))
+            older = "csv" if case.published.endswith("parquet") else "parquet"
+            assert Desk(folder / "place").publish(table=small, format=older).status == 0
+        if case.other_files:
+            Desk(folder / "place").write("out/notes.txt", "mine")
+        if case.is_here:
+            scene.out.mkdir(exist_ok=True)
+        return scene
+
+    def copy(self, folder: Path) -> Scene:
+        """Set the same scene elsewhere."""
+        shutil.copytree(self.folder, folder)
+        return Scene(folder, self.case, self.table, self.has_older)
+
+    @property
+    def out(self) -> Path:
+        """Where the release goes."""
+        return self.folder / "place" / "out"
+
+    def words(self, *more: object) -> list[object]:
+        """The command."""
+        out = "." if self.case.is_here else self.out
+        force = ["--force"] if self.has_older else []
+        return Desk(self.folder).words(self.folder / self.table, *self.case.options, *force, *more, out=out)
+
+    def play(self, publisher: ForkingPublisher, fault: dict[str, Any] | None = None) -> tuple[int, str]:
+        """Publish, with a fault if one is given; return the exit code and what was printed as an error."""
+        errors = self.folder.parent / "errors.txt"
+        errors.unlink(missing_ok=True)
+        cwd = self.out if self.case.is_here else self.folder
+        more: dict[str, Any] = {} if fault is None else {"fault": {"folder": str(self.folder), **fault}}
+        environment = {"TMPDIR": str(self.folder / "tmp")}
+        publisher.start(
+            *self.words(), errors=errors, environment=environment, settings=self.case.settings, cwd=str(cwd), **more
+        )
+        status = publisher.wait()
+        return status, errors.read_text()
+
+    def state(self) -> dict[str, bytes | None]:
+        """Everything that is there."""
+        return files_under(self.folder)
+
+    def release_of(self, state: dict[str, bytes | None]) -> dict[str, bytes | None]:
+        """What of it is in the folder of the release, without staging folders."""
+        return {name: data for name, data in state.items() if name.startswith("place/out/") and "/." not in name}
+
+    def left_in(self, state: dict[str, bytes | None], before: dict[str, bytes | None]) -> list[str]:
+        """What is there that is neither the release nor was there before."""
+        mine = {"place/out", *self.release_of(state)}
+        return [name for name in state if name not in mine and name not in before]
+
+    def is_new(self) -> bool:
+        """Whether the folder holds the whole new release, and nothing of an older one."""
+        names = {path.name for path in self.out.iterdir()} if self.out.is_dir() else set()
+        names -= {name for name in names if name.startswith(".")} | {"notes.txt"}
+        wanted = {self.case.published, "certificate.json", *self.case.companions}
+        return names == wanted and run("verify", self.out).status == 0
+
+
+def wrongs(scene: Scene, before: dict[str, bytes | None]) -> Iterator[str]:
+    """What is wrong after any fault: the input is changed, or the release is neither the older nor the new nor none."""
+    after = scene.state()
+    if {n: d for n, d in after.items() if n.startswith("input")} != {
+        n: d for n, d in before.items() if n.startswith("input")
+    }:
+        yield "the input changed"
+    if scene.release_of(after) == scene.release_of(before):
+        return
+    if is_release(scene.out):
+        if not scene.is_new():
+            yield f"a mixture that claims to be a release: {sorted(scene.release_of(after))}"
+    elif not scene.case.other_files and not scene.case.is_here:  # there, files are moved one by one
+        yield f"a part of a release: {sorted(scene.release_of(after))}"
+
+
+def wrongs_after_kill(scene: Scene, before: dict[str, bytes | None]) -> Iterator[str]:
+    """What is wrong after a kill: also what is left is open to others, or shows columns that were not named."""
+    yield from wrongs(scene, before)
+    after = scene.state()
+    left = scene.left_in(after, before)
+    for name in left:
+        path, data = scene.folder / name, after[name]
+        if data is not None and CANARY.encode() in data:
+            yield f"{name} shows a column that was not named"
+        if not any(_is_private(folder) for folder in [path, *path.parents] if folder.is_relative_to(scene.folder)):
+            yield f"{name} can be read by others"
+        if path.name == "certificate.json" and run("verify", path.parent).status not in (0, 1, 2):
+            yield f"verify stumbles over {name}"
+
+
+def _is_private(path: Path) -> bool:
+    """Whether others cannot enter a folder; they may if it is empty, or a finished release that is to be moved."""
+    return path.is_dir() and (not path.stat().st_mode & 0o077 or not list(path.iterdir()) or is_release(path))
+
+
+def wrongs_after_stop(scene: Scene, before: dict[str, bytes | None], status: int, text: str) -> Iterator[str]:
+    """What is wrong after a fault that the process survived: also something is left, or the wrong thing is said."""
+    yield from wrongs(scene, before)
+    after = scene.state()
+    if left := scene.left_in(after, before):
+        yield f"left behind: {left}"
+    if missing := [name for name in before if name not in after and not name.startswith("place/out")]:
+        yield f"gone: {missing}"
+    if "Traceback" in text or CANARY in text:
+        yield f"a traceback or a cell: {text}"
+    is_published = scene.release_of(after) != scene.release_of(before)
+    if is_published and "othing was published" in text:
+        yield "it says that nothing was published, but it was"
+    if status == 0 and not is_published:
+        yield "it says that it published, but it did not"
+
+
+def some(steps: Iterable[int], most: int, offset: int = 0) -> list[int]:
+    """All steps if there is time, else a few: spread evenly, the last one among them."""
+    steps = list(steps)
+    if IS_LONG or len(steps) <= most:
+        return steps
+    return sorted({steps[-1 - (i * len(steps) // most + offset) % len(steps)] for i in range(most)} | {steps[-1]})
