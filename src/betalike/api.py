@@ -20,6 +20,7 @@ from betalike.engine_choice import EngineChoice, EngineName, check_in_memory, ch
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.streams import scan_release
 from betalike.errors import FileError, ParameterError
+from betalike.input_paths import input_files
 from betalike.inputs import (
     Frame,
     check_one_sensitive,
@@ -53,7 +54,7 @@ from betalike.queries.opening import OpenRelease, open_folder, open_frame
 from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
 from betalike.randomness import randomness
 from betalike.release_checks import is_exact
-from betalike.release_folder import holds_release
+from betalike.release_folder import check_free, holds_release
 from betalike.schema import Attribute, Kind, Role, Schema
 from betalike.schemes import DEFAULT_SCHEME, capping, check_kept, choose_promise, make_scheme
 
@@ -193,6 +194,9 @@ def publish(
     job = Job(chosen, promise, choose(Layout, layout, "layout"), form, tuple(keep))
     watch = Stopwatch(progress)
     folder = Path(out) if out is not None else None
+    inputs = input_files(table, hierarchies)
+    if folder is not None:
+        check_free(folder, force, inputs)  # before the table is read, which may take long
     with contextlib.ExitStack() as stack:
         with watch.step("load"):
             carrier = stack.enter_context(
@@ -201,7 +205,7 @@ def publish(
         if folder is None:
             published = publish_in_memory(carrier, job, watch)
         else:
-            published = publish_to_folder(carrier, job, folder, force, watch)
+            published = publish_to_folder(carrier, job, folder, force, watch, inputs)
         labels = carrier.sensitive_labels
     native = published.rows
     if choice.name is EngineName.OUTOFCORE and folder is not None:

@@ -15,7 +15,7 @@ from betalike.certificate import Certificate, certificate_from_dict, read_certif
 from betalike.errors import FileError, ParameterError, SchemaError, suggestion
 from betalike.hierarchy import Hierarchy
 from betalike.io.frames import to_polars
-from betalike.io.hierarchies import read_hierarchies
+from betalike.io.hierarchies import read_hierarchies, read_hierarchy
 from betalike.io.tables import load, scan
 from betalike.schema import Attribute, Kind, Role, Schema, text_columns
 
@@ -92,13 +92,14 @@ def choose_hierarchies(given: str | Path | Mapping[str, Any] | None, columns: Se
         return {}
     if isinstance(given, str | Path):
         return read_hierarchies(given, columns)
-    return {
-        column: tree
-        if isinstance(tree, Hierarchy)
-        else Hierarchy.from_rows(tree, source=f"the hierarchy of '{column}'")
-        for column, tree in given.items()
-        if column in columns
-    }
+    return {column: _hierarchy(column, tree) for column, tree in given.items() if column in columns}
+
+
+def _hierarchy(column: str, given: Any) -> Hierarchy:
+    """The hierarchy of a column, from itself, its file or its rows."""
+    if isinstance(given, str | Path):
+        return read_hierarchy(given)
+    return given if isinstance(given, Hierarchy) else Hierarchy.from_rows(given, f"the hierarchy of '{column}'")
 
 
 def missing_is_value(choice: str) -> bool:

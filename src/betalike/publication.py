@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,12 +49,17 @@ def publish_in_memory(engine: Engine, job: Job, watch: Stopwatch) -> Published:
     return _published(draft, verified, engine, job, {}, watch)
 
 
-def publish_to_folder(engine: Engine, job: Job, folder: Path, force: bool, watch: Stopwatch) -> Published:
-    """Make a release, write it under a temporary name, verify what was written, and move it into place."""
-    check_free(folder, force)
+def publish_to_folder(
+    engine: Engine, job: Job, folder: Path, force: bool, watch: Stopwatch, inputs: Sequence[Path] = ()
+) -> Published:
+    """Make a release, write it under a temporary name, verify what was written, and move it into place.
+
+    None of the files that are read for it, the `inputs`, is replaced.
+    """
+    check_free(folder, force, inputs)
     draft = make_draft(engine, job, watch)
     name = f"published.{job.form}"
-    with staged(folder, lambda: check_free(folder, force)) as staging:
+    with staged(folder, lambda: check_free(folder, force, inputs)) as staging:
         with watch.step("write"):
             engine.write(draft.rows, staging / name, job.form)
             companions = draft.write_companions(staging)

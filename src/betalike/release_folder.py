@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import errno
 import hashlib
+import json
 import os
 import re
 import secrets
@@ -13,26 +14,44 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from betalike.errors import FileError
 
-RELEASE_FILES = ("published.csv", "published.parquet", "transition.csv", "sensitive.csv", "certificate.json")
+CERTIFICATE = "certificate.json"
+RELEASE_FILES = ("published.csv", "published.parquet", "transition.csv", "sensitive.csv", CERTIFICATE)
+MOVING = "moving"  # a folder in a staging folder whose files are being moved one by one
 
 MOST_SECONDS_ALONE = 20.0
 
 
-def check_free(folder: Path, force: bool) -> None:
-    """Refuse a folder that holds a release already, or that cannot be one."""
+def check_free(folder: Path, force: bool, inputs: Iterable[Path] = ()) -> None:
+    """Refuse a folder that is no place for a release; with `force` the files of an older release are replaced.
+
+    A file that is read for the release is never replaced, nor is a file that no certificate of betalike lists.
+    """
     try:
         is_file = folder.exists() and not folder.is_dir()
-        is_taken = holds_release(folder)
+        release, others = _sorted_files(folder)
+        replaced = [*release, *others, *_stale_files(folder)]
+        lost = shared_file(inputs, replaced)
     except OSError as error:
         raise FileError(f"the folder '{folder}' cannot be used: {error.strerror}.") from error
     if is_file:
         raise FileError(f"'{folder}' is a file; name a folder for the release.")
-    if is_taken and not force:
+    if lost is not None:
+        raise FileError(
+            f"'{lost}' is read for this release and would be replaced by it, for it is also a file in the folder "
+            f"'{folder}'. Name another folder for the release."
+        )
+    if others:
+        raise FileError(
+            f"the folder '{folder}' holds '{others[0].relative_to(_real(folder))}', which has the name of a release's "
+            "file, but no certificate of betalike lists it, so it is not replaced. Name another folder, or move the "
+            "file away."
+        )
+    if release and not force:
         raise FileError(f"the folder '{folder}' holds a release already. Name another, or replace it with --force.")
 
 
@@ -41,13 +60,95 @@ def holds_release(folder: Path) -> bool:
     return folder.is_dir() and any((folder / name).exists() for name in RELEASE_FILES)
 
 
+def shared_file(inputs: Iterable[Path], replaced: Iterable[Path]) -> Path | None:
+    """The first input that is one of the files to be replaced, under whatever name: links count as what they show."""
+    taken = {identity for path in replaced if (identity := _identity(path)) is not None}
+    return next((path for path in inputs if taken and _identity(path) in taken), None)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:  # it is not there, or a link that leads nowhere
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _real(folder: Path) -> Path:
+    return Path(os.path.realpath(folder))  # a link to a folder stays a link
+
+
+def _sorted_files(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The files of a folder that have the names of a release's: those of a release there, and others."""
+    folder = _real(folder)
+    found = [path for name in RELEASE_FILES for path in _files_of(folder / name)]
+    listed = _listed_names(folder)
+    moved = _moved_digests(folder)
+    release, others = [], []
+    for path in found:
+        name = path.relative_to(folder).as_posix()
+        is_ours = name in listed or (name in moved and path.is_file() and sha256_of(path) in moved[name])
+        (release if is_ours else others).append(path)
+    return release, others
+
+
+def _files_of(path: Path) -> list[Path]:
+    """A file itself, a folder's files, or nothing."""
+    if path.is_dir() and not path.is_symlink():
+        return sorted(file for file in path.rglob("*") if file.is_symlink() or not file.is_dir())
+    return [path] if os.path.lexists(path) else []
+
+
+def _listed_names(folder: Path) -> set[str]:
+    """The files of the release in a folder, as its certificate lists them; none if the certificate is not ours."""
+    listed = _read_digests(folder / CERTIFICATE)
+    if listed is None:
+        return set()
+    return {*listed, *(name for name in RELEASE_FILES if name.startswith("certificate."))}
+
+
+def _read_digests(certificate: Path) -> dict[str, str] | None:
+    """The files that a certificate lists, with their digests; None if it is no certificate of betalike."""
+    try:
+        content = json.loads(certificate.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    tool = content.get("tool") if isinstance(content, dict) else None
+    if not isinstance(tool, dict) or tool.get("name") != "betalike":
+        return None
+    files = content.get("files")
+    facts = files.items() if isinstance(files, dict) else ()
+    return {name: str(fact.get("sha256")) if isinstance(fact, dict) else "" for name, fact in facts}
+
+
+def _moved_digests(folder: Path) -> dict[str, set[str]]:
+    """What a killed process may have left in a folder while it moved its release there, file by file."""
+    digests: dict[str, set[str]] = {}
+    for staging in _stale_stagings(folder):
+        if (staging / MOVING).is_dir():
+            for certificate in (staging / CERTIFICATE, staging / MOVING / CERTIFICATE):
+                for name, digest in (_read_digests(certificate) or {}).items():
+                    digests.setdefault(name, set()).add(digest)
+    return digests
+
+
+def _stale_stagings(folder: Path) -> list[Path]:
+    """The staging folders that killed processes left for this folder, inside it or beside it."""
+    homes = [home for home in (folder, folder.parent) if home.is_dir() and os.access(home, os.R_OK | os.X_OK)]
+    return [entry for home in homes for entry in home.iterdir() if _is_stale(entry.name, folder.name)]
+
+
+def _stale_files(folder: Path) -> list[Path]:
+    return [file for staging in _stale_stagings(_real(folder)) for file in _files_of(staging)]
+
+
 @contextlib.contextmanager
 def staged(folder: Path, check: Callable[[], None] = lambda: None) -> Iterator[Path]:
     """Make an empty folder to write the release into; move it into place at the end, remove it on any failure.
 
     `check` raises if the release may not be moved into place; nobody else moves one there between check and move.
     """
-    target = Path(os.path.realpath(folder))  # a link to a folder stays a link
+    target = _real(folder)
     absent = [parent for parent in target.parents if not parent.exists()]
     try:
         staging, mode = _make_staging(target)
@@ -94,16 +195,14 @@ def _make_staging(folder: Path) -> tuple[Path, int]:
     folder.parent.mkdir(parents=True, exist_ok=True)
     is_inside = folder.is_dir() and (
         os.path.ismount(folder)
-        or Path.cwd().is_relative_to(folder)  # whoever stands in it would stand in a folder that is gone
+        or Path.cwd().is_relative_to(folder)  # anyone who stands in it would stand in a folder that is gone
         or not os.access(folder.parent, os.W_OK)
         or any(entry.name not in RELEASE_FILES for entry in folder.iterdir() if not _is_stale(entry.name, folder.name))
     )
     home = folder if is_inside else folder.parent
     if folder.is_dir() and not os.access(folder, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    for entry in list(home.iterdir()):
-        if _is_stale(entry.name, folder.name):
-            shutil.rmtree(entry, ignore_errors=True)
+    _clear_remains(folder)
     staging = home / f".{folder.name}.betalike-{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         staging.mkdir()
@@ -144,17 +243,24 @@ def _sync(staging: Path) -> None:
 def _commit(staging: Path, folder: Path) -> None:
     """Move the release into place: in one step where the system allows it, the certificate last where not."""
     if staging.parent != folder:
-        is_empty = not folder.exists() or not any(folder.iterdir())
-        if is_empty:
+        entries = list(folder.iterdir()) if folder.exists() else []
+        if not entries:
             with contextlib.suppress(FileExistsError, NotADirectoryError):
                 if os.name == "nt" and folder.exists():
                     folder.rmdir()
                 staging.rename(folder)
                 return
-        elif _exchange(staging, folder):
+        elif all(entry.name in RELEASE_FILES for entry in entries) and _exchange(staging, folder):
+            _return_others(staging, folder)
             return  # the older release is in the staging folder now, and goes with it
     new = {path.name for path in staging.iterdir()}
-    for name in reversed(RELEASE_FILES):  # the older certificate goes first: without one, nothing is a release
+    moving = staging / MOVING
+    moving.mkdir()
+    if _read_digests(folder / CERTIFICATE) is not None:
+        # The older certificate goes first: without one, nothing is a release. It still lists what is to be removed if
+        # this process is killed.
+        (folder / CERTIFICATE).replace(moving / CERTIFICATE)
+    for name in reversed(RELEASE_FILES):
         _remove(folder / name)
     for name in RELEASE_FILES:
         if name in new:
@@ -184,6 +290,25 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+def _return_others(older: Path, folder: Path) -> None:
+    """Give back what somebody put into the older folder while it was being replaced."""
+    for entry in older.iterdir():
+        if entry.name not in RELEASE_FILES and not os.path.lexists(folder / entry.name):
+            entry.rename(folder / entry.name)
+
+
+def _clear_remains(folder: Path) -> None:
+    """Remove what killed processes left: their staging folders, and the files that they were moving."""
+    if folder.is_dir() and not os.path.lexists(folder / CERTIFICATE) and _moved_digests(folder):
+        for path in _sorted_files(folder)[0]:
+            path.unlink()
+        for name in RELEASE_FILES:
+            if (folder / name).is_dir():
+                _remove_empty([folder / name])
+    for staging in _stale_stagings(folder):
+        shutil.rmtree(staging, ignore_errors=True)
 
 
 def _remove(path: Path) -> None:

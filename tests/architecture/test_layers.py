@@ -36,7 +36,7 @@ LAYERS: list[set[str]] = [
     {"release_checks"},
     {"inspection"},
     {"queries"},
-    {"comparison", "inputs", "spark_tables"},
+    {"comparison", "inputs", "input_paths", "spark_tables"},
     {"attacks"},
     {"engine_choice"},
     {"api"},

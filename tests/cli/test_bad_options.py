@@ -147,8 +147,11 @@ def test_a_folder_that_holds_a_release(desk: Desk) -> None:
 @pytest.mark.parametrize("name", ["published.csv", "published.parquet", "certificate.json"])
 def test_a_folder_that_holds_part_of_a_release(desk: Desk, name: str) -> None:
     desk.write(f"out/{name}", "mine")
-    assert_refused(desk.publish(), "holds a release already", "--force")
-    assert files_under(desk.out) == {name: b"mine"}
+    for force in ([], ["--force"]):
+        outcome = desk.publish(*force)
+        assert_refused(outcome, f"holds '{name}'", "no certificate of betalike lists it")
+        assert "with --force" not in outcome.text
+        assert files_under(desk.out) == {name: b"mine"}
 
 
 def test_bounds_that_collide_with_a_kept_column(desk: Desk) -> None:

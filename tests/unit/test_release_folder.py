@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from pathlib import Path
 
@@ -12,7 +13,10 @@ from betalike import release_folder
 from betalike.errors import FileError
 from betalike.release_folder import check_free, sha256_of, staged
 
-FILES = {"published.csv": "a,b\n", "certificate.json": "{}"}
+FILES = {
+    "published.csv": "a,b\n",
+    "certificate.json": json.dumps({"tool": {"name": "betalike"}, "files": {"published.csv": {}}}),
+}
 
 
 def stage(folder: Path, files: dict[str, str] = FILES) -> None:
@@ -107,10 +111,50 @@ def test_a_release_needs_force_to_be_replaced(home: Path) -> None:
     check_free(out, force=False)
     for name in ("published.csv", "published.parquet", "transition.csv", "certificate.json"):
         (out / name).write_text("")
-        with pytest.raises(FileError, match="--force"):
-            check_free(out, force=False)
-        check_free(out, force=True)
+        for force in (False, True):
+            with pytest.raises(FileError, match="no certificate of betalike lists it"):
+                check_free(out, force)
         (out / name).unlink()
+    stage(out)
+    with pytest.raises(FileError, match="--force"):
+        check_free(out, force=False)
+    check_free(out, force=True)
+    (out / "published.parquet").mkdir()
+    check_free(out, force=True)
+    (out / "published.parquet" / "mine.parquet").write_text("mine")
+    with pytest.raises(FileError, match="holds 'published.parquet/mine.parquet'"):
+        check_free(out, force=True)
+
+
+def test_what_a_process_left_that_was_killed_while_it_moved_files(home: Path) -> None:
+    out = home / "out"
+    digest = hashlib.sha256(b"moved").hexdigest()
+    certificate = json.dumps({"tool": {"name": "betalike"}, "files": {"published.csv": {"sha256": digest}}})
+    with staged(out) as staging:
+        prefix, _, token = staging.name.rsplit("-", 2)
+    unused = max(int(Path("/proc/sys/kernel/pid_max").read_text()), 2**22) + 1
+    left = home / f"{prefix}-{unused}-{token}"
+    for is_moving in (False, True):
+        (left / "moving").mkdir(parents=True) if is_moving else left.mkdir()
+        (left / "certificate.json").write_text(certificate)
+        (out / "published.csv").write_text("moved")
+        if not is_moving:  # it was killed before, so this file is another's
+            with pytest.raises(FileError, match="no certificate"):
+                check_free(out, force=True)
+            (left / "certificate.json").unlink()
+            left.rmdir()
+    with pytest.raises(FileError, match="--force"):
+        check_free(out, force=False)
+    check_free(out, force=True)
+    (out / "published.csv").write_text("changed since")
+    with pytest.raises(FileError, match="no certificate"):
+        check_free(out, force=True)
+    (out / "published.csv").write_text("moved")
+    with staged(out) as staging:
+        (staging / "certificate.json").write_text("new")
+        check_free(out, force=True)
+    assert content(out) == {"certificate.json": "new"}
+    assert os.listdir(home) == ["out"]
 
 
 @pytest.mark.parametrize("force", [True, False])

@@ -121,8 +121,11 @@ def describe(
     """Guess types and roles of a table's columns and write a specification (release.toml) to edit."""
 
     def command() -> int:
+        from betalike.input_paths import check_not_replaced, input_files
         from betalike.io.description import write_description
 
+        if output is not None:
+            check_not_replaced(output, input_files(table, hierarchies))
         description = betalike.describe(table, hierarchies=hierarchies, delimiter=delimiter)
         if output is None:
             sys.stdout.write(description.to_toml())
@@ -215,6 +218,7 @@ def publish(
 
     def command() -> int:
         from betalike.cli.arguments import publish_arguments
+        from betalike.release_folder import check_free
 
         given = {
             "table": table,
@@ -255,7 +259,10 @@ def publish(
             "force": force,
             "seed": seed,
         }
-        return _publish(publish_arguments(given, spec), json)
+        arguments = publish_arguments(given, spec)
+        if spec is not None:
+            check_free(Path(arguments["out"]), force, [spec])
+        return _publish(arguments, json)
 
     run(command, json)
 

@@ -72,6 +72,7 @@ def compare(
 
         from betalike.cli.arguments import compare_arguments
         from betalike.compilation import announced_compilation
+        from betalike.input_paths import check_not_replaced, input_files
         from betalike.report.comparison import WIDEST, check_picture, print_comparison, save_picture
         from betalike.report.progress import TerminalProgress
 
@@ -96,6 +97,8 @@ def compare(
         arguments = compare_arguments(given, spec)
         if picture is not None:
             check_picture(picture)
+            inputs = input_files(arguments["table"], arguments.get("hierarchies"))
+            check_not_replaced(picture, [*inputs, *([] if spec is None else [spec])])
         with (
             TerminalProgress(Console(stderr=True)) as progress,
             announced_compilation(lambda: progress.say(COMPILING)),

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import msgspec
 
 from betalike.errors import FileError, SchemaError
-from betalike.io.hierarchies import read_hierarchy
 from betalike.schema import Role
 
 PROMISE = ("beta", "model", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values")
@@ -83,9 +82,7 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
             "domains": {name: _pair(name, column.domain) for name, column in protected.items() if column.domain},
             "weights": {n: c.weight for n, c in named.items() if n in self.with_role(Role.QUASI_IDENTIFIER)},
             "hierarchies": {
-                name: read_hierarchy(folder / column.hierarchy)
-                for name, column in protected.items()
-                if column.hierarchy is not None
+                name: folder / column.hierarchy for name, column in protected.items() if column.hierarchy is not None
             },
             "missing_sensitive": named[sensitive[0]].missing,
             "k": self.promise.k,
