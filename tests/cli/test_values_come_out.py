@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import itertools
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -56,7 +55,7 @@ ORDERED = [
     "microseconds",
     "time zone",
 ]
-ROUTES = list(itertools.product(["csv", "parquet"], ["memory", "outofcore"]))
+ROUTES = [("csv", "memory"), ("parquet", "outofcore")]
 
 
 def table_of(kind: str) -> pl.DataFrame:
@@ -109,8 +108,10 @@ def test_sensitive_and_kept_values_come_out_as_they_went_in(kind: str, form: str
     assert betalike.verify(tmp_path / "out", original=path).holds
 
 
-@pytest.mark.parametrize("scheme", ["perturb", "baseline"])
-@pytest.mark.parametrize(("form", "engine"), ROUTES)
+@pytest.mark.parametrize(
+    ("form", "engine", "scheme"),
+    [("csv", "memory", "perturb"), ("parquet", "outofcore", "perturb"), ("csv", "outofcore", "baseline")],
+)
 @pytest.mark.parametrize("kind", [kind for kind in VALUES if kind != "infinite"])
 def test_exact_quasi_identifiers_come_out_as_they_went_in(
     kind: str, form: str, engine: str, scheme: str, tmp_path: Path
@@ -150,8 +151,15 @@ def wall_time(column: pl.Series) -> pl.Series:
     return column.dt.replace_time_zone(None) if column.dtype == pl.Datetime else column
 
 
-@pytest.mark.parametrize("layout", ["labels", "bounds"])
-@pytest.mark.parametrize(("form", "engine"), ROUTES)
+@pytest.mark.parametrize(
+    ("form", "engine", "layout"),
+    [
+        ("csv", "memory", "labels"),
+        ("parquet", "memory", "bounds"),
+        ("csv", "outofcore", "bounds"),
+        ("parquet", "outofcore", "labels"),
+    ],
+)
 @pytest.mark.parametrize("kind", ORDERED)
 def test_ranges_hold_what_they_hide_and_lose_what_they_say(
     kind: str, form: str, engine: str, layout: str, tmp_path: Path
@@ -250,10 +258,9 @@ def check_no_canary(release: betalike.Release, folder: Path) -> None:
         assert CANARY not in str(frame.lazy().collect_schema())
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline"])
 @pytest.mark.parametrize("kind", ["polars", "pandas", "pyarrow"])
-def test_a_category_that_no_row_has_is_not_published(kind: str, scheme: str, form: str, tmp_path: Path) -> None:
+def test_a_category_that_no_row_has_is_not_published(kind: str, scheme: str, tmp_path: Path) -> None:
     release = betalike.publish(
         with_unused(kind),
         quasi_identifiers=["age", "city"],
@@ -261,13 +268,13 @@ def test_a_category_that_no_row_has_is_not_published(kind: str, scheme: str, for
         keep=["note"],
         beta=4,
         scheme=scheme,
-        format=form,
+        format="parquet",
         out=tmp_path / "out",
     )
     check_no_canary(release, tmp_path / "out")
 
 
-@pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline"])
+@pytest.mark.parametrize("scheme", ["seam", "perturb"])
 @pytest.mark.parametrize("engine", ["memory", "outofcore"])
 @pytest.mark.parametrize("written", ["polars", "pyarrow", "pandas", "ipc"])
 def test_a_category_of_a_file_that_no_row_has_is_not_published(
