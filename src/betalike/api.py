@@ -153,7 +153,7 @@ def publish(
         with_values: of groups and width: whether each value is promised by itself too; it is not by default.
         cap: in place of beta and model: any monotone function from a share in the table to the highest in a class.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.
-        kinds: types of columns where the guess is wrong: "numeric", "integer", "real", "date", "datetime" or
+        kinds: types of columns where the guess is wrong: "numeric", "integer", "decimal", "real", "date", "datetime" or
             "categorical".
         domains: least and greatest value of a numeric column, where the table does not show them.
         weights: how much the loss on each quasi-identifier counts; 1 by default.

@@ -6,6 +6,8 @@ import datetime
 import itertools
 import random
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.exact_numbers import format_values, parse_values
+from betalike.exact_numbers import as_numbers, format_values, parse_values
 from betalike.hierarchy import Hierarchy
 from betalike.schema import Kind
 
@@ -111,10 +113,11 @@ def test_the_widest_range_of_64_bits_loses_everything() -> None:
 EPOCH = datetime.datetime(1970, 1, 1)
 FIRST, LAST = ((day - EPOCH) // datetime.timedelta(microseconds=1) for day in (EPOCH.min, EPOCH.max))
 NUMBERS = {
-    Kind.INTEGER: st.integers(-(2**53), 2**53),
+    Kind.INTEGER: st.integers(-(2**70), 2**70),
+    Kind.DECIMAL: st.decimals(-(10**30), 10**30, places=8),
     Kind.REAL: st.floats(allow_nan=False, allow_infinity=False),
     Kind.DATE: st.integers(FIRST // DAY, LAST // DAY),
-    Kind.DATETIME: st.integers(-(2**53), 2**53).filter(lambda moment: FIRST <= moment <= LAST),
+    Kind.DATETIME: st.integers(FIRST, LAST),
 }
 
 
@@ -204,3 +207,61 @@ def test_two_values_sit_at_the_two_ends() -> None:
 def test_a_lone_value_has_a_position() -> None:
     assert HierarchyAxis("x", Hierarchy.flat(["a"])).positions.tolist() == [0.0]
     assert OrderedAxis("x", Kind.INTEGER, np.array([7]), (7.0, 7.0)).positions.tolist() == [0.0]
+
+
+def slow_loss(low: object, high: object, domain: tuple[object, object]) -> Fraction:
+    """Eq. 2 with fractions: the width of a range over that of the domain."""
+    width = Fraction(domain[1]) - Fraction(domain[0])
+    return (Fraction(high) - Fraction(low)) / width if width else Fraction(0)
+
+
+LARGE = {
+    "2^53": st.integers(2**53 - 4, 2**53 + 40),
+    "-2^53": st.integers(-(2**53) - 40, -(2**53) + 4),
+    "2^63": st.integers(2**63 - 40, 2**63 + 40),
+    "-2^63": st.integers(-(2**63) - 40, -(2**63) + 40),
+    "all 64 bits": st.integers(-(2**63), 2**63 - 1),
+    "128 bits": st.integers(-(2**127), 2**127 - 1),
+    "decimals": st.decimals(-(10**20), 10**20, places=6),
+    "far decimals": st.decimals(10**19, 10**19 + 1, places=15),
+}
+
+
+@pytest.mark.parametrize("layout", ["labels", "bounds"])
+@pytest.mark.parametrize("numbers", LARGE)
+@given(st.data())
+def test_large_numbers_lose_and_show_what_fractions_say(numbers: str, layout: str, data: st.DataObject) -> None:
+    """Losses, labels, bounds and domain are exact wherever floats are not."""
+    values = sorted(data.draw(st.sets(LARGE[numbers], min_size=1, max_size=6)))
+    kind = Kind.DECIMAL if "decimals" in numbers else Kind.INTEGER
+    wider = data.draw(st.integers(0, 3))
+    domain = (values[0] - wider, values[-1] + wider) if wider and kind is Kind.INTEGER else (values[0], values[-1])
+    axis = OrderedAxis("x", kind, as_numbers(values), domain)
+    low, high = all_ranges(axis)
+    truth = [float(slow_loss(values[a], values[b], domain)) for a, b in zip(low, high, strict=True)]
+    assert axis.losses(low, high) == pytest.approx(truth, rel=1e-15)
+    assert axis.label_losses(axis.labels(low, high)) == pytest.approx(truth, rel=1e-15)
+    assert [Fraction(end) for end in axis.domain_texts] == [Fraction(end) for end in domain]
+    ends = zip(*axis.bounds(low, high), strict=True)
+    if layout == "labels":
+        ends = (label.strip("[]").split(", ") for label in axis.labels(low, high))
+    for a, b, shown in zip(low, high, ends, strict=True):
+        assert [Fraction(shown[0]), Fraction(shown[-1])] == [Fraction(values[a]), Fraction(values[b])]
+
+
+@given(st.sets(st.integers(-(2**61), 2**61), min_size=1, max_size=5))
+def test_nanoseconds_are_shown_and_measured(nanoseconds: set[int]) -> None:
+    values = sorted(nanoseconds)
+    axis = OrderedAxis(
+        "x", Kind.DATETIME, as_numbers([Decimal(n) / 1000 for n in values]), (Decimal(values[0]) / 1000,) * 2
+    )
+    labels = axis.labels(np.arange(len(values)), np.arange(len(values)))
+    assert [np.datetime64(label.replace(" ", "T"), "ns").astype(np.int64) for label in labels] == values
+    assert [low * 1000 for low, _ in axis.meanings(labels)] == values
+
+
+@pytest.mark.parametrize("label", ["1e999999999", "1" * 500, "-" + "9" * 4000, "nan", "1e-999999999"])
+@pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.DECIMAL])
+def test_numbers_of_no_reasonable_size_are_refused_at_once(kind: Kind, label: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        parse_values([label], kind)

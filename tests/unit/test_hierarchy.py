@@ -124,6 +124,11 @@ def test_a_flat_hierarchy_has_every_leaf_under_the_root() -> None:
         ([["a", "x", "p", "*"], ["b", "x", "q", "*"]], ["line 2", "'x'", "'q'", "'p'", "line 1"]),
         ([["a", "b", "*"], ["b", "b", "*"], ["c", "c2", "*"]], ["'b'", "two nodes"]),
         ([["a", "*", "*"], ["b", "*", "*"], ["c", "x", "*"]], ["'*'", "two nodes"]),
+        ([["a", "*", "*"], ["b", "x", "*"]], ["'*'", "two nodes"]),
+        ([["a", "x", "*"], ["b", "y", "*"], ["x", "z", "*"]], ["'x'", "two nodes"]),
+        ([["a", "x", "p", "*"], ["b", "y", "x", "*"], ["c", "y", "x", "*"]], ["'x'", "two nodes"]),
+        ([["a", "b", "*"], ["b", "a", "*"]], ["two nodes"]),
+        ([["all", "all", "*"], ["b", "all", "*"]], ["'all'", "two nodes"]),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line_and_value(rows: Rows, told: list[str]) -> None:
@@ -131,3 +136,17 @@ def test_what_is_wrong_is_named_with_its_line_and_value(rows: Rows, told: list[s
         Hierarchy.from_rows(rows, source="work.csv")
     for part in ["work.csv", *told]:
         assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["a", "a", "a", "*"], ["b", "x", "x", "*"], ["c", "x", "x", "*"]],
+        [["a", "*", "*"], ["b", "*", "*"]],
+        [["a", "x", "*"], ["b", "x ", "*"], [" a", "X", "*"]],
+        [["1", "[1, 5]", "*"], ["5", "[1, 5]", "*"], ["[1, 6]", "[1, 6]", "*"]],
+    ],
+)
+def test_a_label_may_repeat_where_it_covers_the_same_values(rows: Rows) -> None:
+    tree = Hierarchy.from_rows(rows)
+    assert sorted(tree.paths) == sorted(map(tuple, rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -47,7 +48,7 @@ def to_polars(frame: Any, columns: Sequence[str] | None = None) -> pl.DataFrame:
 
 def _without_intervals(frame: Any) -> Any:
     """A pandas frame with intervals (as `pd.cut` makes them) and periods as text, which is how people read them."""
-    import pandas as pd
+    pd: Any = importlib.import_module("pandas")
 
     texts = {}
     for name, dtype in frame.dtypes.items():
@@ -95,7 +96,7 @@ def _narrow(column: pl.Series) -> pl.Series:
 
 def _like_pandas(frame: pl.DataFrame, original: Any) -> Any:
     """A pandas frame; whole numbers with missing values keep all digits, which pandas' usual floats would not."""
-    import pandas as pd
+    pd: Any = importlib.import_module("pandas")
 
     made = frame.to_pandas()
     for name, dtype in frame.schema.items():
