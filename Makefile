@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := src tests benchmarks experiments
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format experiments bench clean
+.PHONY: help demo test check format experiments bench campaign clean
 
 help:  ## show the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -33,6 +33,10 @@ experiments: $(VENV)/.tests  ## the paper's figures anew, for docs/evaluation.md
 
 bench: $(VENV)/.tests  ## measure time and memory against a yardstick in the same run
 	$(BIN)/python -m benchmarks
+
+campaign: $(VENV)/.tests  ## random plans and releases, checked by code apart, for HOURS=1; failing seeds in build/campaign
+	$(BIN)/python -m experiments.warming
+	$(BIN)/python -m tests.campaign --hours $(or $(HOURS),1)
 
 clean:  ## remove the virtual environment and everything generated
 	rm -rf $(VENV) build betalike-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

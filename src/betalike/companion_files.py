@@ -40,10 +40,12 @@ def read_distribution(path: Path) -> dict[str, int]:
 
 
 def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    rows = [header, *lines]
+    # Python before 3.13 leaves a carriage return without quotes, and then reads it as the end of a line.
+    has_return = any("\r" in cell for row in rows for cell in row)
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(lines)
+        quoting = csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
+        csv.writer(file, lineterminator="\n", quoting=quoting).writerows(rows)
 
 
 def _read(path: Path) -> list[list[str]]:

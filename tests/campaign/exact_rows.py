@@ -21,7 +21,12 @@ ROUNDED = 1e-6  # figures of a perturbed table are measured on rounded posterior
 
 
 def check(
-    job: Job, folder: Path, certificate: dict[str, Any], header: list[str], cells: list[list[str | None]], outcome: Outcome
+    job: Job,
+    folder: Path,
+    certificate: dict[str, Any],
+    header: list[str],
+    cells: list[list[str | None]],
+    outcome: Outcome,
 ) -> None:
     """Note what is wrong with exact rows and with what is beside them."""
     n_qi, n_secret = len(job.columns), len(job.secrets) if job.scheme == "perturb" else 0
@@ -83,13 +88,17 @@ def _check_perturbed(
     chances = [[Fraction(Decimal(text or "nan")) for text in line[1:]] for line in lines]
     outcome.expect(all(sum(row) == 1 and min(row) >= 0 for row in chances), "promise", "chances do not add up to 1")
     first = len(job.columns)
-    secrets = [[checker.protected(job, c, x) for c, x in zip(job.secrets, line[first:], strict=False)] for line in cells]
+    secrets = [
+        [checker.protected(job, c, x) for c, x in zip(job.secrets, line[first:], strict=False)] for line in cells
+    ]
     values = {tuple(row) if len(row) > 1 else row[0] for row in secrets}
     outcome.expect(values <= {*job.truth.keys}, "rows", "a published value that the table does not have")
     # Rows that are expected with each published value, by their original value: in units, as exact integers.
     units = [[int(chances[i][v] * 10**15) for v in place] for i in place]
     counts = job.truth.secret.counts.tolist()
-    joint = np.array([[n * unit for n, unit in zip(counts, row, strict=True)] for row in zip(*units, strict=True)], object)
+    joint = np.array(
+        [[n * unit for n, unit in zip(counts, row, strict=True)] for row in zip(*units, strict=True)], object
+    )
     _check_figures(job, certificate, promise, joint[[sum(row) > 0 for row in joint.tolist()]], ROUNDED, outcome)
 
 

@@ -213,9 +213,7 @@ def check_column(scale: Scale, told: dict[str, Any], shown: set[Label] | None, o
         outcome.expect(leaves <= {str(label) for label in shown}, "figure", "a leaf that is not published is stated")
 
 
-def _check_domain(
-    scale: Scale, told: Sequence[str] | None, shown: set[Label] | None, outcome: Outcome
-) -> None:
+def _check_domain(scale: Scale, told: Sequence[str] | None, shown: set[Label] | None, outcome: Outcome) -> None:
     column, domain = scale.column, scale.domain
     if domain is None:
         return

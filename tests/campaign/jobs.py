@@ -19,9 +19,40 @@ from .trees import random_tree
 from .wishes import EXACT, random_promise, random_scheme
 
 TEXTS = [
-    *("red", "blue", "green", "[1, 5]", "[1, 2]", "[", "1e5", "007", "7", "0.5", " x", "x ", "=cmd()", "+1", "-1", "@a"),
+    *(
+        "red",
+        "blue",
+        "green",
+        "[1, 5]",
+        "[1, 2]",
+        "[",
+        "1e5",
+        "007",
+        "7",
+        "0.5",
+        " x",
+        "x ",
+        "=cmd()",
+        "+1",
+        "-1",
+        "@a",
+    ),
     *("ümlaut", "日本", 'say "x"', '"', "a,b", "a;b", "a|b", "tab\there", "line\nbreak", "NA", "null", "None", "nan"),
-    *("inf", "(none)", "true", "level 0 group 0", "\\", "é", "e\u0301", "🙂", "1_000", "2024-01-01", "[a, b]", "**", "- "),
+    *(
+        "inf",
+        "(none)",
+        "true",
+        "level 0 group 0",
+        "\\",
+        "é",
+        "e\u0301",
+        "🙂",
+        "1_000",
+        "2024-01-01",
+        "[a, b]",
+        "**",
+        "- ",
+    ),
 ]
 HARD_TEXTS = ["o'clock", "'quoted'", "'", "cr\rhere", "crlf\r\nhere"]
 NODES = ["[1, 5]", "1-5", " y", "all", "7", "ü", "a, b", 'in "quotes"', "=sum", "0"]

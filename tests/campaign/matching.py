@@ -39,7 +39,7 @@ def unmatched(supply: Sequence[int], demand: Sequence[int], allowed: Sequence[in
 
 
 def _taken(path: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What each step but the first takes away: the supply of the step before, from the demand that now takes another."""
+    """What each later step gives up: the supply of the step before, by the demand that now takes another."""
     return [(path[i][1], path[i + 1][0]) for i in range(len(path) - 1)]
 
 

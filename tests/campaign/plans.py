@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+
 from betalike.axis import HierarchyAxis, OrderedAxis
 from betalike.errors import InfeasibleError, InputError
 from betalike.hierarchy import Hierarchy
@@ -22,8 +23,8 @@ from betalike.table import Cells
 
 from .outcome import Outcome, refusal
 from .promises import Promise, Secret, delta_for, is_near, judge
-from .wishes import CAPS, random_promise, random_scheme
 from .trees import random_tree
+from .wishes import CAPS, random_promise, random_scheme
 
 
 @dataclass(frozen=True)

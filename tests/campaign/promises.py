@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,9 +37,7 @@ class Secret:
         """Each column by itself, with the code that every combination has in it."""
         if self.codes is None:
             return [(self, np.arange(len(self.counts)))]
-        return [
-            (Secret(np.bincount(code, weights=self.counts).astype(np.int64)), code) for code in self.codes.T
-        ]
+        return [(Secret(np.bincount(code, weights=self.counts).astype(np.int64)), code) for code in self.codes.T]
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ def intervals(numbers: Sequence[Fraction], width: Fraction) -> list[list[int]]:
     """What closed intervals of a width hold, wherever they lie between the least and the greatest number."""
     low, high = min(numbers), max(numbers) - width
     starts = sorted({x for n in numbers for x in (n, n - width) if low <= x <= high})
-    starts += [(a + b) / 2 for a, b in zip(starts, starts[1:], strict=False)]
+    starts += [(a + b) / 2 for a, b in itertools.pairwise(starts)]
     held = {tuple(v for v, n in enumerate(numbers) if start <= n <= start + width) for start in starts}
     return [list(values) for values in held if values]
 

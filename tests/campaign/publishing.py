@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import betalike
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+import betalike
 from betalike.engines import outofcore
 
 from .jobs import Column, Job
@@ -105,10 +106,12 @@ def make_table(job: Job, place: Path) -> Any:
     columns = [*job.unused, *job.columns, *job.secrets, *job.kept]
     if job.source == "csv":
         path = place / "table.csv"
+        texts = [[job.missing_text if x is None else text_of(c.kind, x) for x in c.cells] for c in columns]
+        # Python before 3.13 does not quote a carriage return by itself.
+        quoting = csv.QUOTE_ALL if any("\r" in text for column in texts for text in column) else csv.QUOTE_MINIMAL
         with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=job.delimiter, lineterminator="\n")
+            writer = csv.writer(file, delimiter=job.delimiter, lineterminator="\n", quoting=quoting)
             writer.writerow([column.name for column in columns])
-            texts = [[job.missing_text if x is None else text_of(c.kind, x) for x in c.cells] for c in columns]
             writer.writerows(zip(*texts, strict=True))
         return path
     table = pa.table({column.name: pa.array(column.cells, TYPES[column.kind]) for column in columns})

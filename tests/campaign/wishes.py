@@ -60,7 +60,9 @@ def random_scheme(rng: random.Random, secret: Secret, is_planning: bool) -> tupl
 
 def random_beta(rng: random.Random) -> float:
     """From almost nothing to almost everything; often a number that is no binary fraction."""
-    return rng.choice([0.1, 0.3, 0.5, 1, 1.0, 1.7, 2, 3.3, 4, 10, round(rng.uniform(0.01, 12), 3), rng.uniform(0.01, 9)])
+    return rng.choice(
+        [0.1, 0.3, 0.5, 1, 1.0, 1.7, 2, 3.3, 4, 10, round(rng.uniform(0.01, 12), 3), rng.uniform(0.01, 9)]
+    )
 
 
 def random_promise(rng: random.Random, scheme: str, secret: Secret) -> Promise:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.axis import Axis
-from betalike.errors import InfeasibleError, InternalError, SchemaError
+from betalike.errors import InfeasibleError, SchemaError
 from betalike.models import AnyLikeness, Transition, judge_transition
 from betalike.models.verdict import wording
 from betalike.randomness import Randomness, SystemRandomness
@@ -109,10 +109,15 @@ def choose_retention(prior: Floats, cap: Floats) -> tuple[Rule, Floats]:
 def _round(retention: Floats, counts: NDArray[np.int64], model: AnyLikeness, sensitive: Axis | None) -> Transition:
     """The retentions in whole units, shrunk by as little as makes them keep the promise exactly.
 
-    Shrinking helps: all-zero retentions keep the promise with room to spare, and what is allowed is convex.
+    Shrinking helps: all-zero retentions keep the promise with room to spare, and what is allowed is convex. Only where
+    a cap is the share itself there is no room, not even for the last digit of a chance.
     """
     for shrinking in SHRINKINGS:
         transition = Transition.of_retention(retention * (1 - shrinking))
         if judge_transition(model, transition, counts, sensitive).holds:
             return transition
-    raise InternalError("no retention was found that keeps the promise, although there is one.")
+    raise InfeasibleError(
+        f"{wording(model)} leaves no room for any value to be kept: for some value the promise allows no gain at all. "
+        "Promise less, such as a larger beta or a higher cap, or publish the overall distribution alone: scheme "
+        "'baseline'."
+    )
