@@ -139,11 +139,13 @@ class Campaign:
         self.running.remove(process)
         asked, n_done, tally = process.asked, process.n_done, self.tallies[process.asked.target]
         is_crashed = process.process.returncode != 0
-        tally.findings.update(process.findings())
+        try:
+            tally.findings.update(process.findings())
+        finally:
+            process.close()
         n_done += is_crashed  # the one that it crashed on
         tally.n_inputs += n_done
         tally.seconds += time.monotonic() - process.start
-        process.close()
         if asked.seconds:
             left = asked.seconds - int(time.monotonic() - process.start)
             return [Slice(asked.target, asked.first + 1, 0, left)] if is_crashed and left > 5 else []
