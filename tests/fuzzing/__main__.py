@@ -1,7 +1,7 @@
 """Fuzz every parser: `python -m tests.fuzzing --inputs 100000`, or `--hours 8`, or `--hours 1 --atheris`.
 
 Inputs follow from their numbers, so that a run can be repeated: `--first-seed` says which number comes first. Failing
-inputs are kept in build/fuzzing/<target>, with the reason. The status is 1 if there are findings.
+inputs are kept in build/fuzzing/<target>, with the reason, for `--replay`. The status is 1 if there are findings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 from .worker import COUNTED, save
 
 KEPT = Path("build") / "fuzzing"
-TARGETS = [
+NAMES = [
     "csv",
     "compressed",
     "parquet",
@@ -38,7 +38,7 @@ TARGETS = [
 ]
 SLICE = 5000
 GUIDED_SECONDS = 120
-REPORT_EVERY = 60
+REPORT_EVERY = 300
 ONE_THREAD = {"POLARS_MAX_THREADS": "1", "NUMBA_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
 
@@ -139,11 +139,13 @@ class Campaign:
         self.running.remove(process)
         asked, n_done, tally = process.asked, process.n_done, self.tallies[process.asked.target]
         is_crashed = process.process.returncode != 0
-        tally.findings.update(process.findings())
+        try:
+            tally.findings.update(process.findings())
+        finally:
+            process.close()
         n_done += is_crashed  # the one that it crashed on
         tally.n_inputs += n_done
         tally.seconds += time.monotonic() - process.start
-        process.close()
         if asked.seconds:
             left = asked.seconds - int(time.monotonic() - process.start)
             return [Slice(asked.target, asked.first + 1, 0, left)] if is_crashed and left > 5 else []
@@ -195,21 +197,39 @@ def guided_slices(targets: list[str], first: int) -> Iterator[Slice]:
         first += 1000
 
 
+def replay(path: Path) -> int:
+    """Judge one kept input, and print what it leads to; 1 if that is a finding."""
+    from .judging import Judge
+    from .targets import SECRET, TARGETS, prepare
+
+    target = path.absolute().parent.name
+    prepare(target)
+    with tempfile.TemporaryDirectory() as folder:
+        finding = Judge(Path(folder)).judge(TARGETS[target], path.read_bytes(), target in SECRET)
+    print("nothing found" if finding is None else f"{finding.signature}\n{finding.details}")
+    return int(finding is not None)
+
+
 def main() -> int:
     """Run a campaign; 1 if anything was found."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzzing", description=__doc__.split("\n")[0])
     parser.add_argument("--inputs", type=int, help="how many inputs for each target")
     parser.add_argument("--hours", type=float, help="how long to go on")
-    parser.add_argument("--target", action="append", choices=TARGETS, help="one parser; all by default")
+    parser.add_argument("--target", action="append", choices=NAMES, help="one parser; all by default")
     parser.add_argument("--workers", type=int, default=2, help="processes at a time")
     parser.add_argument("--first-seed", type=int, default=0, help="the number of the first input")
     parser.add_argument(
         "--atheris", action="store_true", help="guided by coverage, with the package atheris; needs --hours"
     )
+    parser.add_argument(
+        "--replay", type=Path, metavar="FILE", help="one kept input, of the parser that its folder names"
+    )
     given = parser.parse_args()
+    if given.replay is not None:
+        return replay(given.replay)
     if given.inputs is None and given.hours is None:
         parser.error("say how many --inputs, or for how many --hours")
-    targets = given.target or TARGETS
+    targets = given.target or NAMES
     is_guided = given.atheris
     if is_guided and importlib.util.find_spec("atheris") is None:
         print("atheris is not installed, or not there for this Python: fuzzing goes on without it.")

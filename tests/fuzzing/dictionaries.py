@@ -54,3 +54,10 @@ LITERALS = [
     "-(-(1))", "'it''s'", "(SELECT 1)", "?", ":a", "@x", "$1", "INTERVAL '1' DAY", "ARRAY[1]", "{d '2020-01-01'}",
     "X'41'", "N'x'", "E'\\n'", "'[1, 2]'", "'\u0661'", "'\x00'", "CURRENT_DATE",
 ]  # fmt: skip
+WORDS = [
+    "age", "sex", "town", "since", "illness", "name", "age_low", "Ulm", "n", "*", "categorical", "integer", "real",
+    "date", "datetime", "burel", "seam", "perturb", "baseline", "mondrian", "enhanced-likeness", "basic-likeness",
+    "t-closeness", "k-anonymity", "delta-disclosure", "entropy-l-diversity", "labels", "bounds", "published.csv",
+    "published.parquet", "../certificate.json", "/etc/hosts", "published.parquet/..", "transition.csv",
+    "distribution.csv", "kvzqxj", "y" * 2000,
+]  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from . import samples
-from .dictionaries import CELLS, LITERALS, NAMES, NUMBERS, OPERATORS, TOML_KEYS, TOML_VALUES
+from .dictionaries import CELLS, LITERALS, NAMES, NUMBERS, OPERATORS, TOML_KEYS, TOML_VALUES, WORDS
 
 DELIMITERS = [",", ",", ",", ";", "\t", "|"]
 ENCODINGS = ["utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252", "latin-1"]
@@ -211,16 +211,30 @@ def make_specification(rng: random.Random) -> bytes:
 
 
 def _odd_value(rng: random.Random, near: Any) -> Any:
-    odd: list[Any] = [
-        None, True, "", [], {}, [[]], {"": 0}, "y" * 2000, "../certificate.json", "/etc/hosts", "published.csv",
-        "published.parquet/..", *NUMBERS, *rng.choices(CELLS, k=4), near, [near], {"a": near}, str(near),
-    ]  # fmt: skip
-    return rng.choice(odd)
+    """Another value, mostly of the same type, as others are refused at once."""
+    if rng.random() < 0.2:
+        return rng.choice([None, True, "", [], {}, [[]], {"": 0}, *NUMBERS, [near], {"a": near}, str(near)])
+    if isinstance(near, bool):
+        return not near
+    if isinstance(near, int | float):
+        return rng.choice(
+            [near + 1, near - 1, -near, *(number for number in NUMBERS if isinstance(number, type(near)))]
+        )
+    if isinstance(near, str):
+        return rng.choice([rng.choice(WORDS), rng.choice(CELLS), near.upper(), near + " ", near[1:], near * 2])
+    if isinstance(near, list):
+        return rng.choice([near[1:], near[::-1], near * 2, [*near, *near[:1]], [*near, rng.choice(WORDS)]])
+    if isinstance(near, dict):
+        keys = list(near)[: rng.randrange(len(near) + 1)]
+        return rng.choice(
+            [{key: near[key] for key in keys}, {**near, rng.choice(WORDS): rng.choice(list(near.values()) or [1])}]
+        )
+    return rng.choice([0, 1.5, "x"])
 
 
 def _change_tree(rng: random.Random, tree: Any) -> Any:
     """Change one thing somewhere in a JSON document, in place where it can be."""
-    while isinstance(tree, dict | list) and tree and rng.random() < 0.85:
+    while isinstance(tree, dict | list) and tree and rng.random() < 0.9:
         key = rng.choice(list(tree)) if isinstance(tree, dict) else rng.randrange(len(tree))
         if isinstance(tree[key], dict | list) and tree[key]:
             tree = tree[key]
@@ -235,7 +249,7 @@ def _change_tree(rng: random.Random, tree: Any) -> Any:
     elif what == 1:
         tree[key] = tree[rng.choice(list(tree))] if isinstance(tree, dict) else rng.choice(tree)
     elif what == 2 and isinstance(tree, dict):
-        tree[str(_odd_value(rng, key))] = tree.pop(key)
+        tree[str(_odd_value(rng, str(key)))] = tree.pop(key)
     elif what == 3 and isinstance(tree, list):
         tree.insert(key, copy.deepcopy(tree[key]))
     else:
@@ -252,7 +266,7 @@ def make_certificate(rng: random.Random) -> bytes:
     """A certificate of one of the releases, with some entries changed."""
     mode = rng.randrange(4 * len(samples.CHOICES))
     tree = copy.deepcopy(samples.releases()[mode % len(samples.CHOICES)].certificate)
-    while rng.random() < 0.8:
+    while rng.random() < 0.6:
         _change_tree(rng, tree)
     data = _to_json(tree)
     if rng.random() < 0.01:

@@ -15,7 +15,7 @@ from .dictionaries import CELLS, LITERALS, NAMES, OPERATORS, TOML_KEYS, TOML_VAL
 
 MODE = st.integers(0, 255).map(lambda mode: bytes([mode]))
 CELL = st.sampled_from([*CELLS, *samples.TOWNS]) | st.text(max_size=6)
-few = settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+few = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
 
 
 def join(rows: list[list[str]], delimiter: str, end: str) -> bytes:

@@ -15,6 +15,7 @@ import struct
 import sys
 import tempfile
 import types
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,7 @@ def main() -> None:
         parser.add_argument(name, type=int)
     given = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent counts, then ends its workers
+    warnings.simplefilter("error")  # a warning on a user's terminal is a finding as well
     faulthandler.enable()
     faulthandler.register(signal.SIGALRM, chain=True)  # where it was, then the end: an alarm is not handled
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
