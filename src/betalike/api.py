@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from betalike.attacks.opening import open_target
 from betalike.attacks.result import AttackReport
 from betalike.attacks.running import ATTACKS, check_names, run_attacks
-from betalike.certificate import FILE_NAME, certificate_from_dict, protected_columns, read_certificate
+from betalike.certificate import FILE_NAME, certificate_from_dict, read_certificate
 from betalike.comparison import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
 from betalike.engine_choice import EngineChoice, EngineName, check_in_memory, choose_engine, open_engine
 from betalike.engines.memory import MemoryEngine
@@ -37,10 +38,10 @@ from betalike.inspection import (
     Audited,
     Checked,
     audit_frame,
-    check_release,
     prior_from_certificate,
     prior_from_column,
     refuse_exact,
+    verify_folder,
 )
 from betalike.io.description import Description, describe_frame
 from betalike.io.frames import like, to_polars
@@ -52,10 +53,10 @@ from betalike.queries.answer import Answer
 from betalike.queries.opening import OpenRelease, open_folder, open_frame
 from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
 from betalike.randomness import randomness
-from betalike.release_checks import is_exact
 from betalike.release_folder import holds_release
 from betalike.schema import Attribute, Kind, Role, Schema
 from betalike.schemes import DEFAULT_SCHEME, capping, check_kept, choose_promise, make_scheme
+from betalike.signatures import load_signer
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,7 @@ def publish(
     memory: str | int | None = None,
     master: str | None = None,
     delimiter: str | None = None,
+    sign: str | Path | None = None,
     progress: Progress = SILENT,
 ) -> Release:
     """Publish a table so that no sensitive value becomes more than beta times likelier for anybody, or as promised.
@@ -168,8 +170,10 @@ def publish(
         memory: how much memory may be used, such as "2GB"; by default most of what is at hand.
         master: of a Spark cluster, such as "spark://host:7077"; by default Spark runs on this machine.
         delimiter: of a CSV file, where it is not recognized.
+        sign: the file of a private key, made with `betalike keys new`, to sign the certificate with; needs `out`.
         progress: something that shows how far the work is.
     """
+    signer = None if sign is None else load_signer(sign, out)
     chosen = make_scheme(scheme, randomness(seed), **dict(options or {}))
     wider = {"negative_beta": negative_beta, "groups": groups, "width": width, "with_values": with_values}
     parameters = {"t": t, "delta": delta, "l": l, "c": c, "ground": ground, **wider}
@@ -201,7 +205,7 @@ def publish(
         if folder is None:
             published = publish_in_memory(carrier, job, watch)
         else:
-            published = publish_to_folder(carrier, job, folder, force, watch)
+            published = publish_to_folder(carrier, job, folder, force, watch, signer)
         labels = carrier.sensitive_labels
     native = published.rows
     if choice.name is EngineName.OUTOFCORE and folder is not None:
@@ -266,17 +270,22 @@ def audit(
 
 
 def verify(
-    folder: str | Path, *, original: Frame | None = None, missing: Sequence[str] = (), delimiter: str | None = None
+    folder: str | Path,
+    *,
+    original: Frame | None = None,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    signed_by: str | Path | None = None,
 ) -> Checked:
-    """Check a release folder: the files' digests, and the promise, counted from the files, against the certificate."""
-    folder = Path(folder)
-    certificate = read_certificate(folder)
-    if original is None:
-        return check_release(folder, certificate, None)
-    exact = certificate.table.quasi_identifiers if is_exact(certificate) else []
-    names = [*exact, *protected_columns(certificate)]
-    with text_in_batches(original, names, missing, delimiter) as batches:
-        return check_release(folder, certificate, batches)
+    """Check a release folder: its files, promise and figures, counted from the files, and with the original its rows.
+
+    `signed_by` is the file of the signer's public key.
+    """
+
+    def open_original(names: Sequence[str]) -> contextlib.AbstractContextManager[Iterator[pl.DataFrame]]:
+        return text_in_batches(original, names, missing, delimiter)
+
+    return verify_folder(Path(folder), None if original is None else open_original, signed_by)
 
 
 def open_release(folder: str | Path, *, hierarchies: str | Path | Mapping[str, Any] | None = None) -> OpenRelease:

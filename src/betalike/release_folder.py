@@ -17,7 +17,14 @@ from pathlib import Path
 
 from betalike.errors import FileError
 
-RELEASE_FILES = ("published.csv", "published.parquet", "transition.csv", "sensitive.csv", "certificate.json")
+RELEASE_FILES = (
+    "published.csv",
+    "published.parquet",
+    "transition.csv",
+    "sensitive.csv",
+    "certificate.sig",
+    "certificate.json",
+)
 
 
 def check_free(folder: Path, force: bool) -> None:
