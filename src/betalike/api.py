@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from betalike.attacks.opening import open_target
 from betalike.attacks.result import AttackReport
@@ -281,11 +280,8 @@ def verify(
 
     `signed_by` is the file of the signer's public key.
     """
-
-    def open_original(names: Sequence[str]) -> contextlib.AbstractContextManager[Iterator[pl.DataFrame]]:
-        return text_in_batches(original, names, missing, delimiter)
-
-    return verify_folder(Path(folder), None if original is None else open_original, signed_by)
+    opened = None if original is None else lambda names: text_in_batches(original, names, missing, delimiter)
+    return verify_folder(Path(folder), opened, signed_by)
 
 
 def open_release(folder: str | Path, *, hierarchies: str | Path | Mapping[str, Any] | None = None) -> OpenRelease:

@@ -31,17 +31,26 @@ from betalike.engines.combinations import count_combinations
 from betalike.engines.joint import counts_of_part, join_columns
 from betalike.engines.memory import label_values, recount, recount_distinct
 from betalike.engines.streams import scan_release, scan_written, written_names
-from betalike.errors import CertificateError, GuaranteeError, SchemaError
+from betalike.errors import CertificateError, GuaranteeError, InputError, SchemaError
 from betalike.measures import Audit, measure, put_together
 from betalike.models import Model, Verdict, WiderLikeness
 from betalike.models.verdict import wording, worst_verdict
 from betalike.original_rows import Original, match_generalized, original_columns
 from betalike.promises_told import promised_axis, promised_model
 from betalike.publication import Layout, Recount
-from betalike.published_labels import read_domain
+from betalike.published_labels import check_column
 from betalike.rebuilding import Found, compare
 from betalike.rebuilt_columns import read_labels
-from betalike.release_checks import Check, Values, check_exact, check_original, form_of, is_exact
+from betalike.release_checks import (
+    COMPANIONS,
+    UNREADABLE,
+    Check,
+    Values,
+    check_exact,
+    check_original,
+    form_of,
+    is_exact,
+)
 from betalike.release_files import check_files
 from betalike.schema import Attribute, Kind, check_columns
 from betalike.signatures import NOT_SIGNED, UNSIGNED, Signed, check_signature
@@ -248,8 +257,10 @@ def check_release(
     if signature.passed is not None:
         check("signature", signature.passed, signature.explanation)
     found, not_checked = None, list(signature.not_checked)
-    files = check_files(folder, certificate, check)
-    if files is not None and check("prior", bool(certificate.prior_counts), "the certificate has no prior."):
+    files = check_files(folder, certificate, COMPANIONS.get(certificate.scheme.name), check)
+    has_prior = check("prior", bool(certificate.prior_counts), "the certificate has no prior.")
+    are_columns = check("columns", _are_columns(certificate), "the certificate contradicts itself on its columns.")
+    if files is not None and has_prior and are_columns:
         path = folder / files.published
         if is_exact(certificate):
             found = check_exact(path, certificate, original, check)
@@ -262,6 +273,17 @@ def check_release(
         check("figures", not compared.wrong, f"{WRONG_FIGURES}: {', '.join(compared.wrong)}.")
         not_checked += compared.not_checked
     return Checked(certificate, checks, tuple(explanations), tuple(not_checked), signature.words)
+
+
+def _are_columns(certificate: Certificate) -> bool:
+    """Whether a certificate describes each quasi-identifier, and so that it can be read."""
+    columns = certificate.table.columns
+    try:
+        for column in columns:
+            check_column(column)
+    except (ValueError, OverflowError, InputError):
+        return False
+    return bool(columns) and [column.name for column in columns] == certificate.table.quasi_identifiers
 
 
 def _check_promise(
@@ -294,10 +316,8 @@ def _check_promise(
     try:
         facts = zip(certificate.table.columns, shown, groups, strict=True)
         columns = [read_labels(column, labels, len(group) == 2) for column, labels, group in facts]
-        for column in certificate.table.columns:
-            read_domain(column)
     except (ValueError, OverflowError):
-        check("labels", False, "a label, or a domain or hierarchy of the certificate, is not of its column's kind.")
+        check("labels", False, "a published label is no value, range or node of its column.")
         return None
     check("labels", True, "")
     verdict = worst_verdict([turn.verdict for turn in turns])
@@ -327,7 +347,7 @@ def _turns(path: Path, n_classes: int) -> int:
         return 1
     try:
         n_rows = int(scan_release(path, form_of(path)).select(pl.len()).collect(engine="streaming").item())
-    except (pl.exceptions.PolarsError, OSError):  # which is reported when it is counted
+    except UNREADABLE:  # which is reported when it is counted
         return 1
     return max(-(-min(n_classes, n_rows) // CLASSES_AT_ONCE), 1)
 
@@ -376,9 +396,7 @@ def _count_published(path: Path, certificate: Certificate, turn: int, n_turns: i
     try:
         names = label_groups(certificate)
         flat, sensitive = [name for group in names for name in group], protected_columns(certificate)
-        if not names or [*flat, *sensitive, *table.kept] != written_names(path, form):
-            return None
-        if [column.name for column in table.columns] != table.quasi_identifiers:
+        if [*flat, *sensitive, *table.kept] != written_names(path, form):
             return None
         types = dict.fromkeys([*flat, *sensitive], pl.String)
         values = list(certificate.prior_counts)
@@ -393,5 +411,5 @@ def _count_published(path: Path, certificate: Certificate, turn: int, n_turns: i
         if not len(counted.count):
             return None
         return recount_distinct(counted.frame, counted.numbers, counted.count, names, values)
-    except (pl.exceptions.PolarsError, OSError, GuaranteeError):
+    except (*UNREADABLE, GuaranteeError):
         return None

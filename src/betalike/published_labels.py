@@ -64,9 +64,16 @@ def read_domain(column: Column) -> Ends | None:
     if column.domain is None:
         return None
     low, high = (read_number(text, Kind(column.kind)) for text in column.domain)
-    if low > high:
-        raise ValueError("a domain that ends before it begins")
+    if low > high or (isinstance(low, float) and not math.isfinite(high - low)):
+        raise ValueError("a domain that ends before it begins, or is too wide")
     return low, high
+
+
+def check_column(column: Column) -> None:
+    """Refuse a domain or a hierarchy that cannot be read: a ValueError or an InputError."""
+    if Kind(column.kind).is_ordered:
+        read_domain(column)
+    tree_of(column)
 
 
 def tree_of(column: Column) -> Hierarchy | None:

@@ -78,7 +78,7 @@ def _fields(struct: msgspec.Struct, prefix: str = "") -> Iterator[tuple[str, obj
         if isinstance(value, msgspec.Struct):
             yield from _fields(value, f"{prefix}{name}.")
         elif isinstance(value, dict) and name in ("files", "loss"):
-            yield f"{prefix}{name}", list(value)
+            yield f"{prefix}{name}", sorted(value)
             for key, entry in value.items():
                 if isinstance(entry, msgspec.Struct):
                     yield from _fields(entry, f"{prefix}{name}.{key}.")
@@ -162,7 +162,8 @@ def _rebuild_scheme(told: Certificate, found: Found) -> Scheme:
 def _rebuild_release(told: Certificate, found: Found, losses: dict[str, float]) -> ReleaseFacts:
     release, audit = told.release, found.audit
     weights = np.array([column.weight for column in told.table.columns])
-    average = float(np.array(list(losses.values())) @ (weights / weights.sum())) if weights.sum() > 0 else math.nan
+    with np.errstate(all="ignore"):  # weights that nobody would give
+        average = float(np.array(list(losses.values())) @ (weights / weights.sum()))
     formed = None
     if audit.classes is not None:  # some of the classes that were formed may have the same labels
         formed = int(_clamp(release.formed_classes, audit.classes, audit.rows))

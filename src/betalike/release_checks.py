@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,7 @@ Ints = NDArray[np.int64]
 Check = Callable[[str, bool, str], bool]  # a check's name, whether it passed, and what to say if not
 
 PERTURB, BASELINE = Perturbation().name, Baseline().name
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 COMPANIONS = {PERTURB: TRANSITION_FILE, BASELINE: SENSITIVE_FILE}
 
 
@@ -88,12 +90,14 @@ class Values:
             return Values(labels, counts, axis, np.argsort(codes))
         if ground == Ground.EQUAL:
             return Values(labels, counts, HierarchyAxis(name, Hierarchy.flat(map(str, places))), places)
-        if ground == Ground.ORDERED and are_in_order(labels):  # dates and moments
+        are_dates = all(re.match(r"[+-]?\d{4,}-\d\d-\d\d", label) for label in labels if label)
+        if ground == Ground.ORDERED and are_dates and are_in_order(labels):
             line = OrderedAxis(name, Kind.REAL, places, (0.0, len(labels) - 1.0))
             return Values(labels, counts, line, places)
         if ground == Ground.HIERARCHICAL and certificate.promise.hierarchy:
             return Values(labels, counts, tree_axis(name, labels, certificate.promise.hierarchy), places)
-        return Values(labels, counts, axis, np.argsort(codes), is_ground_known=ground not in list(Ground))
+        is_elsewhere = ground == Ground.HIERARCHICAL or (ground == Ground.ORDERED and are_dates)
+        return Values(labels, counts, axis, np.argsort(codes), is_ground_known=not is_elsewhere)
 
 
 def sensitive_column(frame: pl.DataFrame, certificate: Certificate) -> pl.Series:
@@ -207,7 +211,7 @@ def _read(path: Path, certificate: Certificate, has_values: bool) -> Read | None
     try:
         counted = count_each(quasi_identifiers(), table.quasi_identifiers)
         columns = [_read_column(found, Kind(column.kind)) for found, column in zip(counted, table.columns, strict=True)]
-    except (pl.exceptions.PolarsError, OSError, SchemaError):
+    except (*UNREADABLE, SchemaError):
         return None
     return Read(n_rows, values, columns) if n_rows else None
 

@@ -34,8 +34,11 @@ class Files:
         return {name: of_table.get(name, n_values) for name in self.digests}
 
 
-def check_files(folder: Path, certificate: Certificate, check: Check) -> Files | None:
-    """Check that the listed files are there, unchanged, and that no others are; None without a table to count."""
+def check_files(folder: Path, certificate: Certificate, companion: str | None, check: Check) -> Files | None:
+    """Check that the listed files are there, unchanged, and that no others are; None without a table to count.
+
+    `companion` is the file that a release of this scheme has beside its table.
+    """
     digests: dict[str, str] = {}
     for name, facts in certificate.files.items():
         path = file_of(folder, name)
@@ -50,6 +53,10 @@ def check_files(folder: Path, certificate: Certificate, check: Check) -> Files |
     check("files", not unlisted, f"the folder has files that the certificate does not list: {named}.")
     published = published_name(certificate)
     tables = {name.split("/")[0] for name in certificate.files if name.startswith("published.")}
+    others = [name for name in certificate.files if not name.startswith("published.")]
+    check(
+        "files", others == [companion][: companion is not None], "the files are not those of a release of its scheme."
+    )
     if published is None or len(tables) > 1 or not (folder / published).exists():
         check("published", False, "there is no published table to check, or more than one.")
         return None

@@ -12,6 +12,7 @@ import betalike
 from betalike.cli.attacking import attack
 from betalike.cli.comparing import compare
 from betalike.cli.counting import query, workload
+from betalike.cli.keys import keys
 from betalike.cli.options import (
     Categorical,
     Closeness,
@@ -35,7 +36,6 @@ from betalike.cli.options import (
     Width,
     WithValues,
 )
-from betalike.cli.keys import keys
 from betalike.cli.outcome import COMPILING, NOT_KEPT, Interruption, print_json, run
 
 app = typer.Typer(
