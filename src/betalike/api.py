@@ -14,7 +14,7 @@ import numpy as np
 from betalike.attacks.opening import open_target
 from betalike.attacks.result import AttackReport
 from betalike.attacks.running import ATTACKS, check_names, run_attacks
-from betalike.certificate import FILE_NAME, certificate_from_dict, protected_columns, read_certificate
+from betalike.certificate import FILE_NAME, certificate_from_dict, read_certificate
 from betalike.comparison import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
 from betalike.engine_choice import EngineChoice, EngineName, check_in_memory, choose_engine, open_engine
 from betalike.engines.memory import MemoryEngine
@@ -38,10 +38,10 @@ from betalike.inspection import (
     Audited,
     Checked,
     audit_frame,
-    check_release,
     prior_from_certificate,
     prior_from_column,
     refuse_exact,
+    verify_folder,
 )
 from betalike.io.description import Description, describe_frame
 from betalike.io.frames import like, to_polars
@@ -53,10 +53,10 @@ from betalike.queries.answer import Answer
 from betalike.queries.opening import OpenRelease, open_folder, open_frame
 from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
 from betalike.randomness import randomness
-from betalike.release_checks import is_exact
 from betalike.release_folder import check_free, holds_release
 from betalike.schema import Attribute, Kind, Role, Schema
 from betalike.schemes import DEFAULT_SCHEME, capping, check_kept, choose_promise, make_scheme
+from betalike.signatures import load_signer
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,7 @@ def publish(
     memory: str | int | None = None,
     master: str | None = None,
     delimiter: str | None = None,
+    sign: str | Path | None = None,
     progress: Progress = SILENT,
 ) -> Release:
     """Publish a table so that no sensitive value becomes more than beta times likelier for anybody, or as promised.
@@ -169,8 +170,10 @@ def publish(
         memory: how much memory may be used, such as "2GB"; by default most of what is at hand.
         master: of a Spark cluster, such as "spark://host:7077"; by default Spark runs on this machine.
         delimiter: of a CSV file, where it is not recognized.
+        sign: the file of a private key, made with `betalike keys new`, to sign the certificate with; needs `out`.
         progress: something that shows how far the work is.
     """
+    signer = None if sign is None else load_signer(sign, out)
     chosen = make_scheme(scheme, randomness(seed), **dict(options or {}))
     wider = {"negative_beta": negative_beta, "groups": groups, "width": width, "with_values": with_values}
     parameters = {"t": t, "delta": delta, "l": l, "c": c, "ground": ground, **wider}
@@ -205,7 +208,7 @@ def publish(
         if folder is None:
             published = publish_in_memory(carrier, job, watch)
         else:
-            published = publish_to_folder(carrier, job, folder, force, watch, inputs)
+            published = publish_to_folder(carrier, job, folder, force, watch, inputs, signer)
         labels = carrier.sensitive_labels
     native = published.rows
     if choice.name is EngineName.OUTOFCORE and folder is not None:
@@ -270,17 +273,19 @@ def audit(
 
 
 def verify(
-    folder: str | Path, *, original: Frame | None = None, missing: Sequence[str] = (), delimiter: str | None = None
+    folder: str | Path,
+    *,
+    original: Frame | None = None,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    signed_by: str | Path | None = None,
 ) -> Checked:
-    """Check a release folder: the files' digests, and the promise, counted from the files, against the certificate."""
-    folder = Path(folder)
-    certificate = read_certificate(folder)
-    if original is None:
-        return check_release(folder, certificate, None)
-    exact = certificate.table.quasi_identifiers if is_exact(certificate) else []
-    names = [*exact, *protected_columns(certificate)]
-    with text_in_batches(original, names, missing, delimiter) as batches:
-        return check_release(folder, certificate, batches)
+    """Check a release folder: its files, promise and figures, counted from the files, and with the original its rows.
+
+    `signed_by` is the file of the signer's public key.
+    """
+    opened = None if original is None else lambda names: text_in_batches(original, names, missing, delimiter)
+    return verify_folder(Path(folder), opened, signed_by)
 
 
 def open_release(folder: str | Path, *, hierarchies: str | Path | Mapping[str, Any] | None = None) -> OpenRelease:

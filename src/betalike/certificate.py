@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from betalike.errors import CertificateError
 
 FILE_NAME = "certificate.json"
+MOST = 2**53  # rows that can be counted with; a certificate that says more is not one
+RELEASED = re.compile(r"published\.(csv|parquet)|transition\.csv|sensitive\.csv|published\.parquet/[\w-][\w.-]{,200}")
+Whole = Annotated[int, msgspec.Meta(ge=-MOST, le=MOST)]
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -25,7 +30,7 @@ class Promise(msgspec.Struct, frozen=True):
 
     model: str
     beta: float | None
-    k: int
+    k: Whole
     holds: bool
     worst_gain: float
     worst_ratio: float
@@ -48,8 +53,8 @@ class Column(msgspec.Struct, frozen=True):
     kind: str
     weight: float
     domain: tuple[str, str] | None = None
-    leaves: int | None = None
-    leaves_under: dict[str, int] = {}
+    leaves: Whole | None = None
+    leaves_under: dict[str, Whole] = {}
     hierarchy: list[list[str]] = []
     has_missing: bool = False
 
@@ -57,7 +62,7 @@ class Column(msgspec.Struct, frozen=True):
 class TableFacts(msgspec.Struct, frozen=True):
     """The table that was published, without any of its cells."""
 
-    rows: int
+    rows: Whole
     quasi_identifiers: list[str]
     sensitive: str
     kept: list[str]
@@ -71,10 +76,10 @@ class ReleaseFacts(msgspec.Struct, frozen=True):
     Null where rows stay exact and no classes are formed.
     """
 
-    rows: int
-    classes: int | None
-    formed_classes: int | None
-    smallest_class: int | None
+    rows: Whole
+    classes: Whole | None
+    formed_classes: Whole | None
+    smallest_class: Whole | None
     average_loss: float
     loss: dict[str, float]
     layout: str
@@ -83,8 +88,8 @@ class ReleaseFacts(msgspec.Struct, frozen=True):
 class Levels(msgspec.Struct, frozen=True):
     """What the release reaches under other promises; null where it is infinite, or needs classes and there are none."""
 
-    k: int | None
-    distinct_l: int | None
+    k: Whole | None
+    distinct_l: Whole | None
     l: float  # noqa: E741 - the name that everybody uses
     average_l: float | None
     t: float
@@ -99,7 +104,7 @@ class PublishedFile(msgspec.Struct, frozen=True):
     """A file of the release."""
 
     sha256: str
-    rows: int
+    rows: Whole
 
 
 class Certificate(msgspec.Struct, frozen=True):
@@ -112,7 +117,7 @@ class Certificate(msgspec.Struct, frozen=True):
     release: ReleaseFacts
     also: Levels
     prior: dict[str, float]
-    prior_counts: dict[str, int]
+    prior_counts: dict[str, Whole]
     randomness: str
     files: dict[str, PublishedFile]
     seconds: dict[str, float]
@@ -129,11 +134,21 @@ class Certificate(msgspec.Struct, frozen=True):
 
 
 def certificate_from_dict(content: Mapping[str, Any]) -> Certificate:
-    """A certificate from plain Python values."""
+    """Return the certificate that plain Python values hold."""
     try:
-        return msgspec.convert(dict(content), Certificate)
-    except msgspec.ValidationError as error:
+        return _checked(msgspec.convert(dict(content), Certificate))
+    except (msgspec.ValidationError, ValueError, RecursionError) as error:
         raise CertificateError(f"this is not a certificate that this version of betalike reads: {error}.") from error
+
+
+def _checked(certificate: Certificate) -> Certificate:
+    """Refuse more rows than can be counted with, and kinds of columns that do not exist."""
+    if sum(map(abs, certificate.prior_counts.values())) > MOST:
+        raise ValueError("the sensitive values have more rows than can be counted")
+    for column in certificate.table.columns:
+        if column.kind not in ("integer", "real", "date", "datetime", "categorical"):
+            raise ValueError("a column is of a kind that does not exist")
+    return certificate
 
 
 def published_name(certificate: Certificate) -> str | None:
@@ -156,25 +171,47 @@ def rows_told(certificate: Certificate) -> dict[str, int]:
     return rows
 
 
-def file_of(folder: Path, name: str) -> Path:
-    """Where a file that a certificate names is; never outside the folder, whatever the name."""
-    parts = Path(name).parts
-    is_part = len(parts) == 2 and parts[0] == "published.parquet" and parts[1] not in ("..", ".")
-    return folder / parts[0] / parts[1] if is_part else folder / Path(name).name
+def file_of(folder: Path, name: str) -> Path | None:
+    """Return where a file that a certificate names is; None for a name that no release has."""
+    return folder / name if RELEASED.fullmatch(name) else None
 
 
 def read_certificate(path: Path) -> Certificate:
     """Read a certificate from its file or from the folder of its release."""
+    return decode_certificate(read_content(path), path)
+
+
+def read_content(path: Path) -> bytes:
+    """Read the bytes of a certificate's file, as they are signed."""
     path = path / FILE_NAME if path.is_dir() else path
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Certificate)
+        if path.exists() and not path.is_file():
+            raise CertificateError(f"the certificate '{path}' is not a regular file.")
+        return path.read_bytes()
     except FileNotFoundError as error:
         raise CertificateError(
-            f"there is no certificate '{path}'; without it this is not a release of ours."
+            f"there is no certificate '{path}'; without it this is not a betalike release."
         ) from error
-    except OSError as error:
-        raise CertificateError(f"the certificate '{path}' cannot be read: {error.strerror}.") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise CertificateError(f"the certificate '{path}' cannot be read: {reason}.") from error
+
+
+def decode_certificate(content: bytes, path: Path) -> Certificate:
+    """Return the certificate that a file holds; a name that occurs twice is an error, as readers could differ."""
+    try:
+        certificate = msgspec.json.decode(content, type=Certificate)
+        json.loads(content, object_pairs_hook=_once)
+        return _checked(certificate)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise CertificateError(
-            f"'{path}' is not a certificate that this version of betalike reads: {error}."
+            f"'{path}' is not a certificate that this version of betalike reads: {reason}."
         ) from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = dict(pairs)
+    if len(names) < len(pairs):
+        raise ValueError("a name occurs twice in it")
+    return names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -23,13 +24,16 @@ from betalike.certificate import (
 from betalike.distances import Ground
 from betalike.errors import InternalError
 from betalike.joint import JointAxis
+from betalike.measures import Audit
 from betalike.models import Closeness, Likeness, Model, WiderLikeness
 from betalike.models.sets import Nodes
-from betalike.table import Outline
+from betalike.models.verdict import wording_of
+from betalike.table import Ints, Outline
 from betalike.verification import Layout, Verified
 
 SEEDED = "seeded: for experiments, not for release"
 ONCE = "the promise is for one release: whoever has two releases of a table can combine them, so publish it once"
+OPERATING_SYSTEM = "operating system"
 EXACT_ROWS = "quasi-identifiers are published exactly, so there is no identity anonymity: a person's row can be found"
 
 
@@ -69,7 +73,7 @@ def certify(
             worst_ratio=verdict.worst_ratio,
             parameters=dict(model.parameters),
             hierarchy=_promised_hierarchy(model, outline, sensitive_labels),
-            caps=_promised_caps(model, outline),
+            caps=promised_caps(model, outline.sensitive, outline.value_counts),
         ),
         scheme=Scheme(particulars.scheme, dict(particulars.details)),
         table=TableFacts(
@@ -89,24 +93,13 @@ def certify(
             loss=verified.loss.per_attribute,
             layout=str(particulars.layout),
         ),
-        also=Levels(
-            k=audit.k,
-            distinct_l=audit.distinct_l,
-            l=audit.l,
-            average_l=audit.average_l,
-            t=audit.t,
-            average_t=audit.average_t,
-            t_ground=str(audit.ground),
-            basic_beta=audit.basic_beta,
-            enhanced_beta=audit.enhanced_beta,
-            delta=audit.delta,
-        ),
+        also=levels_of(audit),
         prior={label: count / outline.n_rows for label, count in counts.items()},
         prior_counts=counts,
-        randomness=SEEDED if particulars.is_seeded else "operating system",
+        randomness=SEEDED if particulars.is_seeded else OPERATING_SYSTEM,
         files=files,
         seconds=seconds,
-        warnings=_warnings(verified, particulars),
+        warnings=warnings_of(verified.classes is None, particulars.is_seeded, particulars.kept),
     )
 
 
@@ -124,27 +117,68 @@ def _promised_hierarchy(model: Model, outline: Outline, labels: Sequence[str]) -
     return [[label, *path[1:]] for label, path, count in leaves if count]
 
 
-def _promised_caps(model: Model, outline: Outline) -> dict[str, str]:
-    """The cap of whatever occurs so often, where it follows from a function that a certificate cannot tell."""
+def levels_of(audit: Audit) -> Levels:
+    """Return what a certificate says of other promises."""
+    return Levels(
+        k=audit.k,
+        distinct_l=audit.distinct_l,
+        l=audit.l,
+        average_l=audit.average_l,
+        t=audit.t,
+        average_t=audit.average_t,
+        t_ground=str(audit.ground),
+        basic_beta=audit.basic_beta,
+        enhanced_beta=audit.enhanced_beta,
+        delta=audit.delta,
+    )
+
+
+def promised_caps(model: Model, sensitive: Axis, counts: Ints) -> dict[str, str]:
+    """Return the cap of whatever occurs so often, where it follows from a function that a certificate cannot hold."""
     likeness = model.limit if isinstance(model, WiderLikeness) else model
     if not isinstance(likeness, Likeness) or likeness.cap is None:
         return {}
-    counts = outline.value_counts
+    n_rows = int(counts.sum())
     if isinstance(model, WiderLikeness):
-        counts = model.span.sets(outline.sensitive, len(counts)).totals(counts)
-    told = sorted({*counts.tolist()} - {0})
-    return {str(count): str(likeness.cap.at(count, outline.n_rows)) for count in told}
+        counts = model.span.sets(sensitive, len(counts)).totals(counts)
+    occurring = sorted({*counts.tolist()} - {0})
+    return {str(count): str(likeness.cap.at(count, n_rows)) for count in occurring}
 
 
-def _warnings(verified: Verified, particulars: Particulars) -> list[str]:
+def warnings_of(is_exact: bool, is_seeded: bool, kept: Sequence[str]) -> list[str]:
+    """Return what a reader must know of a release."""
     warnings = [ONCE]
-    if verified.classes is None:
+    if is_exact:
         warnings.append(EXACT_ROWS)
-    if particulars.is_seeded:
+    if is_seeded:
         warnings.append(SEEDED)
-    if particulars.kept:
-        warnings.append(f"columns published as they are, unprotected: {', '.join(particulars.kept)}")
+    if kept:
+        warnings.append(f"columns published as they are, unprotected: {', '.join(kept)}")
     return warnings
+
+
+def summary_of(certificate: Certificate, signature: str) -> dict[str, Any]:
+    """Return what a release promises and how it was made, in words and figures that a receiver should see."""
+    promise, table, release = certificate.promise, certificate.table, certificate.release
+    numbers = {name: value for name, value in (("beta", promise.beta), ("k", promise.k)) if value is not None}
+    if promise.k == 1:
+        del numbers["k"]
+    return {
+        "promise": wording_of(promise.model, {**numbers, **promise.parameters}),
+        "model": promise.model,
+        "beta": promise.beta,
+        "k": promise.k,
+        "scheme": certificate.scheme.name,
+        "rows": release.rows,
+        "classes": release.classes,
+        "quasi_identifiers": table.quasi_identifiers,
+        "sensitive": table.sensitive_columns or [table.sensitive],
+        "kept": table.kept,
+        "seeded": certificate.randomness != OPERATING_SYSTEM,
+        "average_loss": release.average_loss,
+        "signature": signature,
+        "warnings": certificate.warnings,
+    }
 
 
 def _describe_columns(verified: Verified, outline: Outline) -> list[Column]:

@@ -44,8 +44,9 @@ def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) ->
     # Python before 3.13 leaves a carriage return without quotes, and then reads it as the end of a line.
     has_return = any("\r" in cell for row in rows for cell in row)
     with path.open("w", encoding="utf-8", newline="") as file:
-        quoting = csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
-        csv.writer(file, lineterminator="\n", quoting=quoting).writerows(rows)
+        csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL).writerows(
+            rows
+        )
 
 
 def _read(path: Path) -> list[list[str]]:

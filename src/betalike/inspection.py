@@ -1,9 +1,12 @@
-"""Looking at published tables from outside: an audit of any of them, and the check of a release of ours."""
+"""Looking at published tables from outside: an audit of any of them, and the check of a release of betalike."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,37 +14,52 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, OrderedAxis
+from betalike.axis import Axis
 from betalike.certificate import (
+    FILE_NAME,
     Certificate,
-    Column,
-    file_of,
+    PublishedFile,
+    decode_certificate,
     protected_columns,
-    published_name,
     read_certificate,
-    rows_told,
+    read_content,
 )
+from betalike.certification import summary_of
+from betalike.distances import Ground
 from betalike.engines.coding import code_sensitive
 from betalike.engines.combinations import count_combinations
 from betalike.engines.joint import counts_of_part, join_columns
 from betalike.engines.memory import label_values, recount, recount_distinct
 from betalike.engines.streams import scan_release, scan_written, written_names
-from betalike.errors import CertificateError, GuaranteeError, SchemaError
-from betalike.exact_numbers import parse_values
-from betalike.hierarchy import ROOT
+from betalike.errors import CertificateError, GuaranteeError, InputError, SchemaError
 from betalike.measures import Audit, measure, put_together
 from betalike.models import Model, Verdict, WiderLikeness
 from betalike.models.verdict import wording, worst_verdict
+from betalike.original_rows import Original, match_generalized, original_columns
 from betalike.promises_told import promised_axis, promised_model
-from betalike.publication import Format, Recount
-from betalike.release_checks import Check, Values, check_exact, is_exact, is_same, look_at
-from betalike.release_folder import sha256_of
+from betalike.publication import Layout, Recount
+from betalike.published_labels import check_column
+from betalike.rebuilding import Found, compare
+from betalike.rebuilt_columns import read_labels
+from betalike.release_checks import (
+    COMPANIONS,
+    UNREADABLE,
+    Check,
+    Values,
+    check_exact,
+    check_original,
+    form_of,
+    is_exact,
+)
+from betalike.release_files import check_files
 from betalike.schema import Attribute, Kind, check_columns
+from betalike.signatures import NOT_SIGNED, UNSIGNED, Signed, check_signature
 from betalike.table import ClassCounts
 
 Ints = NDArray[np.int64]
 Prior = dict[str, int]
-OTHER_VALUES = "the sensitive values are not those that the certificate tells."
+OTHER_VALUES = "the sensitive values are not those of the certificate."
+WRONG_FIGURES = "the certificate says what its files do not show"
 CLASSES_AT_ONCE = 500_000  # of a release that are counted in one turn
 
 
@@ -93,20 +111,33 @@ class Audited:
 
 @dataclass(frozen=True)
 class Checked:
-    """Every check of a release folder, with whether it passed."""
+    """Every check of a release folder, with whether it passed, and what it is that was checked."""
 
-    certificate: Certificate
+    certificate: Certificate | None
     checks: dict[str, bool]
     explanations: tuple[str, ...]
+    not_checked: tuple[str, ...] = ()
+    signature: str = NOT_SIGNED
 
     @property
     def holds(self) -> bool:
         """Whether every check passed."""
         return all(self.checks.values())
 
+    @property
+    def verified(self) -> dict[str, Any]:
+        """What the certificate promises, so that a reader sees what was checked."""
+        return {} if self.certificate is None else summary_of(self.certificate, self.signature)
+
     def to_dict(self) -> dict[str, Any]:
         """The content of `verify --json`."""
-        return {"holds": self.holds, "checks": self.checks, "explanations": list(self.explanations)}
+        return {
+            "holds": self.holds,
+            "checks": self.checks,
+            "explanations": list(self.explanations),
+            "verified": self.verified,
+            "not_checked": list(self.not_checked),
+        }
 
 
 def prior_from_column(column: pl.Series) -> tuple[str, Prior]:
@@ -192,127 +223,180 @@ def published_columns(name: str, columns: Sequence[str]) -> list[str]:
     return [name]
 
 
-def check_release(folder: Path, certificate: Certificate, original: Iterable[pl.DataFrame] | None) -> Checked:
+def verify_folder(
+    folder: Path,
+    open_original: Callable[[Sequence[str]], AbstractContextManager[Iterator[pl.DataFrame]]] | None,
+    signed_by: str | Path | None,
+) -> Checked:
+    """Check a release folder; what is signed are the bytes of the certificate that was read."""
+    content = read_content(folder)
+    certificate = decode_certificate(content, folder / FILE_NAME)
+    signature = check_signature(folder, content, None if signed_by is None else Path(signed_by))
+    if open_original is None:
+        return check_release(folder, certificate, None, signature)
+    return check_release(folder, certificate, partial(open_original, original_columns(certificate)), signature)
+
+
+def check_release(
+    folder: Path,
+    certificate: Certificate,
+    original: Original | None,
+    signature: Signed = UNSIGNED,
+) -> Checked:
     """Check a release against its certificate, from its files alone, and against the original if it is given."""
     checks: dict[str, bool] = {}
     explanations: list[str] = []
 
     def check(name: str, passed: bool, explanation: str) -> bool:
-        checks[name] = passed
+        checks[name] = checks.get(name, True) and passed
         if not passed:
             explanations.append(explanation)
         return passed
 
     model = promised_model(certificate)
-    for name, facts in certificate.files.items():
-        path = file_of(folder, name)
-        if not check(f"{name} exists", path.is_file(), f"{name} is missing."):
-            continue
-        is_unchanged = sha256_of(path) == facts.sha256
-        check(f"{name} digest", is_unchanged, f"{name} was changed after it was published: its digest differs.")
-    published = published_name(certificate)
-    if not check("prior", bool(certificate.prior_counts), "the certificate does not tell the prior."):
-        return Checked(certificate, checks, tuple(explanations))
-    if published is None or not (folder / published).exists():
-        check("published", False, "there is no published table to check.")
-        return Checked(certificate, checks, tuple(explanations))
-    parts = {name for name in certificate.files if Path(name).parts[0] == published}
-    is_folder = (folder / published).is_dir()
-    found = {f"{published}/{path.name}" for path in (folder / published).glob("*")} if is_folder else {published}
-    if found != parts:
-        check("files", False, f"{published} has other files than the certificate tells.")
-        return Checked(certificate, checks, tuple(explanations))
-    exact = is_exact(certificate)
-    seen = None if original is None else look_at(original, certificate, True, has_quasi_identifiers=exact)
-    if exact:
-        check_exact(folder, published, certificate, seen, check)
-    else:
-        _check_promise(folder / published, certificate, model, check)
-    if seen is not None:
-        is_permutation = seen.values == certificate.prior_counts
-        check("original", is_permutation, "the certificate's prior is not the sensitive column of this original table.")
-    return Checked(certificate, checks, tuple(explanations))
+    if signature.passed is not None:
+        check("signature", signature.passed, signature.explanation)
+    found, not_checked = None, list(signature.not_checked)
+    files = check_files(folder, certificate, COMPANIONS.get(certificate.scheme.name), check)
+    has_prior = check("prior", bool(certificate.prior_counts), "the certificate has no prior.")
+    are_columns = check("columns", _are_columns(certificate), "the certificate contradicts itself on its columns.")
+    if files is not None and has_prior and are_columns:
+        path = folder / files.published
+        if is_exact(certificate):
+            found = check_exact(path, certificate, original, check)
+        else:
+            found = _check_promise(path, certificate, model, original, check)
+    if found is not None and files is not None:
+        rows = files.rows(found.audit.rows, len(found.counts))
+        listed = {name: PublishedFile(digest, rows.get(name, -1)) for name, digest in files.digests.items()}
+        compared = compare(certificate, replace(found, files=listed))
+        check("figures", not compared.wrong, f"{WRONG_FIGURES}: {', '.join(compared.wrong)}.")
+        not_checked += compared.not_checked
+    return Checked(certificate, checks, tuple(explanations), tuple(not_checked), signature.words)
 
 
-def _check_promise(path: Path, certificate: Certificate, model: Model, check: Check) -> None:
-    """Count the published table anew and compare everything that the certificate tells of it."""
+def _are_columns(certificate: Certificate) -> bool:
+    """Whether a certificate describes each quasi-identifier, and so that it can be read."""
+    columns = certificate.table.columns
+    try:
+        for column in columns:
+            check_column(column)
+    except (ValueError, OverflowError, InputError):
+        return False
+    return bool(columns) and [column.name for column in columns] == certificate.table.quasi_identifiers
+
+
+def _check_promise(
+    path: Path, certificate: Certificate, model: Model, original: Original | None, check: Check
+) -> Found | None:
+    """Count the published table again; None if its figures cannot be compared."""
     counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
     if counts.min() <= 0:  # classes cannot be judged by it
         check("sensitive values", False, OTHER_VALUES)
-        return
+        return None
+    values, axis = Values.of(certificate), promised_axis(certificate, model)
     n_turns = _turns(path, certificate.release.classes or 1)
     turns = []
+    shown: list[Counter[str | None]] = [Counter() for _ in certificate.table.columns]
     for turn in range(n_turns):
         counted = _count_published(path, certificate, turn, n_turns)
         if counted is None:
-            check("readable", False, f"{path.name} is not the table that the certificate tells of.")
-            return
-        turns.append(_look_at_classes(counted, certificate, counts, model))
+            check("readable", False, f"{path.name} is not the table that the certificate describes.")
+            return None
+        turns.append(_look_at_classes(counted, values, counts, model, axis))
+        for labels, of_classes in zip(shown, counted.labels, strict=True):
+            for label, size in zip(of_classes, counted.classes.sizes.tolist(), strict=True):
+                labels[label] += size
     check("readable", True, "")
     is_known = not any(turn.n_unknown for turn in turns)
     is_permutation = is_known and np.array_equal(sum(turn.value_counts for turn in turns), counts)
     if not check("sensitive values", is_permutation, OTHER_VALUES):
-        return
+        return None
+    groups = label_groups(certificate)
+    try:
+        facts = zip(certificate.table.columns, shown, groups, strict=True)
+        columns = [read_labels(column, labels, len(group) == 2) for column, labels, group in facts]
+    except (ValueError, OverflowError):
+        check("labels", False, "a published label is no value, range or node of its column.")
+        return None
+    check("labels", True, "")
     verdict = worst_verdict([turn.verdict for turn in turns])
     check("promise", verdict.holds, f"a class breaks the promise: {wording(model)}.")
     audit = put_together([turn.audit for turn in turns]) if n_turns > 1 else turns[0].audit
-    losses = {name: sum(turn.losses[name] for turn in turns) / audit.rows for name in turns[0].losses}
-    told = _figures_told(certificate, axis_is_known=str(audit.ground) == certificate.also.t_ground)
-    found = _figures_found(certificate, verdict, audit, losses, counts)
-    wrong = [name for name, value in told.items() if not is_same(value, found[name])]
-    check("figures", not wrong, f"the certificate's figures are not those of the table: {', '.join(wrong)}.")
+    matched = None
+    if original is not None:
+        matched = match_generalized(lambda: _scan(path, certificate), groups, original, certificate)
+        check_original(matched, certificate, check, "rows")
+    return Found(
+        model=model,
+        verdict=verdict,
+        audit=audit,
+        counts=certificate.prior_counts,
+        columns=columns,
+        files={},
+        is_exact=False,
+        is_ground_known=values.is_ground_known,
+        most_t=audit.t_by_ground[str(Ground.EQUAL)],
+        original=() if matched is None else matched.columns,
+    )
 
 
 def _turns(path: Path, n_classes: int) -> int:
-    """In how many turns to count; a certificate that tells of more classes than rows is not believed."""
+    """In how many turns to count; a certificate that claims more classes than rows is not believed."""
     if n_classes <= CLASSES_AT_ONCE:
         return 1
     try:
-        n_rows = int(scan_release(path, _form_of(path)).select(pl.len()).collect(engine="streaming").item())
-    except (pl.exceptions.PolarsError, OSError):  # which will be told when it is counted
+        n_rows = int(scan_release(path, form_of(path)).select(pl.len()).collect(engine="streaming").item())
+    except UNREADABLE:  # which is reported when it is counted
         return 1
     return max(-(-min(n_classes, n_rows) // CLASSES_AT_ONCE), 1)
 
 
-def _form_of(path: Path) -> Format:
-    return Format.PARQUET if path.suffix == ".parquet" else Format.CSV
-
-
 @dataclass(frozen=True)
 class _Turn:
-    """What some of the classes of a release show; losses are added up over their rows."""
+    """What some of the classes of a release show."""
 
     n_unknown: int
     value_counts: Ints
     verdict: Verdict
     audit: Audit
-    losses: dict[str, float]
 
 
-def _look_at_classes(counted: Recount, certificate: Certificate, counts: Ints, model: Model) -> _Turn:
-    values, classes = Values.of(certificate), counted.classes
+def _look_at_classes(counted: Recount, values: Values, counts: Ints, model: Model, axis: Axis) -> _Turn:
+    classes = counted.classes
     place = np.argsort(values.order)  # of the values on the axis, for distances between them
     placed = ClassCounts.of(classes.ec, place[classes.value], classes.count, classes.n_values)
-    columns = zip(certificate.table.columns, counted.labels, strict=False)
-    losses = {column.name: _loss_from_labels(column, labels) for column, labels in columns}
     return _Turn(
         counted.n_unknown,
         classes.value_counts,
-        model.judge(classes, counts, promised_axis(certificate, model)),
+        model.judge(classes, counts, axis),
         measure(placed, counts[values.order], values.axis),
-        {name: float(classes.sizes @ loss) for name, loss in losses.items() if loss is not None},
     )
 
 
+def label_groups(certificate: Certificate) -> list[list[str]]:
+    """Return the published columns of each quasi-identifier: two for a range, if the layout is of bounds."""
+    is_bounds = certificate.release.layout == Layout.BOUNDS
+    return [
+        [f"{column.name}_low", f"{column.name}_high"] if is_bounds and Kind(column.kind).is_ordered else [column.name]
+        for column in certificate.table.columns
+    ]
+
+
+def _scan(path: Path, certificate: Certificate) -> Iterator[pl.DataFrame]:
+    """The rows of a published table, all cells as text or whole numbers."""
+    labels = [name for group in label_groups(certificate) for name in group]
+    names = [*labels, *protected_columns(certificate), *certificate.table.kept]
+    return scan_written(path, form_of(path), dict.fromkeys(names, pl.String))
+
+
 def _count_published(path: Path, certificate: Certificate, turn: int, n_turns: int) -> Recount | None:
-    """Count some of the classes of a published table; None if it has not the columns that the certificate tells."""
-    table = certificate.table
-    form = _form_of(path)
+    """Count some of the classes of a published table; None if it does not have the columns of the certificate."""
+    table, form = certificate.table, form_of(path)
     try:
-        columns = written_names(path, form)
-        names = [published_columns(name, columns) for name in table.quasi_identifiers]
+        names = label_groups(certificate)
         flat, sensitive = [name for group in names for name in group], protected_columns(certificate)
-        if not names or sorted([*flat, *sensitive, *table.kept]) != sorted(columns):
+        if [*flat, *sensitive, *table.kept] != written_names(path, form):
             return None
         types = dict.fromkeys([*flat, *sensitive], pl.String)
         values = list(certificate.prior_counts)
@@ -327,69 +411,5 @@ def _count_published(path: Path, certificate: Certificate, turn: int, n_turns: i
         if not len(counted.count):
             return None
         return recount_distinct(counted.frame, counted.numbers, counted.count, names, values)
-    except (pl.exceptions.PolarsError, OSError, GuaranteeError):
+    except (*UNREADABLE, GuaranteeError):
         return None
-
-
-def _figures_told(certificate: Certificate, axis_is_known: bool) -> dict[str, object]:
-    release, also = certificate.release, certificate.also
-    figures: dict[str, object] = {
-        "promise.holds": certificate.promise.holds,
-        "promise.worst_gain": certificate.promise.worst_gain,
-        "promise.worst_ratio": certificate.promise.worst_ratio,
-        "table.rows": certificate.table.rows,
-        "release.rows": release.rows,
-        "release.classes": release.classes,
-        "release.smallest_class": release.smallest_class,
-        "prior": certificate.prior,
-    }
-    levels = ("k", "distinct_l", "l", "average_l", "basic_beta", "enhanced_beta", "delta")
-    figures |= {f"also.{name}": getattr(also, name) for name in levels}
-    if axis_is_known:  # a hierarchy of the sensitive values is not in the certificate
-        figures |= {"also.t": also.t, "also.average_t": also.average_t}
-    figures |= {f"{name} rows": rows for name, rows in rows_told(certificate).items()}
-    figures |= {f"release.loss.{name}": loss for name, loss in release.loss.items()}
-    if all(column.domain is not None or column.leaves is not None for column in certificate.table.columns):
-        figures["release.average_loss"] = release.average_loss
-    return figures
-
-
-def _figures_found(
-    certificate: Certificate, verdict: Verdict, audit: Audit, known: dict[str, float], counts: Ints
-) -> dict[str, object]:
-    columns = certificate.table.columns
-    found: dict[str, object] = {
-        "promise.holds": verdict.holds,
-        "promise.worst_gain": verdict.worst_gain,
-        "promise.worst_ratio": verdict.worst_ratio,
-        "table.rows": audit.rows,
-        "release.rows": audit.rows,
-        "release.classes": audit.classes,
-        "release.smallest_class": audit.k,
-        "prior": {name: count / counts.sum() for name, count in zip(certificate.prior_counts, counts, strict=True)},
-    }
-    levels = ("k", "distinct_l", "l", "average_l", "basic_beta", "enhanced_beta", "delta", "t", "average_t")
-    found |= {f"also.{name}": getattr(audit, name) for name in levels}
-    found |= {f"{name} rows": audit.rows for name in rows_told(certificate)}
-    found |= {f"release.loss.{name}": known.get(name, told) for name, told in certificate.release.loss.items()}
-    total = sum(column.weight for column in columns)
-    found["release.average_loss"] = sum(known.get(c.name, 0.0) * c.weight for c in columns) / total if total else 0.0
-    return found
-
-
-def _loss_from_labels(column: Column, labels: Sequence[str | None]) -> NDArray[np.float64] | None:
-    """Loss of each class on a quasi-identifier, from its labels and what the certificate tells; None if it cannot be.
-
-    Paper: Eq. 2 and 3.
-    """
-    if column.leaves is not None:
-        under = {**column.leaves_under, ROOT: column.leaves}
-        return np.array([0.0 if label is None else under.get(label, 0) / column.leaves for label in labels])
-    if column.domain is None:
-        return None
-    try:
-        low, high = parse_values(column.domain, Kind(column.kind)).tolist()
-        axis = OrderedAxis(column.name, Kind(column.kind), np.zeros(0), (low, high))
-        return axis.label_losses(labels)
-    except ValueError:
-        return np.full(len(labels), np.nan)

@@ -62,16 +62,16 @@ def promised_axis(certificate: Certificate, model: Model) -> Axis:
     if ground is None:
         raise CertificateError("the certificate promises t-closeness, but does not tell by which distances.")
     is_ordered = ground is Ground.ORDERED or isinstance(span, Windows)
-    if is_ordered and not _are_in_order(labels):
+    if is_ordered and not are_in_order(labels):
         raise CertificateError("the sensitive values in the certificate are not in the order that its distances need.")
     if isinstance(span, Columns):
         axis: Axis = joint_axis(name, span.columns, labels)
     elif isinstance(span, Nodes):
-        axis = _tree_axis(name, labels, certificate.promise.hierarchy)
+        axis = tree_axis(name, labels, certificate.promise.hierarchy)
     elif isinstance(span, Windows):
         axis = _number_axis(name, labels)
     elif ground is Ground.HIERARCHICAL:
-        return _tree_axis(name, labels, certificate.promise.hierarchy)
+        return tree_axis(name, labels, certificate.promise.hierarchy)
     else:
         return OrderedAxis(name, Kind.REAL, np.arange(len(labels)), (0.0, len(labels) - 1.0))
     try:
@@ -81,7 +81,8 @@ def promised_axis(certificate: Certificate, model: Model) -> Axis:
     return axis
 
 
-def _tree_axis(name: str, labels: list[str], rows: list[list[str]]) -> HierarchyAxis:
+def tree_axis(name: str, labels: list[str], rows: list[list[str]]) -> HierarchyAxis:
+    """Return the axis of sensitive values along a certificate's hierarchy."""
     try:
         tree = Hierarchy.from_rows(rows, source="the certificate's hierarchy")
     except InputError as error:
@@ -105,8 +106,8 @@ def _number_axis(name: str, labels: list[str]) -> OrderedAxis:
     raise CertificateError("the certificate promises intervals, but its sensitive values are no numbers or dates.")
 
 
-def _are_in_order(labels: list[str]) -> bool:
+def are_in_order(labels: list[str]) -> bool:
     """Whether values ascend, numbers as numbers and dates as text, with a missing one at the end."""
-    texts = pl.Series(labels[:-1] if labels[-1] == "" else labels, dtype=pl.String)
+    texts = pl.Series(labels[:-1] if labels[-1:] == [""] else labels, dtype=pl.String)
     numbers = texts.cast(pl.Float64, strict=False)
-    return "" not in texts and bool((texts if numbers.null_count() else numbers).is_sorted())
+    return bool(labels) and "" not in texts and bool((texts if numbers.null_count() else numbers).is_sorted())

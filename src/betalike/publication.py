@@ -13,6 +13,7 @@ from betalike.drafts import Draft, Engine, Format, Job, PerturbedDraft, make_dra
 from betalike.models import Transition
 from betalike.progress import Stopwatch
 from betalike.release_folder import check_free, sha256_of, staged
+from betalike.signatures import SIGNATURE_FILE, Sign
 from betalike.verification import ExactRecount, Layout, PartsRecount, Recount, Verified
 
 __all__ = [
@@ -50,9 +51,15 @@ def publish_in_memory(engine: Engine, job: Job, watch: Stopwatch) -> Published:
 
 
 def publish_to_folder(
-    engine: Engine, job: Job, folder: Path, force: bool, watch: Stopwatch, inputs: Sequence[Path] = ()
+    engine: Engine,
+    job: Job,
+    folder: Path,
+    force: bool,
+    watch: Stopwatch,
+    inputs: Sequence[Path] = (),
+    sign: Sign | None = None,
 ) -> Published:
-    """Make a release, write it under a temporary name, verify what was written, and move it into place.
+    """Make a release, write it under a temporary name, verify what was written, sign it, and move it into place.
 
     None of the files that are read for it, the `inputs`, is replaced.
     """
@@ -68,7 +75,10 @@ def publish_to_folder(
             rows = {**engine.rows_of_files(staging / name, verified.audit.rows), **companions}
             files = {file: PublishedFile(sha256_of(staging / file), n_rows) for file, n_rows in rows.items()}
         published = _published(draft, verified, engine, job, files, watch)
-        (staging / FILE_NAME).write_bytes(published.certificate.to_json())
+        content = published.certificate.to_json()
+        if sign is not None:
+            (staging / SIGNATURE_FILE).write_bytes(sign(content))
+        (staging / FILE_NAME).write_bytes(content)
         watch.progress.start("publish")
     return published
 

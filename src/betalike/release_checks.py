@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +11,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
-from betalike.certificate import Certificate, protected_columns, published_name, rows_told
+from betalike.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.certificate import Certificate, protected_columns
 from betalike.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
+from betalike.distances import Ground, natural_ground
 from betalike.engines.coding import code_sensitive, comparable
+from betalike.engines.combinations import Combinations, count_each
 from betalike.engines.joint import join_columns, joint_axis
-from betalike.engines.streams import BATCH_ROWS, fingerprint, scan_release
+from betalike.engines.streams import BATCH_ROWS, scan_release
 from betalike.errors import SchemaError
+from betalike.hierarchy import ROOT, Hierarchy
 from betalike.measures import Audit, measure_perturbed, measure_withheld
 from betalike.models import (
     AnyLikeness,
@@ -27,8 +30,11 @@ from betalike.models import (
     judge_transition,
 )
 from betalike.models.verdict import wording
-from betalike.promises_told import promised_axis, promised_model
+from betalike.original_rows import Matched, Original, match_exact
+from betalike.promises_told import are_in_order, promised_axis, promised_model, tree_axis
 from betalike.publication import Format
+from betalike.rebuilding import Found
+from betalike.rebuilt_columns import ColumnFound
 from betalike.schema import Attribute, Kind, Role
 from betalike.schemes import Baseline, Perturbation
 from betalike.schemes.perturbation import retention_figures
@@ -38,6 +44,8 @@ Ints = NDArray[np.int64]
 Check = Callable[[str, bool, str], bool]  # a check's name, whether it passed, and what to say if not
 
 PERTURB, BASELINE = Perturbation().name, Baseline().name
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+COMPANIONS = {PERTURB: TRANSITION_FILE, BASELINE: SENSITIVE_FILE}
 
 
 @dataclass(frozen=True)
@@ -65,18 +73,31 @@ class Values:
     counts: Ints
     axis: Axis
     order: Ints  # places in the certificate
+    is_ground_known: bool = True  # whether the certificate's distances follow from what it says
 
     @staticmethod
     def of(certificate: Certificate) -> Values:
-        """The values that a certificate tells."""
+        """Return the values of a certificate, with the distances that it measured t with."""
         labels, columns = list(certificate.prior_counts), certificate.table.sensitive_columns
-        name = certificate.table.sensitive
+        name, ground = certificate.table.sensitive, certificate.also.t_ground
         counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
+        places = np.arange(len(labels))
         if columns:
-            return Values(labels, counts, joint_axis(name, columns, labels), np.arange(len(labels)))
+            return Values(labels, counts, joint_axis(name, columns, labels), places)
         column = pl.Series(name, labels, dtype=pl.String)
         axis, codes, _ = code_sensitive(column, Attribute(name, Role.SENSITIVE), missing_is_value=True)
-        return Values(labels, counts, axis, np.argsort(codes))
+        if ground == str(natural_ground(axis)):
+            return Values(labels, counts, axis, np.argsort(codes))
+        if ground == Ground.EQUAL:
+            return Values(labels, counts, HierarchyAxis(name, Hierarchy.flat(map(str, places))), places)
+        are_dates = all(re.match(r"[+-]?\d{4,}-\d\d-\d\d", label) for label in labels if label)
+        if ground == Ground.ORDERED and are_dates and are_in_order(labels):
+            line = OrderedAxis(name, Kind.REAL, places, (0.0, len(labels) - 1.0))
+            return Values(labels, counts, line, places)
+        if ground == Ground.HIERARCHICAL and certificate.promise.hierarchy:
+            return Values(labels, counts, tree_axis(name, labels, certificate.promise.hierarchy), places)
+        is_elsewhere = ground == Ground.HIERARCHICAL or (ground == Ground.ORDERED and are_dates)
+        return Values(labels, counts, axis, np.argsort(codes), is_ground_known=not is_elsewhere)
 
 
 def sensitive_column(frame: pl.DataFrame, certificate: Certificate) -> pl.Series:
@@ -87,86 +108,128 @@ def sensitive_column(frame: pl.DataFrame, certificate: Certificate) -> pl.Series
 
 def is_exact(certificate: Certificate) -> bool:
     """Whether a release has exact quasi-identifiers, and so no classes."""
-    return certificate.scheme.name in (PERTURB, BASELINE)
+    return certificate.scheme.name in COMPANIONS
 
 
-def check_exact(folder: Path, published: str, certificate: Certificate, original: Seen | None, check: Check) -> None:
-    """Check the published table, the file beside it, the promise, and everything that the certificate tells of them."""
-    table = certificate.table
+def form_of(path: Path) -> Format:
+    """Return the format of a published table, by its name."""
+    return Format.PARQUET if path.suffix == ".parquet" else Format.CSV
+
+
+def exact_columns(certificate: Certificate) -> list[str]:
+    """Return the columns of a published table with exact quasi-identifiers, in their order."""
+    sensitive = protected_columns(certificate) if certificate.scheme.name == PERTURB else []
+    return [*certificate.table.quasi_identifiers, *sensitive, *certificate.table.kept]
+
+
+def check_exact(path: Path, certificate: Certificate, original: Original | None, check: Check) -> Found | None:
+    """Check the published table, the file beside it and the promise; None if figures cannot be compared."""
     is_perturbed = certificate.scheme.name == PERTURB
-    sensitive = protected_columns(certificate) if is_perturbed else []
-    columns = [*table.quasi_identifiers, *sensitive, *table.kept]
-    seen = _read(folder / published, columns, certificate, is_perturbed)
-    if not check("readable", seen is not None, f"{published} is not the table that the certificate tells of."):
-        return
-    assert seen is not None
+    read = _read(path, certificate, is_perturbed)
+    if not check("readable", read is not None, f"{path.name} is not the table that the certificate describes."):
+        return None
+    assert read is not None
     values = Values.of(certificate)
     counts = list(certificate.prior_counts.values())
-    is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == seen.rows
-    if not check("prior", is_prior, "the prior that the certificate tells is not of a table of as many rows."):
-        return
+    is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == read.rows
+    if not check("prior", is_prior, "the prior of the certificate is not of a table of as many rows."):
+        return None
     model = any_likeness_of(promised_model(certificate), certificate.scheme.name)
     promise = Promise(model, promised_axis(certificate, model))
     if is_perturbed:
-        judged = _check_perturbed(folder, seen.values, values, promise, check)
+        judged = _check_perturbed(path.parent, read.values, values, promise, check)
     else:
-        judged = _check_withheld(folder, values, promise, check)
+        judged = _check_withheld(path.parent, values, promise, check)
     if judged is None:
-        return
+        return None
     check("promise", judged.verdict.holds, f"a published value breaks the promise: {wording(model)}.")
-    told, found = _figures_told(certificate), _figures_found(certificate, judged, seen.rows, values)
-    if str(judged.audit.ground) != certificate.also.t_ground:  # the sensitive values' hierarchy is not in the folder
-        told.pop("also.t")
-    wrong = [name for name, value in told.items() if not is_same(value, found[name])]
-    check("figures", not wrong, f"the certificate's figures are not those of the release: {', '.join(wrong)}.")
+    matched = None
     if original is not None:
-        is_true = seen.fingerprint is not None and seen.fingerprint == original.fingerprint
-        check("quasi-identifiers", is_true, "the quasi-identifiers are not those of this original table.")
+        matched = match_exact(lambda: _batches(path, certificate), original, certificate, read.rows)
+        check_original(matched, certificate, check, "quasi-identifiers")
+    return Found(
+        model=model,
+        verdict=judged.verdict,
+        audit=judged.audit,
+        counts=certificate.prior_counts,
+        columns=read.columns,
+        files={},
+        is_exact=True,
+        is_ground_known=values.is_ground_known,
+        most_t=judged.audit.t_by_ground[str(Ground.EQUAL)],
+        details=judged.details,
+        original=() if matched is None else matched.columns,
+    )
+
+
+def check_original(matched: Matched, certificate: Certificate, check: Check, name: str) -> None:
+    """Check that published rows are those of the original, and the prior that of its sensitive column."""
+    n_rows = matched.n_unmatched
+    check(
+        name,
+        n_rows == 0,
+        f"the published rows are not those of this original table: {n_rows} rows of the two have no partner whose "
+        "quasi-identifiers, sensitive value and kept columns fit.",
+    )
+    is_prior = matched.values == certificate.prior_counts
+    check("original", is_prior, "the certificate's prior is not the sensitive column of this original table.")
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What was seen of a table that passed by: its rows, sensitive values, and what its quasi-identifiers add up to.
-
-    Tables with the same quasi-identifiers have the same fingerprint, whatever the order of their rows; it is None where
-    a cell is not of its column's kind.
-    """
+class Read:
+    """What was read of a published table: its rows, its sensitive values, and the values of each quasi-identifier."""
 
     rows: int
     values: dict[str, int]
-    fingerprint: int | None
+    columns: list[ColumnFound]
 
 
-def look_at(
-    batches: Iterable[pl.DataFrame], certificate: Certificate, has_values: bool, has_quasi_identifiers: bool
-) -> Seen:
-    """Look at a table in batches."""
-    kinds = {column.name: Kind(column.kind) for column in certificate.table.columns} if has_quasi_identifiers else {}
-    rows, values, total, is_comparable = 0, Counter[str](), 0, True
-    for batch in batches:
-        rows += batch.height
-        if has_values:
-            texts = sensitive_column(batch, certificate).cast(pl.String).fill_null("")
-            values.update(dict(texts.value_counts().iter_rows()))
-        try:
-            alike = [comparable(batch[name], kind).rename(name) for name, kind in kinds.items()]
-            total += fingerprint(pl.DataFrame(alike)) if alike else 0
-        except SchemaError:
-            is_comparable = False
-    return Seen(rows, dict(values), total % 2**64 if is_comparable else None)
+def _batches(path: Path, certificate: Certificate) -> Iterator[pl.DataFrame]:
+    """The rows of a published table, as text where it is CSV."""
+    table = scan_release(path, form_of(path))
+    if table.collect_schema().names() != exact_columns(certificate):
+        raise SchemaError("the columns are not those of the certificate.")
+    yield from table.collect_batches(chunk_size=BATCH_ROWS)
 
 
-def _read(path: Path, columns: list[str], certificate: Certificate, has_values: bool) -> Seen | None:
-    """A published table, as text where it is CSV; None if it does not have just these columns."""
+def _read(path: Path, certificate: Certificate, has_values: bool) -> Read | None:
+    """Read a published table; None if it does not have exactly the columns of the certificate, or no rows."""
+    table = certificate.table
+    values: dict[str, int] = {}
+    n_rows = 0
+
+    def quasi_identifiers() -> Iterator[pl.DataFrame]:
+        nonlocal n_rows
+        for batch in _batches(path, certificate):
+            n_rows += batch.height
+            if has_values:
+                texts = sensitive_column(batch, certificate).cast(pl.String).fill_null("")
+                for text, count in texts.value_counts().iter_rows():
+                    values[text] = values.get(text, 0) + count
+            yield batch
+
     try:
-        table = scan_release(path, Format.PARQUET if path.suffix == ".parquet" else Format.CSV)
-        if sorted(table.collect_schema().names()) != sorted(columns):
-            return None
-        batches = table.collect_batches(chunk_size=BATCH_ROWS)
-        seen = look_at(batches, certificate, has_values, has_quasi_identifiers=True)
-    except (pl.exceptions.PolarsError, OSError):
+        counted = count_each(quasi_identifiers(), table.quasi_identifiers)
+        columns = [_read_column(found, Kind(column.kind)) for found, column in zip(counted, table.columns, strict=True)]
+    except (*UNREADABLE, SchemaError):
         return None
-    return seen if seen.rows else None
+    return Read(n_rows, values, columns) if n_rows else None
+
+
+def _read_column(counted: Combinations, kind: Kind) -> ColumnFound:
+    """The distinct values of a column with their rows; numbers and dates as the two ends of a range."""
+    values = next(iter(counted.values.values()))
+    shown: dict[Hashable, int] = {}
+    n_missing = int(counted.count[0])
+    for value, count in zip(comparable(values.slice(1), kind).to_list(), counted.count[1:].tolist(), strict=True):
+        if value is None:
+            n_missing += count
+        else:
+            key = (value, value) if kind.is_ordered else value
+            shown[key] = shown.get(key, 0) + count
+    if ROOT in shown:
+        raise SchemaError("'*' is no value of an exact column.")
+    return ColumnFound(shown, 0, n_missing, None)
 
 
 def _check_perturbed(
@@ -203,59 +266,3 @@ def _check_withheld(folder: Path, values: Values, promise: Promise, check: Check
         return None
     audit = measure_withheld(values.counts[values.order], values.axis)
     return Judged(judge_withheld(values.counts, promise.model, promise.axis), audit, {})
-
-
-LEVELS = ("k", "distinct_l", "l", "average_l", "t", "average_t", "basic_beta", "enhanced_beta", "delta")
-
-
-def _figures_told(certificate: Certificate) -> dict[str, object]:
-    promise, release = certificate.promise, certificate.release
-    figures: dict[str, object] = {
-        "promise.holds": promise.holds,
-        "promise.k": promise.k,
-        "promise.worst_gain": promise.worst_gain,
-        "promise.worst_ratio": promise.worst_ratio,
-        "table.rows": certificate.table.rows,
-        "release.rows": release.rows,
-        "release.classes": release.classes,
-        "release.formed_classes": release.formed_classes,
-        "release.smallest_class": release.smallest_class,
-        "release.average_loss": release.average_loss,
-        "release.loss": release.loss,
-        "prior": certificate.prior,
-        "files": rows_told(certificate),
-        "scheme.details": {name: told for name, told in certificate.scheme.details.items() if name != "rule"},
-    }
-    return figures | {f"also.{name}": getattr(certificate.also, name) for name in LEVELS}
-
-
-def _figures_found(certificate: Certificate, judged: Judged, n_rows: int, values: Values) -> dict[str, object]:
-    verdict, companion = judged.verdict, TRANSITION_FILE if judged.details else SENSITIVE_FILE
-    published = published_name(certificate) or ""
-    shares = (values.counts / n_rows).tolist()
-    figures: dict[str, object] = {
-        "promise.holds": verdict.holds,
-        "promise.k": 1,
-        "promise.worst_gain": verdict.worst_gain,
-        "promise.worst_ratio": verdict.worst_ratio,
-        "table.rows": n_rows,
-        "release.rows": n_rows,
-        "release.classes": None,
-        "release.formed_classes": None,
-        "release.smallest_class": None,
-        "release.average_loss": 0.0,
-        "release.loss": dict.fromkeys(certificate.table.quasi_identifiers, 0.0),
-        "prior": dict(zip(values.labels, shares, strict=True)),
-        "files": {published: n_rows, companion: len(values.labels)},
-        "scheme.details": judged.details,
-    }
-    return figures | {f"also.{name}": getattr(judged.audit, name) for name in LEVELS}
-
-
-def is_same(told: object, found: object) -> bool:
-    """Whether two figures agree, but for rounding."""
-    if isinstance(told, float) and isinstance(found, float):
-        return bool(np.isclose(told, found, rtol=1e-9, atol=1e-12))
-    if isinstance(told, dict) and isinstance(found, dict):
-        return told.keys() == found.keys() and all(is_same(told[key], found[key]) for key in told)
-    return told == found

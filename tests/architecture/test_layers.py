@@ -15,6 +15,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "betalike"
 LAYERS: list[set[str]] = [
     {"errors"},
     {"compilation", "progress", "matching"},
+    {"transport"},
     {"randomness"},
     {"hierarchy"},
     {"schema"},
@@ -26,13 +27,15 @@ LAYERS: list[set[str]] = [
     {"models"},
     {"schemes", "parting"},
     {"measures"},
-    {"certificate", "release_folder", "companion_files", "matching", "years"},
+    {"certificate", "release_folder", "companion_files", "matching", "years", "signatures"},
     {"verification"},
     {"certification"},
     {"drafts"},
     {"publication"},
     {"engines", "io", "datasets"},
-    {"promises_told"},
+    {"promises_told", "published_labels", "release_files"},
+    {"original_rows", "rebuilt_columns"},
+    {"rebuilding"},
     {"release_checks"},
     {"inspection"},
     {"queries"},
@@ -49,7 +52,7 @@ CORE = {unit for unit, height in HEIGHT.items() if height < HEIGHT["certificate"
 TOLD_THE_VERSION = {"certification", "cli"}
 
 OUTSIDE_THE_CORE = {"polars", "pandas", "pyarrow", "duckdb", "narwhals", "msgspec", "csv", "json", "tomllib"}
-OPTIONAL = {"duckdb", "pandas", "pyarrow", "altair", "vl_convert", "pyspark"}
+OPTIONAL = {"duckdb", "pandas", "pyarrow", "altair", "vl_convert", "pyspark", "cryptography"}
 NAMELESS = {"utils", "util", "helpers", "helper", "misc", "common", "aux", "manager", "tools"}
 RANDOM = {"random", "numpy.random"}
 MOST_LINES = 450

@@ -148,7 +148,9 @@ def test_verifying_while_a_release_is_replaced(tmp_path: Path, publisher: Forkin
     for step in some(range(n_steps), 3):
         here = scene.copy(tmp_path / f"step-{step}")
         seen: list[int] = []
-        status, text, _ = meet(here, publisher, step, lambda here=here, seen=seen: seen.append(run("verify", here.out).status))
+        status, text, _ = meet(
+            here, publisher, step, lambda here=here, seen=seen: seen.append(run("verify", here.out).status)
+        )
         assert (status, seen) == (0, [0]), f"step {step}: {text}"
 
 
@@ -260,7 +262,9 @@ def test_a_clock_that_goes_backwards(desk: Desk, engine: str, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("engine", ["memory", "outofcore"])
-def test_a_release_on_another_disk_than_temporary_files(desk: Desk, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_on_another_disk_than_temporary_files(
+    desk: Desk, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = Path("/dev/shm")
     if not other.is_dir() or not os.access(other, os.W_OK) or other.stat().st_dev == desk.folder.stat().st_dev:
         pytest.skip("there is no second disk")

@@ -12,6 +12,7 @@ import betalike
 from betalike.cli.attacking import attack
 from betalike.cli.comparing import compare
 from betalike.cli.counting import query, workload
+from betalike.cli.keys import keys
 from betalike.cli.options import (
     Categorical,
     Closeness,
@@ -210,6 +211,9 @@ def publish(
         str | None, typer.Option("--master", help="Of a Spark cluster, such as spark://host:7077 (default: none).")
     ] = None,
     delimiter: Delimiter = None,
+    sign: Annotated[
+        Path | None, typer.Option("--sign", help="Private key to sign the certificate with; see the command keys.")
+    ] = None,
     force: Force = False,
     seed: Seed = None,
     json: Json = False,
@@ -256,6 +260,7 @@ def publish(
             "memory": memory,
             "master": master,
             "delimiter": delimiter,
+            "sign": sign,
             "force": force,
             "seed": seed,
         }
@@ -329,14 +334,19 @@ def verify(
     original: Annotated[Path | None, typer.Option("--original", help="The original table, to compare with.")] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    signed_by: Annotated[
+        Path | None, typer.Option("--signed-by", help="Public key of the signer; fails if another signed, or nobody.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Check a release against its certificate: the files' digests, and the promise counted anew."""
+    """Check a release against its certificate: its files, its promise and every figure, counted again."""
 
     def command() -> int:
         from betalike.cli.arguments import split_list
 
-        checked = betalike.verify(folder, original=original, missing=split_list(missing), delimiter=delimiter)
+        checked = betalike.verify(
+            folder, original=original, missing=split_list(missing), delimiter=delimiter, signed_by=signed_by
+        )
         if json:
             print_json(checked.to_dict())
         else:
@@ -344,7 +354,7 @@ def verify(
 
             from betalike.report.summary import print_checks
 
-            print_checks(Console(), checked.checks, checked.explanations)
+            print_checks(Console(), checked.to_dict())
         return 0 if checked.holds else NOT_KEPT
 
     run(command, json)
@@ -354,6 +364,7 @@ app.command()(query)
 app.command()(workload)
 app.command()(compare)
 app.command()(attack)
+app.command()(keys)
 
 
 def _publish(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False) -> int:

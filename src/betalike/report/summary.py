@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -156,10 +156,31 @@ def print_audit(console: Console, audited: Mapping[str, Any], beta: float | None
         console.print(Text(f"Promise with beta {beta:g}: ").append(verdict))
 
 
-def print_checks(console: Console, checks: Mapping[str, bool], explanations: Sequence[str]) -> None:
-    """Show each check of a release folder."""
-    for name, passed in checks.items():
+def print_checks(console: Console, checked: Mapping[str, Any]) -> None:
+    """Show each check of a release folder, and what was checked."""
+    for name, passed in checked["checks"].items():
         mark = Text("ok    ", style="green") if passed else Text("FAILED", style="bold red")
         console.print(mark.append(f"  {name}", style="default"))
-    for explanation in explanations:
+    for explanation in checked["explanations"]:
         console.print(explanation, style="red", markup=False)
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, words in _verified_lines(checked["verified"]):
+        table.add_row(Text(name, style="bold"), Text(words))
+    if checked["not_checked"]:
+        table.add_row(Text("not checked", style="bold"), Text(", ".join(checked["not_checked"])))
+    title = "Verified:" if checked["holds"] else "The certificate says, but it could NOT be verified:"
+    console.print(Text(f"\n{title}", style="bold green" if checked["holds"] else "bold red"))
+    console.print(table)
+
+
+def _verified_lines(verified: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What a receiver should see of a release, line by line."""
+    classes = "no classes" if verified["classes"] is None else f"{verified['classes']:,} classes"
+    yield "promise", verified["promise"]
+    yield "scheme", f"{verified['scheme']}: {verified['rows']:,} rows, {classes}"
+    yield "quasi-identifiers", ", ".join(verified["quasi_identifiers"])
+    yield "sensitive", ", ".join(verified["sensitive"])
+    yield "kept, unprotected", ", ".join(verified["kept"]) or "none"
+    yield "average loss", f"{100 * verified['average_loss']:.2f} %"
+    yield "randomness", "SEEDED: for experiments, not for release" if verified["seeded"] else "operating system"
+    yield "signature", verified["signature"]

@@ -22,7 +22,7 @@ from betalike.engines.combinations import Dictionary, Tally, count_combinations
 from betalike.engines.scattering import in_random_order
 from betalike.errors import FileError, ParameterError
 from betalike.randomness import randomness
-from betalike.release_checks import is_same
+from betalike.rebuilding import is_same
 
 QIS, SENSITIVE = ["age", "gender", "education"], "salary_class"
 VALUES = {

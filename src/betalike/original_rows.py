@@ -1,0 +1,243 @@
+"""Compare a published table with the original, exactly: each published row is matched to an original row.
+
+A generalized row fits an original row with the same sensitive value and kept columns whose quasi-identifiers lie inside
+its labels. Rows are counted first, so that what is matched is distinct rows with counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from betalike.certificate import Certificate, protected_columns
+from betalike.engines.coding import comparable
+from betalike.engines.combinations import Combinations, add_up, count_combinations, count_each
+from betalike.engines.exact_rows import as_plain_text
+from betalike.engines.joint import join_columns
+from betalike.errors import InputError
+from betalike.published_labels import Coded, Label, code_original
+from betalike.schema import Kind
+from betalike.table import Ids, Ints, fold
+from betalike.transport import unmatched
+
+Original = Callable[[], AbstractContextManager[Iterator[pl.DataFrame]]]  # opens the table; it may be read twice
+Published = Callable[[], Iterable[pl.DataFrame]]
+ROWS_AT_ONCE = 20_000_000  # rows of an exact release that are compared in one turn
+
+
+@dataclass(frozen=True)
+class Matched:
+    """How a published table compares with the original; no columns where a cell is not of its column's kind."""
+
+    values: dict[str, int]  # how often each sensitive value occurs in the original
+    columns: list[Coded]  # what the original shows of each quasi-identifier
+    n_rows: int
+    n_unmatched: int
+
+
+def original_columns(certificate: Certificate) -> list[str]:
+    """Return the columns of the original that a release is compared with."""
+    table = certificate.table
+    return [*table.quasi_identifiers, *protected_columns(certificate), *table.kept]
+
+
+def match_generalized(
+    published: Published, groups: Sequence[Sequence[str]], original: Original, certificate: Certificate
+) -> Matched:
+    """Match rows with labels to original rows; `groups` are the published columns of each quasi-identifier."""
+    facts = certificate.table.columns
+    with original() as batches:
+        rows = _count(batches, certificate, [[name] for name in certificate.table.quasi_identifiers])
+    shown = _count(published(), certificate, groups)
+    mine, labels, numbers = _parts(rows, [1] * len(facts)), [], []
+    theirs = _parts(shown, [len(group) for group in groups])
+    for columns in theirs.groups:
+        texts, number = _labels(shown, columns)
+        labels.append(texts)
+        numbers.append(number)
+    values = _by_text(rows, mine.rest[0])
+    try:
+        coded = [
+            code_original(column, *_distinct(rows, places[0]), texts, len(group) == 2)
+            for column, places, texts, group in zip(facts, mine.groups, labels, groups, strict=True)
+        ]
+    except (InputError, ValueError):
+        return Matched(values, [], int(rows.count.sum()), int(shown.count.sum()))
+    row_group, label_group = _numbered_together(rows, mine.rest, shown, theirs.rest)
+    sizes = zip(coded, mine.groups, strict=True)
+    points = np.column_stack([row_group, *(column.codes[rows.numbers[places[0]]] for column, places in sizes)])
+    boxes = [column.boxes(texts)[number] for column, texts, number in zip(coded, labels, numbers, strict=True)]
+    low, high = (np.column_stack([label_group, *(box[:, side] for box in boxes)]) for side in (0, 1))
+    points, low, high = (codes.astype(np.int32) for codes in (points, low, high))
+    n_unmatched = unmatched(points, rows.count, low, high, shown.count)
+    n_rows = int(rows.count.sum())
+    return Matched(values, coded, n_rows, max(n_unmatched, n_unmatched + n_rows - int(shown.count.sum())))
+
+
+def match_exact(published: Published, original: Original, certificate: Certificate, n_rows: int) -> Matched:
+    """Compare rows with exact quasi-identifiers with original rows; sensitive values were perturbed, or left out."""
+    table = certificate.table
+    n_columns, names = len(table.columns), [*table.quasi_identifiers, *table.kept]
+    with original() as batches:
+        mine = count_each((_renamed(batch, certificate, names, True) for batch in batches), _names(len(names) + 1))
+    theirs = count_each((_renamed(batch, certificate, names, False) for batch in published()), _names(len(names)))
+    values = _by_text(mine[-1], 0)
+    n_original = int(mine[-1].count.sum())
+    kinds = [*(Kind(column.kind) for column in table.columns), *[None] * len(table.kept)]
+    try:
+        coded = [
+            code_original(column, *_distinct(found, 0), [], False)
+            for column, found in zip(table.columns, mine[:n_columns], strict=True)
+        ]
+        codes = [
+            _codes_together(_distinct(one, 0)[0], _distinct(other, 0)[0], kind)
+            for one, other, kind in zip(mine[:-1], theirs, kinds, strict=True)
+        ]
+    except (InputError, ValueError):
+        return Matched(values, [], n_original, n_rows)
+    n_turns, n_unmatched = max(-(-n_rows // ROWS_AT_ONCE), 1), 0
+    for turn in range(n_turns):
+        with original() as batches:
+            rows = (_renamed(batch, certificate, names, False) for batch in batches)
+            here = _count_coded(rows, mine[:-1], [one for one, _ in codes], turn, n_turns)
+        rows = (_renamed(batch, certificate, names, False) for batch in published())
+        there = _count_coded(rows, theirs, [other for _, other in codes], turn, n_turns)
+        n_unmatched += _n_different(here, there)
+    return Matched(values, coded, n_original, n_unmatched)
+
+
+def _names(number: int) -> list[str]:
+    return [str(place) for place in range(number)]
+
+
+def _count(batches: Iterable[pl.DataFrame], certificate: Certificate, groups: Sequence[Sequence[str]]) -> Combinations:
+    """Count distinct rows: the columns of each quasi-identifier, the sensitive values, the kept columns."""
+    flat = [name for group in groups for name in group]
+    names = [*flat, *certificate.table.kept]
+    renamed = (_renamed(batch, certificate, names, True, len(flat)) for batch in batches)
+    return count_combinations(renamed, _names(len(names) + 1))
+
+
+def _renamed(
+    batch: pl.DataFrame, certificate: Certificate, names: Sequence[str], has_values: bool, place: int | None = None
+) -> pl.DataFrame:
+    """Name columns by their places, as their own names may meet; sensitive values at a place, or at the end."""
+    columns = [batch[name] for name in names]
+    if has_values:
+        name, parts = certificate.table.sensitive, certificate.table.sensitive_columns
+        values = join_columns(batch.select(parts), parts, name)[name] if parts else batch[name]
+        columns.insert(len(columns) if place is None else place, values.cast(pl.String))
+    return pl.DataFrame([column.alias(str(number)) for number, column in enumerate(columns)])
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Places of columns: those of each quasi-identifier, then the sensitive values and the kept columns."""
+
+    groups: list[list[int]]
+    rest: list[int]
+
+
+def _parts(rows: Combinations, widths: Sequence[int]) -> _Parts:
+    starts = np.cumsum([0, *widths]).tolist()
+    groups = [list(range(start, start + width)) for start, width in zip(starts, widths, strict=False)]
+    return _Parts(groups, list(range(starts[-1], len(rows.numbers))))
+
+
+def _distinct(rows: Combinations, place: int) -> tuple[pl.Series, Ints]:
+    return list(rows.values.values())[place], rows.count_of(place)
+
+
+def _labels(rows: Combinations, places: Sequence[int]) -> tuple[list[Label], Ids]:
+    """Return the distinct labels of a quasi-identifier, two bounds joined, and the number of each row's label."""
+    texts = [as_plain_text(list(rows.values.values())[place]).to_list() for place in places]
+    if len(places) == 1:
+        return texts[0], rows.numbers[places[0]]
+    numbers = [rows.numbers[place] for place in places]
+    firsts, number = fold(numbers, [int(column.max(initial=0)) + 1 for column in numbers])
+    pairs = [[text[i] for i in column[firsts].tolist()] for text, column in zip(texts, numbers, strict=True)]
+    return [low if low == high else f"[{low}, {high}]" for low, high in zip(*pairs, strict=True)], number
+
+
+def _by_text(rows: Combinations, place: int) -> dict[str, int]:
+    """Return how many rows have each value of a column, as text; a missing one is the empty text."""
+    values, counts = _distinct(rows, place)
+    found: dict[str, int] = {}
+    for text, count in zip(values.cast(pl.String).fill_null("").to_list(), counts.tolist(), strict=True):
+        if count:
+            found[text] = found.get(text, 0) + count
+    return found
+
+
+def _numbered_together(
+    rows: Combinations, places: Sequence[int], shown: Combinations, shown_places: Sequence[int]
+) -> tuple[Ids, Ids]:
+    """Number the combinations of sensitive value and kept columns, the same in both tables."""
+    columns = []
+    for place, other in zip(places, shown_places, strict=True):
+        mine, theirs = _codes_together(_distinct(rows, place)[0], _distinct(shown, other)[0], None)
+        columns.append(np.concatenate([mine[rows.numbers[place]], theirs[shown.numbers[other]]]))
+    _, number = fold(columns, [int(column.max(initial=0)) + 1 for column in columns])
+    return number[: len(rows.count)], number[len(rows.count) :]
+
+
+def _codes_together(mine: pl.Series, theirs: pl.Series, kind: Kind | None) -> tuple[Ids, Ids]:
+    """Give equal values of two tables the same code: numbers and dates by what they are, other columns by their text.
+
+    A kept number is compared as a number: its text depends on the file.
+    """
+    sides: list[list[object]] = []
+    for column in (mine, theirs):
+        if kind is not None:
+            sides.append([None, *comparable(column.slice(1), kind).to_list()])
+        elif mine.dtype.is_float():
+            sides.append([_as_number(text) for text in column.cast(pl.String).to_list()])
+        else:
+            sides.append(as_plain_text(column).to_list())
+    code: dict[object, int] = {}
+    one, other = ([code.setdefault(value, len(code)) for value in side] for side in sides)
+    return np.array(one, dtype=np.int32), np.array(other, dtype=np.int32)
+
+
+def _as_number(text: str | None) -> object:
+    try:
+        number = None if not text else float(text)
+    except ValueError:
+        return text
+    return None if number is not None and math.isnan(number) else number
+
+
+def _count_coded(
+    batches: Iterable[pl.DataFrame], columns: Sequence[Combinations], codes: Sequence[Ids], turn: int, n_turns: int
+) -> tuple[list[Ids], Ints]:
+    """Count distinct coded rows, of those whose turn it is."""
+    found: list[list[Ids]] = []
+    counts: list[Ints] = []
+    for batch in batches:
+        pairs = zip(codes, columns, batch.get_columns(), strict=True)
+        coded = [code[column.dictionaries[0].number(cells)] for code, column, cells in pairs]
+        if n_turns > 1:
+            mixed = np.zeros(batch.height, dtype=np.uint64)
+            for code in coded:
+                mixed = (mixed + code.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+            coded = [code[(mixed >> np.uint64(32)) % np.uint64(n_turns) == turn] for code in coded]
+        merged, count = add_up(coded, np.ones(len(coded[0]), dtype=np.int64))
+        found.append(merged)
+        counts.append(count)
+    if not found:
+        return [np.zeros(0, dtype=np.int32) for _ in codes], np.zeros(0, dtype=np.int64)
+    return add_up([np.concatenate(parts) for parts in zip(*found, strict=True)], np.concatenate(counts))
+
+
+def _n_different(one: tuple[list[Ids], Ints], other: tuple[list[Ids], Ints]) -> int:
+    """Return how many rows of either table have no partner in the other."""
+    columns = [np.concatenate(pair) for pair in zip(one[0], other[0], strict=True)]
+    _, number = fold(columns, [int(column.max(initial=0)) + 1 for column in columns])
+    difference = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(difference, number, np.concatenate([one[1], -other[1]]))
+    return int(np.abs(difference).sum())

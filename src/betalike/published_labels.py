@@ -1,0 +1,145 @@
+"""Read published labels back, exactly: what each covers of a column's values."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from betalike.certificate import Column
+from betalike.engines.coding import comparable
+from betalike.exact_numbers import Number, parse_values
+from betalike.hierarchy import ROOT, Hierarchy
+from betalike.schema import Kind
+
+Ends = tuple[Number, Number]
+Label = str | None
+Codes = NDArray[np.int64]
+
+
+def read_number(text: str, kind: Kind) -> Number:
+    """Return the number behind a published value, to the last digit; ValueError if it is not of this kind.
+
+    >>> read_number("9007199254740993", Kind.INTEGER)
+    9007199254740993
+    """
+    number: Number = parse_values([text], kind).tolist()[0]
+    if not math.isfinite(number):
+        raise ValueError("not a finite number")
+    return number
+
+
+def read_range(label: Label, kind: Kind) -> Ends | None:
+    """Return the two ends of a label, None for a missing value and for everything; ValueError if it is no label."""
+    if label is None or label == ROOT:
+        return None
+    is_range = label.startswith("[") and label.endswith("]")
+    texts = label[1:-1].split(", ") if is_range else [label]
+    if len(texts) != 1 + is_range:
+        raise ValueError("not a range of two ends")
+    ends = [read_number(text, kind) for text in texts]
+    if ends[0] > ends[-1]:
+        raise ValueError("a range that ends before it begins")
+    return ends[0], ends[-1]
+
+
+def read_domain(column: Column) -> Ends | None:
+    """Return the ends of a certificate's domain; None if it has none."""
+    if column.domain is None:
+        return None
+    low, high = (read_number(text, Kind(column.kind)) for text in column.domain)
+    if low > high or not math.isfinite(float(high) - float(low)):
+        raise ValueError("a domain that ends before it begins, or is too wide")
+    return low, high
+
+
+def check_column(column: Column) -> None:
+    """Refuse a domain or a hierarchy that cannot be read: a ValueError or an InputError."""
+    if Kind(column.kind).is_ordered:
+        read_domain(column)
+    tree_of(column)
+
+
+def tree_of(column: Column) -> Hierarchy | None:
+    """Return a certificate's hierarchy of a column; None where no leaf is public."""
+    if not column.hierarchy:
+        return None
+    return Hierarchy.from_rows(column.hierarchy, source="the certificate's hierarchy")
+
+
+@dataclass(frozen=True)
+class Coded:
+    """The original values of a column in order, a missing one last, and what a label covers of them."""
+
+    codes: Codes  # of the distinct values of the original, as they were counted
+    size: int  # codes without the missing one
+    ends: Ends | None  # least and greatest value; None if there are no numbers
+    n_values: int  # distinct values that occur
+    has_missing: bool
+    cover: dict[Label, tuple[int, int]]
+
+    def boxes(self, labels: Sequence[Label]) -> Codes:
+        """Return the first and the last code that each label covers; none (1, 0) for a label that covers nothing."""
+        return np.array([self.cover.get(label, (1, 0)) for label in labels], dtype=np.int64).reshape(len(labels), 2)
+
+
+def code_original(
+    column: Column, values: pl.Series, counts: NDArray[np.int64], labels: Sequence[Label], is_bounds: bool
+) -> Coded:
+    """Code the distinct values of an original column, and say what each published label covers of them.
+
+    The first value stands for missing ones. ValueError or InputError if a value or label is not of the column's kind.
+    """
+    plain = comparable(values.slice(1), Kind(column.kind)).to_list()
+    has_missing = bool(counts[0]) or any(
+        value is None and count for value, count in zip(plain, counts[1:].tolist(), strict=True)
+    )
+    used = {value for value, count in zip(plain, counts[1:].tolist(), strict=True) if count and value is not None}
+    distinct = list(dict.fromkeys(labels))
+    order: list[Any]
+    if Kind(column.kind) is Kind.CATEGORICAL:
+        order, cover = _cover_categories(column, used, distinct)
+        ends = None
+    else:
+        order = sorted(used)
+        cover = _cover_numbers(column, order, distinct, is_bounds)
+        ends = (order[0], order[-1]) if order else None
+    place = {value: number for number, value in enumerate(order)}
+    codes = [len(order), *(len(order) if value is None else place.get(value, len(order)) for value in plain)]
+    return Coded(np.array(codes, dtype=np.int64), len(order), ends, len(used), has_missing, cover)
+
+
+def _cover_numbers(
+    column: Column, order: list[Number], labels: Sequence[Label], is_bounds: bool
+) -> dict[Label, tuple[int, int]]:
+    """Say which of some numbers in order each label covers; two bounds that are the domain's may stand for all."""
+    kind, domain, missing = Kind(column.kind), read_domain(column), len(order)
+    cover: dict[Label, tuple[int, int]] = {None: (missing, missing), ROOT: (0, missing)}
+    for label in labels:
+        ends = read_range(label, kind)
+        if ends is not None:
+            last = bisect.bisect_right(order, ends[1]) - 1
+            is_all = is_bounds and column.has_missing and ends == domain
+            cover[label] = (bisect.bisect_left(order, ends[0]), missing if is_all else last)
+    return cover
+
+
+def _cover_categories(
+    column: Column, used: set[str], labels: Sequence[Label]
+) -> tuple[list[str], dict[Label, tuple[int, int]]]:
+    """Put values in the order of the hierarchy, then those that it does not tell; say what each label covers."""
+    tree = tree_of(column)
+    leaves = [] if tree is None else list(tree.leaves)
+    order = [*leaves, *sorted(used - set(leaves))]
+    cover: dict[Label, tuple[int, int]] = {text: (number, number) for number, text in enumerate(order)}
+    if tree is not None:
+        nodes = zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True)
+        cover |= {label: (first, last) for label, first, last in nodes}
+    cover[None], cover[ROOT] = (len(order), len(order)), (0, len(order))
+    return order, cover

@@ -1,0 +1,71 @@
+"""Every falsification of a release is noticed by whom the table says, and by nobody else."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from falsifications import FALSIFICATIONS
+from forger import OPTIONS, Forger, people, publish
+
+import betalike
+from betalike.errors import CertificateError
+from betalike.signatures import make_keys
+
+CASES = [(name, kind) for name, falsification in FALSIFICATIONS.items() for kind in falsification.kinds]
+
+
+@pytest.fixture(scope="session")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A true signed release of each kind, made once, and the keys."""
+    folder = tmp_path_factory.mktemp("true")
+    make_keys(folder / "key")
+    for kind in OPTIONS:
+        publish(people(), folder / kind, kind, sign=folder / "key")
+    return folder
+
+
+@pytest.fixture
+def copied(desk: Path, tmp_path: Path):
+    def copy(kind: str) -> Forger:
+        shutil.copytree(desk / kind, tmp_path / "out")
+        return Forger(tmp_path / "out", kind, people())
+
+    return copy
+
+
+def is_noticed(folder: Path, **options: object) -> bool:
+    """Whether verify finds a release at fault, or refuses its certificate."""
+    try:
+        checked = betalike.verify(folder, **options)
+    except CertificateError:
+        return True
+    assert checked.holds is not bool(checked.explanations)
+    return not checked.holds
+
+
+def test_there_are_many_ways_to_falsify() -> None:
+    assert len(FALSIFICATIONS) >= 60
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_a_true_release_passes(desk: Path, kind: str) -> None:
+    checked = betalike.verify(desk / kind, original=people(), signed_by=desk / "key.pub")
+    assert checked.holds, checked.explanations
+    assert betalike.verify(desk / kind).holds
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_a_falsification(desk: Path, copied, name: str, kind: str) -> None:
+    forger = copied(kind)
+    falsification = FALSIFICATIONS[name]
+    falsification.forge(forger)
+    # what is not signed by the forger's own doing: the signature stays, or is left out
+    (forger.folder / "certificate.sig").unlink(missing_ok=True)
+    assert is_noticed(forger.folder) is falsification.alone
+    assert is_noticed(forger.folder, original=people()) is (falsification.alone or falsification.original)
+    if (forger.folder / "certificate.json").read_bytes() != (desk / kind / "certificate.json").read_bytes():
+        shutil.copy(desk / kind / "certificate.sig", forger.folder)
+        assert is_noticed(forger.folder)
+    assert is_noticed(forger.folder, signed_by=desk / "key.pub")
