@@ -7,15 +7,13 @@ import ctypes
 import errno
 import hashlib
 import os
-import re
-import secrets
 import shutil
-import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from betalike.errors import FileError
+from betalike.scratch import is_left_behind, own_mark
 
 RELEASE_FILES = ("published.csv", "published.parquet", "transition.csv", "sensitive.csv", "certificate.json")
 
@@ -82,37 +80,24 @@ def _make_staging(folder: Path) -> Path:
         os.path.ismount(folder)
         or Path.cwd().is_relative_to(folder)  # whoever stands in it would stand in a folder that is gone
         or not os.access(folder.parent, os.W_OK)
-        or any(entry.name not in RELEASE_FILES for entry in folder.iterdir() if not _is_stale(entry.name, folder.name))
+        or any(entry.name not in RELEASE_FILES for entry in folder.iterdir() if not _is_stale(entry.name))
     )
     home = folder if is_inside else folder.parent
     if folder.is_dir() and not os.access(folder, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     for entry in list(home.iterdir()):
-        if _is_stale(entry.name, folder.name):
+        if _is_stale(entry.name):
             shutil.rmtree(entry, ignore_errors=True)
-    staging = home / f".{folder.name}.betalike-{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    staging = home / f".{folder.name}.betalike-{own_mark()}"
     staging.mkdir()
     if folder.is_dir():
         shutil.copymode(folder, staging)
     return staging
 
 
-def _host() -> str:
-    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
-
-
-def _is_stale(name: str, folder_name: str) -> bool:
-    """Whether this is the staging folder of a process of this machine that was killed."""
-    match = re.fullmatch(rf"\.{re.escape(folder_name)}\.betalike-{_host()}-(\d+)-[0-9a-f]{{8}}", name)
-    if not match:
-        return False
-    try:
-        os.kill(int(match.group(1)), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+def _is_stale(name: str) -> bool:
+    """Whether this is the staging folder of a process of this machine that was killed, whatever it was to publish."""
+    return is_left_behind(name, r"\..*\.betalike")
 
 
 def _sync(staging: Path) -> None:
