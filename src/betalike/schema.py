@@ -120,10 +120,10 @@ def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
         return
     if 2 * len(absent) >= len(set(names)):
         others = f", nor {len(absent) - 1} more of the columns named" if len(absent) > 1 else ""
-        counted = f"{len(columns)} columns" if len(columns) != 1 else "1 column; is its delimiter another one?"
+        counted = f"{len(columns)} columns" if len(columns) != 1 else "1 column (is its delimiter another one?)"
         raise SchemaError(
-            f"the table has no column '{absent[0]}'{others}. Its first line has {counted}. Does it have a header line "
-            "with the names?"
+            f"the table has no column '{absent[0]}'{others}. It has {counted}. Does it have a header line with the "
+            "names?"
         )
     shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
     raise SchemaError(f"the table has no column '{absent[0]}'. It has: {shown}.{suggestion(absent[0], columns)}")

@@ -40,7 +40,7 @@ from betalike.errors import GuaranteeError, InputError
 from betalike.progress import SILENT, Progress
 from betalike.publication import ExactRecount, Format, Layout, PartsRecount, Recount
 from betalike.randomness import Randomness
-from betalike.reading import NOT_TO_ITS_END, check_read_whole, damage_refused
+from betalike.reading import NOT_TO_ITS_END, check_read_whole, compiled_code_silenced, damage_refused
 from betalike.schema import Schema
 from betalike.scratch import private_folder
 from betalike.table import Cells, Margins, Plan, shuffled_slots
@@ -111,7 +111,7 @@ class OutOfCoreEngine:
         n_rows: int | None = None,
         check_source: Callable[[], None] = lambda: None,
     ) -> None:
-        with damage_refused(NOT_TO_ITS_END):
+        with damage_refused(NOT_TO_ITS_END), compiled_code_silenced():
             schema.check_columns(table.collect_schema().names())
             if n_rows is None:  # a lazy frame, made by someone else
                 n_rows = int(table.select(pl.len()).collect(engine="streaming").item())
