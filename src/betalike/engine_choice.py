@@ -19,7 +19,7 @@ from betalike.errors import ParameterError
 from betalike.inputs import Frame, choose, is_path, read
 from betalike.io.compression import is_compressed
 from betalike.io.csv_files import text_pieces
-from betalike.io.sources import read_beginning, shown
+from betalike.io.sources import interruptible, read_beginning, shown
 from betalike.io.tables import CSV, PARQUET, kind_of, scan_table, table_files
 from betalike.memory_size import USED_SHARE, memory_at_hand
 from betalike.progress import SILENT, Progress
@@ -140,10 +140,11 @@ def memory_needed(path: str | Path, n_columns: int, enough: int) -> int:
     kind = kind_of(files[0])
     if kind == CSV:
         n_bytes = 0
-        for size in itertools.chain.from_iterable(map(_text_sizes, files)):
-            n_bytes += size
-            if PER_CSV_BYTE * n_bytes > enough:
-                break
+        with interruptible():
+            for size in itertools.chain.from_iterable(map(_text_sizes, files)):
+                n_bytes += size
+                if PER_CSV_BYTE * n_bytes > enough:
+                    break
         return PER_CSV_BYTE * n_bytes
     with damage_refused(UNREADABLE.format(shown(path))), compiled_code_silenced():
         table = pl.scan_parquet(files) if kind == PARQUET else pl.scan_ipc(files)

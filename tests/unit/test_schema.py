@@ -64,7 +64,7 @@ def test_a_column_that_is_not_there_is_named_with_the_likeliest_one() -> None:
 
 
 def test_names_are_not_shown_unless_most_of_the_wanted_ones_are_there() -> None:
-    with pytest.raises(SchemaError, match="no column 'illness'.*It has 2 columns.*header line") as refusal:
+    with pytest.raises(SchemaError, match=r"no column 'illness'.*It has 2 columns.*header line") as refusal:
         Schema((AGE,), ILLNESS).check_columns(["age", "ilness"])
     assert "ilness" not in str(refusal.value)
 

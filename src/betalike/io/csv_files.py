@@ -27,8 +27,8 @@ from betalike.io.csv_text import (
     recognize_csv,
     recognize_signs,
 )
-from betalike.io.sources import check_unchanged, open_file, shown_name, stamp_of
-from betalike.reading import compiled_code_silenced
+from betalike.io.sources import check_unchanged, interruptible, open_file, shown_name, stamp_of
+from betalike.reading import compiled_code_silenced, damage_refused
 from betalike.schema import check_columns
 
 INFER_ROWS = 10_000
@@ -154,7 +154,8 @@ def survey_csv(path: Path, delimiter: str | None = None) -> CsvFile:
 def load_csv(path: Path, wanted: Wanted, delimiter: str | None, most_bytes: int) -> pl.DataFrame:
     """Read a CSV file into memory, unless its text alone is more than this."""
     name = shown_name(path)
-    text = recognize_csv(_read_plain(path, most_bytes), name, delimiter)
+    with interruptible():
+        text = recognize_csv(_read_plain(path, most_bytes), name, delimiter)
     layout = text.layout
     places = wanted.places(layout.names, name)
     if layout.n_rows == 0:
@@ -172,19 +173,23 @@ def load_csv(path: Path, wanted: Wanted, delimiter: str | None, most_bytes: int)
 
 
 def _read_plain(path: Path, most_bytes: int) -> bytes:
+    """Return the decompressed bytes of a file, if they are not more than this."""
     with open_file(path) as file:
-        if not is_compressed(file.read(8)):
-            file.seek(0)
-            chunks = iter([file.read(most_bytes + 1)])
-        else:
-            file.seek(0)
-            chunks = plain_chunks(file, shown_name(path))
+        beginning = file.read(8)
+        file.seek(0)
         text = io.BytesIO()
-        for chunk in chunks:
-            text.write(chunk)
-            if text.tell() > most_bytes:
-                raise FileError(NO_ROOM.format(shown_name(path), most_bytes >> 20))
-    return text.getvalue()
+        if is_compressed(beginning):
+            for piece in plain_chunks(file, shown_name(path)):
+                text.write(piece)
+                if text.tell() > most_bytes:
+                    break
+            data = text.getvalue()
+        else:
+            with damage_refused(f"{shown_name(path)} cannot be read to its end."):
+                data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise FileError(NO_ROOM.format(shown_name(path), most_bytes >> 20))
+    return data
 
 
 def _named(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
@@ -194,7 +199,8 @@ def _named(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 def scan_csv(paths: Sequence[Path], wanted: Wanted, delimiter: str | None) -> tuple[pl.LazyFrame, int]:
     """Return CSV files as one table to be read in batches, and its number of rows; types are those of all rows."""
     stamp = stamp_of(paths)
-    files = [survey_csv(path, delimiter) for path in paths]
+    with interruptible():
+        files = [survey_csv(path, delimiter) for path in paths]
     first = files[0]
     names = list(first.layout.names if wanted.columns is None else wanted.columns)
     for file in files:

@@ -139,7 +139,7 @@ def standard_input() -> Iterator[Path]:
     if stream.isatty():
         raise FileError("standard input is a terminal, not a table. Give it one, such as: betalike ... - < table.csv")
     with contextlib.ExitStack() as stack:
-        with _interruptible():
+        with interruptible():
             try:
                 path = _keep(stream, stack)
             except (OSError, ValueError) as error:
@@ -191,8 +191,8 @@ def _copy(source: IO[bytes], target: IO[bytes], most: int | None) -> bool:
 
 
 @contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let a signal end the wait for input at once: nothing was written yet that it could leave behind."""
+def interruptible() -> Iterator[None]:
+    """Let a signal end the reading of a table at once: nothing was written yet that it could leave behind."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
