@@ -19,8 +19,8 @@ from betalike.errors import ParameterError
 from betalike.inputs import Frame, choose, is_path, read
 from betalike.io.compression import is_compressed
 from betalike.io.csv_files import text_pieces
-from betalike.io.sources import interruptible, read_beginning, shown
-from betalike.io.tables import CSV, PARQUET, kind_of, scan_table, table_files
+from betalike.io.sources import interruptible, read_beginning, shown_name
+from betalike.io.tables import CSV, DAMAGED, PARQUET, kind_of, scan_table, table_files
 from betalike.memory_size import USED_SHARE, memory_at_hand
 from betalike.progress import SILENT, Progress
 from betalike.publication import Engine
@@ -33,7 +33,6 @@ LEAST_MEMORY = 256 << 20
 PER_CELL = 45
 PER_CSV_BYTE = 16
 PER_PLANNED_CELL = 300
-UNREADABLE = "'{}' cannot be read; it is damaged or cut off, or its files do not go together."
 
 
 class EngineName(StrEnum):
@@ -146,7 +145,7 @@ def memory_needed(path: str | Path, n_columns: int, enough: int) -> int:
                 if PER_CSV_BYTE * n_bytes > enough:
                     break
         return PER_CSV_BYTE * n_bytes
-    with damage_refused(UNREADABLE.format(shown(path))), compiled_code_silenced():
+    with damage_refused(DAMAGED.format(shown_name(Path(path)), kind)), compiled_code_silenced():
         table = pl.scan_parquet(files) if kind == PARQUET else pl.scan_ipc(files)
         rows = int(table.select(pl.len()).collect().item())
     return PER_CELL * (n_columns + 1) * rows
