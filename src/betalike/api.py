@@ -32,6 +32,7 @@ from betalike.inputs import (
     missing_is_value,
     read,
     read_text,
+    takes_standard_input,
     text_in_batches,
 )
 from betalike.inspection import (
@@ -45,7 +46,8 @@ from betalike.inspection import (
 )
 from betalike.io.description import Description, describe_frame
 from betalike.io.frames import like, to_polars
-from betalike.io.tables import load
+from betalike.io.header import load_described
+from betalike.io.sources import is_standard_input
 from betalike.models import Form, Likeness, MonotoneCap, Transition, make_capped, make_model, widen
 from betalike.progress import SILENT, Progress
 from betalike.publication import Format, Job, Layout, Stopwatch, Verified, publish_in_memory, publish_to_folder
@@ -87,6 +89,7 @@ class Release:
         return open_frame(to_polars(self.frame), certificate_from_dict(self.certificate), {}, matrix)
 
 
+@takes_standard_input("table")
 def publish(
     table: Frame,
     *,
@@ -223,6 +226,7 @@ def publish(
     return Release(native, certificate, folder, published.verified, worst_value, transition, choice)
 
 
+@takes_standard_input("table", "original")
 def audit(
     table: Frame,
     *,
@@ -272,6 +276,7 @@ def audit(
     )
 
 
+@takes_standard_input("original")
 def verify(
     folder: str | Path,
     *,
@@ -308,6 +313,7 @@ def query(
     return open_release(folder, hierarchies=hierarchies).count(predicate, method=method, confidence=confidence)
 
 
+@takes_standard_input("original")
 def workload(
     folder: str | Path,
     *,
@@ -336,6 +342,7 @@ def workload(
     return run_workload(release, index, drawn, chosen, predicates, selectivity)
 
 
+@takes_standard_input("table")
 def compare(
     table: Frame,
     *,
@@ -405,6 +412,7 @@ def compare(
     return compare_schemes(MemoryEngine(read(table, schema, missing, delimiter), schema), contest, progress)
 
 
+@takes_standard_input("original")
 def attack(
     release: str | Path | Release,
     *,
@@ -439,11 +447,13 @@ def attack(
     return run_attacks(target, names, randomness(seed), other, progress)
 
 
+@takes_standard_input("table")
 def describe(table: Frame, *, hierarchies: str | Path | None = None, delimiter: str | None = None) -> Description:
     """Guess types and roles of a table's columns; its `to_toml()` is a specification to edit."""
-    frame = load(table, delimiter=delimiter) if is_path(table) else to_polars(table)
+    frame = load_described(table, delimiter) if is_path(table) else to_polars(table)
     folder = Path(hierarchies) if hierarchies is not None else None
-    return describe_frame(frame, Path(table) if is_path(table) else None, folder)
+    is_file = is_path(table) and not is_standard_input(table)
+    return describe_frame(frame, Path(table) if is_file else None, folder)
 
 
 def _by_label(transition: Transition, labels: Sequence[str]) -> dict[str, dict[str, float]]:

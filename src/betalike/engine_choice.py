@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
+import itertools
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,19 +17,22 @@ from betalike.engines.memory import MemoryEngine
 from betalike.engines.outofcore import OutOfCoreEngine
 from betalike.errors import ParameterError
 from betalike.inputs import Frame, choose, is_path, read
-from betalike.io.tables import CSV, kind_of, scan, table_files
+from betalike.io.compression import is_compressed
+from betalike.io.csv_files import text_pieces
+from betalike.io.sources import interruptible, read_beginning, shown_name
+from betalike.io.tables import CSV, DAMAGED, PARQUET, kind_of, scan_table, table_files
+from betalike.memory_size import USED_SHARE, memory_at_hand
 from betalike.progress import SILENT, Progress
 from betalike.publication import Engine
+from betalike.reading import compiled_code_silenced, damage_refused
 from betalike.schema import Schema, text_columns
 
 UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 LEAST_MEMORY = 256 << 20
-USED_SHARE = 0.6  # of the memory at hand
 # Measured: what the engine in memory takes of it.
 PER_CELL = 45
 PER_CSV_BYTE = 16
 PER_PLANNED_CELL = 300
-CGROUP = Path("/sys/fs/cgroup/memory.max")
 
 
 class EngineName(StrEnum):
@@ -62,7 +64,7 @@ def open_engine(
     master: str | None = None,
     progress: Progress = SILENT,
 ) -> Iterator[Engine]:
-    """The chosen engine for a table; `folder` is where a release goes, and scratch files beside it."""
+    """The chosen engine for a table; `folder` is where a release goes."""
     if choice.name is EngineName.SPARK:
         from betalike.engines.spark.engine import SparkEngine
         from betalike.engines.spark.failures import failures_told
@@ -74,7 +76,7 @@ def open_engine(
         return
     if choice.name is EngineName.MEMORY:
         carrier = JointEngine if schema.parts else MemoryEngine
-        yield carrier(read(table, schema, missing, delimiter), schema)
+        yield carrier(read(table, schema, missing, delimiter, choice.memory), schema)
         return
     if folder is None:
         raise ParameterError("the engine 'outofcore' writes a release to a folder: name it with out.")
@@ -83,10 +85,10 @@ def open_engine(
         return
     if not is_path(table):
         raise ParameterError("the engine 'outofcore' takes the path of a table, or a lazy Polars frame.")
-    home = next(parent for parent in folder.absolute().parents if parent.is_dir())
-    with tempfile.TemporaryDirectory(prefix=".betalike-", dir=home) as scratch:
-        rows = scan(table, schema.names, text_columns(schema), missing, delimiter, Path(scratch))
-        yield OutOfCoreEngine(rows, schema, choice.memory, progress=progress)
+    found = scan_table(table, schema.names, text_columns(schema), missing, delimiter)
+    yield OutOfCoreEngine(
+        found.rows, schema, choice.memory, progress=progress, n_rows=found.n_rows, check_source=found.check
+    )
 
 
 def choose_engine(
@@ -108,7 +110,7 @@ def choose_engine(
         return EngineChoice(EngineName.SPARK, budget, "a master is named")
     if not is_path(table):
         return EngineChoice(EngineName.MEMORY, budget, "the table is in memory already")
-    needed = memory_needed(table, n_columns)
+    needed = memory_needed(table, n_columns, budget)
     chosen = EngineName.MEMORY if needed <= budget else EngineName.OUTOFCORE
     limit = f"{in_words(at_hand)} at hand" if memory is None else f"the {in_words(budget)} allowed"
     return EngineChoice(chosen, budget, f"the table would take about {in_words(needed)} of {limit}")
@@ -128,28 +130,33 @@ def is_spark_frame(table: Frame) -> bool:
     return type(table).__module__.startswith("pyspark.sql") and type(table).__name__ == "DataFrame"
 
 
-def memory_needed(path: str | Path, n_columns: int) -> int:
-    """About how much memory a table takes to publish; from its number of rows, or the size of its text."""
-    files = [file for file in table_files(path) if file.is_file()]
-    size = sum(file.stat().st_size for file in files)
-    if not size or kind_of(files[0]) == CSV:
-        return PER_CSV_BYTE * size
-    try:
-        rows = int(pl.scan_parquet(files).select(pl.len()).collect().item())
-    except pl.exceptions.PolarsError:  # Arrow IPC, or a damaged file, which reading it will tell
-        return PER_CSV_BYTE * size
+def memory_needed(path: str | Path, n_columns: int, enough: int) -> int:
+    """Return about how much memory a table takes to publish: from its number of rows, or the size of its text.
+
+    Compressed text is measured, not believed; what takes more than `enough` is measured no further.
+    """
+    files = table_files(path)
+    kind = kind_of(files[0])
+    if kind == CSV:
+        n_bytes = 0
+        with interruptible():
+            for size in itertools.chain.from_iterable(map(_text_sizes, files)):
+                n_bytes += size
+                if PER_CSV_BYTE * n_bytes > enough:
+                    break
+        return PER_CSV_BYTE * n_bytes
+    with damage_refused(DAMAGED.format(shown_name(Path(path)), kind)), compiled_code_silenced():
+        table = pl.scan_parquet(files) if kind == PARQUET else pl.scan_ipc(files)
+        rows = int(table.select(pl.len()).collect().item())
     return PER_CELL * (n_columns + 1) * rows
 
 
-def memory_at_hand() -> int:
-    """Memory that is free for this process: of the machine, or of the container that it runs in."""
-    free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") if hasattr(os, "sysconf") else 4 << 30
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        told = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
-        free = int(told.group(1)) << 10 if told else free
-    with contextlib.suppress(OSError, ValueError):
-        free = min(free, int(CGROUP.read_text()))
-    return free
+def _text_sizes(file: Path) -> Iterator[int]:
+    """Yield the size of a file's text, bit by bit if it is compressed."""
+    if is_compressed(read_beginning(file, 8)):
+        yield from (len(piece) for piece in text_pieces(file))
+    else:
+        yield file.stat().st_size
 
 
 def parse_memory(given: str | int) -> int:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import polars as pl
 
 from betalike.certificate import Certificate, certificate_from_dict, read_certificate
-from betalike.errors import FileError, ParameterError, SchemaError, suggestion
+from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.hierarchy import Hierarchy
 from betalike.io.frames import to_polars
 from betalike.io.hierarchies import read_hierarchies, read_hierarchy
-from betalike.io.tables import load, scan
+from betalike.io.sources import is_standard_input, standard_input
+from betalike.io.tables import ScannedTable, load, scan_table
+from betalike.reading import NOT_TO_ITS_END, check_read_whole, damage_refused
 from betalike.schema import Attribute, Kind, Role, Schema, text_columns
 
 Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
 BATCH_ROWS = 1_000_000
 JOINED = " + "  # between the names of several sensitive columns
 Choice = TypeVar("Choice", bound=StrEnum)
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 def make_schema(
@@ -125,11 +130,38 @@ def is_path(table: Frame) -> bool:
     return isinstance(table, str | Path)
 
 
-def read(table: Frame, schema: Schema, missing: Sequence[str], delimiter: str | None) -> pl.DataFrame:
+def takes_standard_input(
+    *names: str,
+) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """Let one of the named arguments be `-`: standard input is kept, and its path given instead."""
+
+    def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+            given = signature.bind(*args, **kwargs)
+            dashes = [name for name in names if is_standard_input(given.arguments.get(name))]
+            if not dashes:
+                return function(*args, **kwargs)
+            if len(dashes) > 1:
+                raise ParameterError(f"standard input (-) is one table, not {' and '.join(dashes)}.")
+            with standard_input() as path:
+                given.arguments[dashes[0]] = path
+                return function(*given.args, **given.kwargs)
+
+        return called
+
+    return decorate
+
+
+def read(
+    table: Frame, schema: Schema, missing: Sequence[str], delimiter: str | None, memory: int | None = None
+) -> pl.DataFrame:
     """The columns of the schema; what is published as it is, or coded by its text, is read as text."""
     if not is_path(table):
         return to_polars(table, schema.names)
-    return load(table, schema.names, text_columns(schema), missing, delimiter)
+    return load(table, schema.names, text_columns(schema), missing, delimiter, memory)
 
 
 def read_text(
@@ -152,15 +184,17 @@ def text_in_batches(
     if not is_path(table):
         yield iter([to_polars(table, columns)])
         return
-    with tempfile.TemporaryDirectory(prefix="betalike-") as scratch:
-        yield _batches(scan(table, columns, None, missing, delimiter, Path(scratch)))
+    yield _batches(scan_table(table, columns, None, missing, delimiter))
 
 
-def _batches(table: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    try:
-        yield from table.collect_batches(chunk_size=BATCH_ROWS)
-    except (pl.exceptions.PolarsError, OSError) as error:  # its message may show cells of the table
-        raise FileError("the table cannot be read to its end; is it damaged, or cut off?") from error
+def _batches(table: ScannedTable) -> Iterator[pl.DataFrame]:
+    n_seen = 0
+    with damage_refused(NOT_TO_ITS_END):
+        for batch in table.rows.collect_batches(chunk_size=BATCH_ROWS):
+            n_seen += batch.height
+            yield batch
+    check_read_whole(n_seen, table.n_rows)
+    table.check()
 
 
 def choose_certificate(given: str | Path | Mapping[str, Any]) -> Certificate:

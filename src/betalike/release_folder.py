@@ -9,15 +9,14 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import shutil
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from betalike.errors import FileError
+from betalike.scratch import is_left_behind, own_mark
 
 CERTIFICATE = "certificate.json"
 RELEASE_FILES = (
@@ -211,7 +210,7 @@ def _make_staging(folder: Path) -> tuple[Path, int]:
     if folder.is_dir() and not os.access(folder, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     _clear_remains(folder)
-    staging = home / f".{folder.name}.betalike-{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    staging = home / f".{folder.name}.betalike-{own_mark()}"
     try:
         staging.mkdir()
         mode = (folder if folder.is_dir() else staging).stat().st_mode & 0o7777
@@ -222,22 +221,9 @@ def _make_staging(folder: Path) -> tuple[Path, int]:
     return staging, mode
 
 
-def _host() -> str:
-    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
-
-
 def _is_stale(name: str, folder_name: str) -> bool:
     """Whether this is the staging folder of a process of this machine that was killed."""
-    match = re.fullmatch(rf"\.{re.escape(folder_name)}\.betalike-{_host()}-(\d+)-[0-9a-f]{{8}}", name)
-    if not match:
-        return False
-    try:
-        os.kill(int(match.group(1)), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+    return is_left_behind(name, rf"\.{re.escape(folder_name)}\.betalike")
 
 
 def _sync(staging: Path) -> None:
@@ -315,8 +301,14 @@ def _clear_remains(folder: Path) -> None:
         for name in RELEASE_FILES:
             if (folder / name).is_dir():
                 _remove_empty([folder / name])
-    for staging in _stale_stagings(folder):
+    for staging in [*_stale_stagings(folder), *_unfinished_stagings(folder.parent)]:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _unfinished_stagings(home: Path) -> list[Path]:
+    """What killed processes left of any release here: it may hold rows of a table. Files they moved are kept apart."""
+    left = [entry for entry in home.iterdir() if is_left_behind(entry.name, r"\..*\.betalike")]
+    return [staging for staging in left if not (staging / MOVING).exists()]
 
 
 def _remove(path: Path) -> None:

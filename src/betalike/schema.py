@@ -117,16 +117,22 @@ class Schema:
 
 
 def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
-    """Refuse columns that the table does not have, and name the likeliest one meant."""
+    """Refuse columns that the table does not have, and name the likeliest one meant.
+
+    Unless most of them are there, what stands for the table's names may be its first person, and is not shown.
+    """
     absent = [name for name in names if name not in columns]
     if not absent:
         return
-    likely = suggestion(absent[0], columns)
-    if len(absent) == len(names) and not likely:  # its first line may be a person: it is not shown
-        others = ", nor any other of the columns named" if len(names) > 1 else ""
-        raise SchemaError(f"the table has no column '{absent[0]}'{others}. Does it have a header line with the names?")
+    if 2 * len(absent) >= len(set(names)):
+        others = f", nor {len(absent) - 1} more of the columns named" if len(absent) > 1 else ""
+        counted = f"{len(columns)} columns" if len(columns) != 1 else "1 column (is its delimiter another one?)"
+        raise SchemaError(
+            f"the table has no column '{absent[0]}'{others}. It has {counted}. Does it have a header line with the "
+            "names?"
+        )
     shown = ", ".join(columns[:30]) + (", ..." if len(columns) > 30 else "")
-    raise SchemaError(f"the table has no column '{absent[0]}'. It has: {shown}.{likely}")
+    raise SchemaError(f"the table has no column '{absent[0]}'. It has: {shown}.{suggestion(absent[0], columns)}")
 
 
 def text_columns(schema: Schema) -> set[str]:

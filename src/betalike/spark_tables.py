@@ -11,8 +11,9 @@ import polars as pl
 from betalike.engines.spark.rows import quoted
 from betalike.engines.spark.session import start_session
 from betalike.errors import FileError
-from betalike.io.csv_files import COMPRESSED
+from betalike.io.compression import is_compressed
 from betalike.io.csv_text import SAMPLE_BYTES, recognize_signs
+from betalike.io.sources import is_standard_input, read_beginning
 from betalike.io.tables import CSV, PARQUET, kind_of, table_files
 from betalike.schema import Schema, check_columns, text_columns
 
@@ -32,6 +33,8 @@ def read_table(
     if not isinstance(table, str | Path):
         check_columns(schema.names, table.columns)
         return table
+    if is_standard_input(table):
+        raise FileError("the engine 'spark' reads files that every worker sees, not standard input.")
     files = table_files(table)
     kinds = {kind_of(file) for file in files}
     if kinds not in ({PARQUET}, {CSV}):
@@ -85,9 +88,8 @@ def _read_csv(
 
 def _beginning(file: Path) -> bytes:
     """How a CSV file begins; it must be plain text, and not empty."""
-    with file.open("rb") as opened:
-        beginning = opened.read(SAMPLE_BYTES)
-    if beginning.startswith(tuple(COMPRESSED)):
+    beginning = read_beginning(file, SAMPLE_BYTES)
+    if is_compressed(beginning):
         raise FileError("the engine 'spark' reads plain CSV files; decompress them first, or convert them to Parquet.")
     if not beginning.strip():
         raise FileError(f"{file.name} is empty; a table needs a header line and at least one row.")

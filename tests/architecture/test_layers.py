@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "betalike"
 # From the bottom. A module imports lower layers and its own file or folder, nothing beside it and nothing above.
 LAYERS: list[set[str]] = [
     {"errors"},
-    {"compilation", "progress", "matching"},
+    {"compilation", "progress", "matching", "scratch", "memory_size"},
     {"transport"},
     {"randomness"},
     {"hierarchy"},
@@ -27,7 +27,7 @@ LAYERS: list[set[str]] = [
     {"models"},
     {"schemes", "parting"},
     {"measures"},
-    {"certificate", "release_folder", "companion_files", "matching", "years", "signatures"},
+    {"certificate", "release_folder", "companion_files", "matching", "years", "signatures", "reading"},
     {"verification"},
     {"certification"},
     {"drafts"},

@@ -200,4 +200,4 @@ def test_a_table_that_cannot_be_published_is_refused(make_engine: EngineMaker, t
     with pytest.raises(InputError, match="no rows"):
         make_engine(table.clear(), schema_of(["age"]))
     with pytest.raises(SchemaError, match=r"no column 'agee'.*Did you mean 'age'"):
-        make_engine(table, schema_of(["agee"]))
+        make_engine(table, schema_of(["agee", "work"]))

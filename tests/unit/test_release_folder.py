@@ -99,7 +99,7 @@ def test_folders_of_killed_processes_are_removed_and_others_not(home: Path) -> N
     assert not stale.exists()
     assert alive.exists()
     assert foreign.exists()
-    assert another.exists()
+    assert not another.exists()  # it may hold rows of a table, whatever it was to publish
 
 
 def test_a_release_needs_force_to_be_replaced(home: Path) -> None:

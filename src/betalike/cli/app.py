@@ -113,7 +113,7 @@ def demo(
 
 @app.command()
 def describe(
-    table: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow IPC file.")],
+    table: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow IPC file; - is standard input.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write; else standard output.")] = None,
     hierarchies: Hierarchies = None,
     delimiter: Delimiter = None,
@@ -142,7 +142,9 @@ def describe(
 
 @app.command()
 def publish(
-    table: Annotated[Path | None, typer.Argument(help="CSV, Parquet or Arrow IPC file; or in --spec.")] = None,
+    table: Annotated[
+        Path | None, typer.Argument(help="CSV, Parquet or Arrow IPC file (- is standard input); or in --spec.")
+    ] = None,
     qi: Qi = None,
     sensitive: Sensitive = None,
     beta: Annotated[

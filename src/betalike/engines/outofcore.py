@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,11 +36,13 @@ from betalike.engines.streams import (
     sink,
     written_names,
 )
-from betalike.errors import FileError, GuaranteeError, InputError
+from betalike.errors import GuaranteeError, InputError
 from betalike.progress import SILENT, Progress
 from betalike.publication import ExactRecount, Format, Layout, PartsRecount, Recount
 from betalike.randomness import Randomness
+from betalike.reading import NOT_TO_ITS_END, check_read_whole, compiled_code_silenced, damage_refused
 from betalike.schema import Schema
+from betalike.scratch import private_folder
 from betalike.table import Cells, Margins, Plan, shuffled_slots
 from betalike.table_kernels import count_pairs, draw_fragments, hand_out
 from betalike.years import check_years
@@ -107,28 +109,38 @@ class OutOfCoreEngine:
         batch_rows: int = BATCH_ROWS,
         most_cells: int | None = None,
         progress: Progress = SILENT,
+        n_rows: int | None = None,
+        check_source: Callable[[], None] = lambda: None,
     ) -> None:
-        schema.check_columns(table.collect_schema().names())
-        enums = [name for name, dtype in table.collect_schema().items() if isinstance(dtype, pl.Enum)]
+        with damage_refused(NOT_TO_ITS_END), compiled_code_silenced():
+            columns = table.collect_schema()
+            schema.check_columns(columns.names())
+            if n_rows is None:  # a lazy frame, made by someone else
+                n_rows = int(table.select(pl.len()).collect(engine="streaming").item())
+        enums = [name for name, dtype in columns.items() if isinstance(dtype, pl.Enum)]
         self.schema = schema
         self._table = table.with_columns(pl.col(enums).cast(pl.Categorical))  # which lists the values that occur alone
         self._memory = memory
         self._batch_rows = batch_rows
         self._progress = progress
         self._most_cells = memory // PER_CELL if most_cells is None else most_cells
-        self._n_rows: int | None = None  # until they are counted
+        self._n_rows = n_rows
+        self._check_source = check_source
         self._names = [*schema.quasi_identifier_names, schema.sensitive.name]
         self._kept = [attribute.name for attribute in schema.kept]
-        if table.select(self._names[:1]).head(1).collect().height == 0:
+        if n_rows == 0:
             raise InputError("the table has no rows; there is nothing to publish.")
 
     def _batches(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """The table's rows in their order."""
-        try:
+        n_seen = 0
+        with damage_refused(NOT_TO_ITS_END):
             batches = self._table.select(names).collect_batches(chunk_size=self._batch_rows, maintain_order=True)
-            yield from map(check_years, self._progress.flow(batches, "rows read", self._n_rows))
-        except (pl.exceptions.PolarsError, OSError) as error:  # its message may show cells of the table
-            raise FileError("the table cannot be read to its end; is it damaged, or cut off?") from error
+            for batch in map(check_years, self._progress.flow(batches, "rows read", self._n_rows)):
+                n_seen += batch.height
+                yield batch
+        check_read_whole(n_seen, self._n_rows)
+        self._check_source()
 
     @cached_property
     def _combinations(self) -> Combinations:
@@ -145,8 +157,7 @@ class OutOfCoreEngine:
 
     def _sample(self) -> pl.DataFrame:
         """Rows from all over the table, always the same ones."""
-        n_rows = self._table.select(pl.len()).collect(engine="streaming").item()
-        step = -(-n_rows // SAMPLE_ROWS)
+        step = -(-self._n_rows // SAMPLE_ROWS)
         return pl.concat([batch.gather_every(step) for batch in self._batches(self._names)])
 
     @property
@@ -170,7 +181,6 @@ class OutOfCoreEngine:
 
     def count_cells(self) -> Cells:
         """Fold the table into cells."""
-        self._n_rows = self._counted.cells.n_rows
         return self._counted.cells
 
     def count_values(self) -> Margins:
@@ -356,9 +366,9 @@ class OutOfCoreEngine:
 
     def count_again(self, release: Stream, layout: Layout) -> Recount:
         """Count a release again as it would be written."""
-        with tempfile.TemporaryDirectory() as scratch:
+        with private_folder(Path(tempfile.gettempdir())) as scratch:
             columns = pl.col(self._counted_columns(layout)).cast(pl.String)
-            return self._recount((batch.select(columns) for batch in release.make(Path(scratch))), layout)
+            return self._recount((batch.select(columns) for batch in release.make(scratch)), layout)
 
     def compare_exactly(self, release: Stream, trace: Trace, path: Path | None, form: Format) -> ExactRecount:
         """Compare exact rows, as they were written, with the table's as they were drawn; all rows at once."""
@@ -367,8 +377,8 @@ class OutOfCoreEngine:
             name: pl.String if name == sensitive else dtype for name, dtype in release.schema.items()
         }
         if path is None:
-            with tempfile.TemporaryDirectory() as scratch:
-                return self._compare(list(release.schema), release.make(Path(scratch)), trace)
+            with private_folder(Path(tempfile.gettempdir())) as scratch:
+                return self._compare(list(release.schema), release.make(scratch), trace)
         if not set(types) <= set(written_names(path, form)):
             return ExactRecount(0, n_changed=1)
         return self._compare(list(release.schema), scan_written(path, form, types, self._batch_rows), trace)

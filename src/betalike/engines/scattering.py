@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.randomness import Randomness
+from betalike.scratch import reserve
 from betalike.table import random_order, shuffled
 
 
@@ -39,7 +40,7 @@ class Buckets:
         for number in np.flatnonzero(np.diff(ends)).tolist():
             path = self._folder / f"rows-{number}-{self._n_files}.arrow"
             self._n_files += 1
-            rows[pl.Series(order[ends[number] : ends[number + 1]])].write_ipc(path, compression="uncompressed")
+            rows[pl.Series(order[ends[number] : ends[number + 1]])].write_ipc(reserve(path), compression="uncompressed")
             self._files[number].append(path)
 
     def take(self) -> Iterator[pl.DataFrame]:

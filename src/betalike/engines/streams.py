@@ -38,7 +38,8 @@ def sink(stream: Stream, path: Path, form: Format) -> None:
     scratch = path.with_name(f".{path.name}.rows")
     remove(path)
     try:
-        scratch.mkdir(exist_ok=True)
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(mode=0o700)  # it holds rows of the table as they are
         if form is Format.PARQUET:
             _write_parts(stream.make(scratch), path)
         else:

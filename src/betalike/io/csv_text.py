@@ -1,136 +1,184 @@
-"""What kind of CSV a file is: compression, encoding, delimiter, quotes, and whether its rows are of one length."""
+"""What kind of CSV a text is: its delimiter, quote and line ends, and whether its rows are of one length."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
+import codecs
+import csv
 import io
-import lzma
-import zlib
-from collections.abc import Callable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from betalike.compilation import kernel
-from betalike.errors import FileError, MissingDependencyError, ParameterError
+from betalike.errors import FileError, ParameterError
 
 DELIMITERS = ",;\t|"
 SAMPLE_BYTES = 1 << 16
-CHUNK = 1 << 24
+CHUNK = 1 << 22
+LONGEST_ROW = 1 << 26  # bytes; a longer one is no row of a table
+MOST_FIELDS = 1 << 16
+MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+UTF_8, WESTERN = "utf-8", "cp1252"
+NO_TEXT = "{} is not a text file, nor Parquet or Arrow IPC; betalike reads CSV, Parquet, Arrow IPC."
+EMPTY = "{} is empty; a table needs a header line and at least one row."
+
+Bytes = NDArray[np.uint8]
+NOTHING: Bytes = np.empty(0, dtype=np.uint8)
+
+# Places of the numbers that are remembered from one piece of a text to the next.
+PLACE, FIELDS, LINE, ROW_LINE, ROW_BYTES, HAS_CONTENT, AFTER_CR = 0, 1, 2, 3, 4, 5, 6
+N_HEADER, N_ROWS, N_BLANK, N_LONE_CR, N_BAD, BAD_LINE, BAD_FIELDS = 7, 8, 9, 10, 11, 12, 13
+N_QUOTED, N_INNER, INNER_LINE, N_OPEN, OPEN_LINE, N_STRAY, STRAY_LINE = 14, 15, 16, 17, 18, 19, 20
+N_OUT, ROW_START_OUT, N_READ, HEADER_START, HEADER_END, N_STATE = 21, 22, 23, 24, 25, 26
+AT_START, IN_PLAIN, IN_QUOTES, AFTER_QUOTE = 0, 1, 2, 3
 
 
 @dataclass(frozen=True)
-class CsvText:
-    """A CSV file's text as UTF-8 bytes, with how it is to be read."""
+class Signs:
+    """How the fields of a CSV text are set apart; a quote of None means that no field is quoted."""
 
-    data: bytes
     delimiter: str
-    quote: str
+    quote: str | None
 
 
-def decompress(data: bytes, name: str) -> bytes:
-    """Undo gzip, xz, bzip2 or Zstandard, recognized by their first bytes."""
+@dataclass(frozen=True)
+class Layout:
+    """What a whole CSV text was found to be."""
+
+    signs: Signs
+    names: list[str]
+    n_rows: int
+    is_tidy: bool  # neither blank lines nor lone carriage returns as line ends
+
+
+class RowWalk:
+    """Goes through a CSV text piece by piece: checks its rows, and copies them without what readers stumble over."""
+
+    def __init__(self, delimiter: str, quote: str, name: str) -> None:
+        self._delimiter, self._quote, self._name = delimiter, quote, name
+        self._state = np.zeros(N_STATE, dtype=np.int64)
+        self._state[[LINE, ROW_LINE]] = 1
+        self._state[[HEADER_START, HEADER_END]] = -1
+        self._beginning: list[bytes] = []
+
+    def check(self, piece: bytes) -> None:
+        """Check the rows of the next piece; what is wrong is reported at the end, except rows without an end."""
+        if b"\x00" in piece:
+            raise FileError(NO_TEXT.format(self._name))
+        if self._state[HEADER_END] < 0:
+            self._beginning.append(piece)
+        self._walk(np.frombuffer(piece, dtype=np.uint8), NOTHING)
+
+    def tidy(self, piece: bytes, before: bytes = b"") -> tuple[bytes, bytes]:
+        """Return whole rows with plain line ends, and the beginning of a row, which is the next call's `before`."""
+        out = np.empty(len(before) + len(piece) + 2, dtype=np.uint8)
+        out[: len(before)] = np.frombuffer(before, dtype=np.uint8)
+        self._state[[N_OUT, ROW_START_OUT]] = len(before), 0
+        self._walk(np.frombuffer(piece, dtype=np.uint8), out)
+        end, start = int(self._state[N_OUT]), int(self._state[ROW_START_OUT])
+        return out[:start].tobytes(), out[start:end].tobytes()
+
+    def tidy_end(self, before: bytes) -> bytes:
+        """Return the last row, which may lack its line end."""
+        return before + b"\n" if self._state[HAS_CONTENT] else b""
+
+    def _walk(self, piece: Bytes, out: Bytes) -> None:
+        walk_rows(piece, ord(self._delimiter), ord(self._quote), self._quote == '"', self._state, out)
+        if self._state[ROW_BYTES] > LONGEST_ROW:
+            raise FileError(
+                f"{self._name}: the row that begins in line {self._state[ROW_LINE]} is longer than "
+                f"{LONGEST_ROW >> 20} MB. Is a quote ({self._quote}) not closed, or is it no CSV file?"
+            )
+
+    def finish(self, encoding: str = "utf-8") -> Layout:
+        """Refuse rows of unequal length and quotes that leave open where a field ends."""
+        state, name, quote = self._state, self._name, self._quote
+        if state[PLACE] == IN_QUOTES:
+            raise FileError(
+                f"{name}: a quoted field is never closed. It may be cut off, or hold a stray quote ({quote})."
+            )
+        state[N_LONE_CR] += state[AFTER_CR]
+        if state[HAS_CONTENT] or state[AFTER_CR] or state[ROW_BYTES]:
+            self._walk(np.frombuffer(b"\n", dtype=np.uint8), NOTHING)
+        if state[HEADER_END] < 0:
+            raise FileError(EMPTY.format(name))
+        self._refuse_quotes()
+        if state[N_BAD]:
+            raise FileError(
+                f"{name}: line {state[BAD_LINE]} has {state[BAD_FIELDS]} fields, but the header has {state[N_HEADER]} "
+                f"({_counted(state[N_BAD], 'such row')} in all). Fix the file, or quote fields that hold the "
+                f"delimiter ({self._delimiter!r})."
+            )
+        if state[N_HEADER] > MOST_FIELDS:
+            raise FileError(f"{name} has more than {MOST_FIELDS} columns; is it a table with a header line?")
+        signs = Signs(self._delimiter, None if state[N_INNER] else quote)
+        header = b"".join(self._beginning)[state[HEADER_START] : state[HEADER_END]]
+        is_tidy = not (state[N_BLANK] or state[N_LONE_CR])
+        return Layout(
+            signs, _header_names(header.decode(encoding, "replace"), signs, name), int(state[N_ROWS]), is_tidy
+        )
+
+    def _refuse_quotes(self) -> None:
+        state, name, quote = self._state, self._name, self._quote
+        if state[N_OPEN]:
+            raise FileError(
+                f"{name}: line {state[OPEN_LINE]} has a quote ({quote}) that is not closed in its line "
+                f"({_counted(state[N_OPEN], 'such line')} in all). Quote fields that hold it with double quotes."
+            )
+        if state[N_STRAY] or (state[N_INNER] and state[N_QUOTED]):
+            line, count = (state[STRAY_LINE], state[N_STRAY]) if state[N_STRAY] else (state[INNER_LINE], state[N_INNER])
+            raise FileError(
+                f"{name}: line {line} has a stray quote ({quote}) inside a field ({count} in all). "
+                f"Quote the whole field, and double each quote in it ({quote}{quote})."
+            )
+
+    def is_consistent(self) -> bool:
+        """Return whether fields are quoted, and no quote stands anywhere else."""
+        state = self._state
+        return bool(state[N_QUOTED]) and not (state[N_INNER] or state[N_OPEN] or state[N_STRAY])
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _header_names(header: str, signs: Signs, name: str) -> list[str]:
+    """Return the names in the header line, as they stand there."""
+    reader = csv.reader(io.StringIO(header, newline=""), delimiter=signs.delimiter, quotechar=signs.quote or "\0")
     try:
-        if data.startswith(b"\x1f\x8b"):
-            return gzip.decompress(data)
-        if data.startswith(b"\xfd7zXZ\x00"):
-            return lzma.decompress(data)
-        if data.startswith(b"BZh"):
-            return bz2.decompress(data)
-        if data.startswith(b"\x28\xb5\x2f\xfd"):
-            return _decompress_zstandard(data)
-    except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
-        raise FileError(f"{name} is compressed, but its compressed data is damaged or cut off.") from error
-    return data
-
-
-def _decompress_zstandard(data: bytes) -> bytes:
-    plain = io.BytesIO()
-    copy_zstandard(io.BytesIO(data), plain)
-    return plain.getvalue()
-
-
-def copy_zstandard(compressed: IO[bytes], plain: IO[bytes]) -> None:
-    """Undo Zstandard frame by frame; a file may hold several."""
-    make, damaged = _zstandard()
-    frame, data, is_open = make(), b"", False
-    while data or (data := compressed.read(CHUNK)):
-        if not is_open:
-            frame, is_open = make(), True
-        try:
-            plain.write(frame.decompress(data))
-        except damaged as error:
-            raise ValueError("damaged") from error
-        data = frame.unused_data if frame.eof else b""
-        is_open = not frame.eof
-    if is_open:
-        raise ValueError("cut off")
-
-
-def _zstandard() -> tuple[Callable[[], Any], type[Exception]]:
-    """What undoes a frame, and the error that it raises."""
-    try:
-        from compression import zstd  # Python 3.14 and later
-    except ImportError:
-        try:
-            import zstandard
-        except ImportError as error:
-            raise MissingDependencyError(
-                "reading .zst files needs Python 3.14 or the package 'zstandard': pip install 'betalike[zstd]'."
-            ) from error
-        return zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError
-    return zstd.ZstdDecompressor, zstd.ZstdError
-
-
-def recognize_csv(data: bytes, name: str, delimiter: str | None = None) -> CsvText:
-    """Bring a CSV file's bytes to UTF-8 and find its delimiter and quote; refuse rows of unequal length."""
-    data = _to_utf8(data)
-    if not data.strip(b" \r\n"):
-        raise FileError(f"{name} is empty; a table needs a header line and at least one row.")
-    chosen, quote = recognize_signs(data[:SAMPLE_BYTES], name, delimiter)
-    array = np.frombuffer(data, dtype=np.uint8)
-    if check_row_lengths(array, chosen, quote, name):
-        kept = np.empty_like(array)
-        data = kept[: drop_blank_lines(array, ord(quote), kept)].tobytes()
-    return CsvText(data, chosen, quote)
+        return next(reader)
+    except csv.Error:
+        raise FileError(f"{name} has a column name that is too long. Is the first line a header line?") from None
 
 
 def recognize_signs(beginning: bytes, name: str, delimiter: str | None = None) -> tuple[str, str]:
-    """The delimiter and the quote of a CSV file, from how it begins."""
+    """Return the delimiter and the quote of a CSV file, from how it begins.
+
+    A single quote is one only if it is used in no other way; an apostrophe is not.
+    """
     if b"\x00" in beginning:
-        raise FileError(f"{name} is not a text file, nor Parquet or Arrow IPC; betalike reads CSV, Parquet, Arrow IPC.")
-    sample = beginning.decode("utf-8", errors="ignore")
-    quote = _guess_quote(sample)
-    if delimiter and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise FileError(NO_TEXT.format(name))
+    if delimiter and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in "\"'\r\n\0"):
         raise ParameterError(f"the delimiter is {delimiter!r}; it must be one character, such as ';'.")
-    return delimiter or _guess_delimiter(sample, quote), quote
-
-
-def _to_utf8(data: bytes) -> bytes:
-    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
-        if data.startswith(mark):
-            return data.decode(encoding, errors="replace").encode()
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:  # Western European text, the usual other encoding, where every byte has a meaning
-        return data.decode("cp1252", errors="replace").encode()
-    return data
-
-
-def _guess_quote(sample: str) -> str:
-    double = sample.count('"')
-    return "'" if double == 0 and any(d + "'" in sample for d in DELIMITERS) and "'" + "\n" in sample else '"'
+    sample = re.sub("\r\n?", "\n", beginning.decode("utf-8", errors="ignore"))
+    if len(beginning) >= SAMPLE_BYTES and "\n" in sample:
+        sample = sample[: sample.rindex("\n") + 1]  # it may end within a line
+    if '"' not in sample and "'\n" in sample:
+        chosen = delimiter or _guess_delimiter(sample, "'")
+        walk = RowWalk(chosen, "'", name)
+        walk.check(sample.encode())
+        if f"{chosen}'" in sample and walk.is_consistent():
+            return chosen, "'"
+    return delimiter or _guess_delimiter(sample, '"'), '"'
 
 
 def _guess_delimiter(sample: str, quote: str) -> str:
-    """The candidate that occurs equally often, and most often, in the first lines outside quotes."""
+    """Return the candidate that occurs equally often, and most often, in the first lines outside quotes."""
     outside = "".join(part for i, part in enumerate(sample.split(quote)) if i % 2 == 0)
-    lines = [line for line in outside.splitlines()[:100] if line] or [""]
-    if len(lines) > 1 and len(sample) >= SAMPLE_BYTES - 4:
-        lines = lines[:-1]  # the sample may end within a line
+    lines = [line for line in outside.split("\n")[:100] if line] or [""]
     scores = {}
     for candidate in DELIMITERS:
         counts = [line.count(candidate) for line in lines]
@@ -140,93 +188,164 @@ def _guess_delimiter(sample: str, quote: str) -> str:
     return best if scores[best][1] else ","
 
 
-def check_row_lengths(array: NDArray[np.uint8], delimiter: str, quote: str, name: str) -> int:
-    """Refuse rows of unequal length; returns how many lines are blank, which are no rows."""
-    n_fields, n_bad, line, found, n_blank = _count_ragged(array, ord(delimiter), ord(quote))
-    if found < 0:
-        raise FileError(f"{name}: a quoted field is never closed. It may be cut off, or hold a stray quote ({quote}).")
-    if n_bad:
-        raise FileError(
-            f"{name}: line {line} has {found} fields, but the header has {n_fields} ({n_bad} such "
-            f"{'row' if n_bad == 1 else 'rows'} in all). Mend the file, or quote fields that hold the delimiter "
-            f"({delimiter!r})."
-        )
-    return n_blank
+@dataclass(frozen=True)
+class CsvText:
+    """A CSV file's text as UTF-8 bytes with plain line ends, and what it was found to be."""
+
+    data: bytes
+    layout: Layout
+
+
+def recode(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Yield a text as UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    for piece in pieces:
+        yield decoder.decode(piece).encode()
+    yield decoder.decode(b"", final=True).encode()
+
+
+class Utf8Check:
+    """Whether a text that comes in pieces is UTF-8."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder(UTF_8)()
+        self.is_valid = True
+
+    def see(self, piece: bytes, is_last: bool = False) -> None:
+        """Check the next piece."""
+        if self.is_valid:
+            try:
+                self._decoder.decode(piece, final=is_last)
+            except UnicodeDecodeError:
+                self.is_valid = False
+
+
+def recognize_csv(data: bytes, name: str, delimiter: str | None = None) -> CsvText:
+    """Bring a CSV file's bytes to UTF-8 with plain line ends; refuse rows of unequal length and odd quotes."""
+    data = _to_utf8(data)
+    if not data.strip(b" \r\n"):
+        raise FileError(EMPTY.format(name))
+    signs = recognize_signs(data[:SAMPLE_BYTES], name, delimiter)
+    walk = RowWalk(*signs, name)
+    walk.check(data)
+    layout = walk.finish()
+    if not layout.is_tidy:
+        walk = RowWalk(*signs, name)
+        rows, rest = walk.tidy(data)
+        data = rows + walk.tidy_end(rest)
+    return CsvText(data, layout)
+
+
+def _to_utf8(data: bytes) -> bytes:
+    mark = next((mark for mark in MARKS if data.startswith(mark)), b"")
+    if mark:
+        return b"".join(recode([data[len(mark) :]], MARKS[mark]))
+    check = Utf8Check()
+    if not data.isascii():
+        for start in range(0, len(data), CHUNK):
+            check.see(data[start : start + CHUNK])
+        check.see(b"", is_last=True)
+    # else Western European text, the usual other encoding, where every byte has a meaning
+    return data if check.is_valid else data.decode(WESTERN, errors="replace").encode()
 
 
 @kernel
-def _count_ragged(data: NDArray[np.uint8], delimiter: int, quote: int) -> tuple[int, int, int, int, int]:
-    """Fields of the header, rows of another length, the first such row's line and fields, and blank lines.
+def walk_rows(data: Bytes, delimiter: int, quote: int, spans_lines: bool, state: NDArray[np.int64], out: Bytes) -> None:
+    """Go through the next bytes of a CSV text, from where the state says to where it then says.
 
-    The fields are -1 where a quote is left open.
+    If there is room in `out`, rows are copied to it: each line end as a newline, blank lines left out.
     """
     newline, carriage, space = 10, 13, 32
-    n_blank = 0
-    header = 0
-    fields = 1
-    line = 1
-    row_line = 1
-    n_bad = 0
-    bad_line = 0
-    bad_fields = 0
-    is_quoted = False
-    is_field_start = True
-    is_quoted_field = False
-    is_blank = True
-    for i in range(len(data) + 1):
-        byte = data[i] if i < len(data) else newline
-        if is_quoted:
-            if i == len(data):
-                return header, n_bad, bad_line, -1, n_blank
+    copies = len(out) > 0
+    place, fields, line, row_bytes = state[PLACE], state[FIELDS], state[LINE], state[ROW_BYTES]
+    has_content, after_cr, n_out = state[HAS_CONTENT] != 0, state[AFTER_CR] != 0, state[N_OUT]
+    n_before = state[N_READ]
+    n = len(data)
+    i = 0
+    while i < n and row_bytes <= LONGEST_ROW:
+        byte = data[i]
+        ends = False
+        if after_cr:
+            after_cr = False
+            ends = True
+            if byte == newline:
+                i += 1
+            else:
+                state[N_LONE_CR] += 1
+        elif place == IN_QUOTES and (spans_lines or (byte != newline and byte != carriage)):
             if byte == quote:
-                is_quoted = False
+                place = AFTER_QUOTE
             elif byte == newline:
                 line += 1
+            row_bytes += 1
+            if copies:
+                out[n_out] = byte
+                n_out += 1
+            i += 1
             continue
-        if byte == newline:
-            if not is_blank:
-                if header == 0:
-                    header = fields
-                elif fields != header:
-                    if n_bad == 0:
-                        bad_line = row_line
-                        bad_fields = fields
-                    n_bad += 1
-            elif i < len(data):
-                n_blank += 1
+        elif byte == carriage:
+            after_cr = True
+            i += 1
+            continue
+        elif byte == newline:
+            ends = True
+            i += 1
+        if ends:
+            if place == IN_QUOTES:
+                if state[N_OPEN] == 0:
+                    state[OPEN_LINE] = line
+                state[N_OPEN] += 1
+            if has_content:
+                if state[HEADER_END] < 0:
+                    state[HEADER_END] = n_before + i
+                    state[N_HEADER] = fields + 1
+                else:
+                    state[N_ROWS] += 1
+                    if fields + 1 != state[N_HEADER]:
+                        if state[N_BAD] == 0:
+                            state[BAD_LINE] = state[ROW_LINE]
+                            state[BAD_FIELDS] = fields + 1
+                        state[N_BAD] += 1
+                if copies:
+                    out[n_out] = newline
+                    n_out += 1
+            else:
+                state[N_BLANK] += 1
+                n_out = state[ROW_START_OUT]
             line += 1
-            row_line = line
-            fields = 1
-            is_field_start, is_quoted_field, is_blank = True, False, True
-        elif byte == delimiter:
+            state[ROW_LINE] = line
+            state[ROW_START_OUT] = n_out
+            fields, row_bytes, place, has_content = 0, 0, AT_START, False
+            continue
+        if state[HEADER_START] < 0 and byte != space:
+            state[HEADER_START] = n_before + i - row_bytes
+        if byte == delimiter:
             fields += 1
-            is_field_start, is_quoted_field, is_blank = True, False, False
-        elif byte == quote and (is_field_start or is_quoted_field):  # opens, or is the second of a doubled quote
-            is_quoted = True
-            is_field_start, is_quoted_field, is_blank = False, True, False
-        elif byte != carriage:
-            is_field_start = False
-            is_blank = is_blank and byte == space
-    return header, n_bad, bad_line, bad_fields, n_blank
-
-
-@kernel
-def drop_blank_lines(data: NDArray[np.uint8], quote: int, out: NDArray[np.uint8]) -> int:
-    """Copy a text without its blank lines outside quotes; how long it then is."""
-    newline, carriage, space = 10, 13, 32
-    n, line_start = 0, 0
-    is_blank, is_quoted = True, False
-    for i in range(len(data)):
-        out[n] = data[i]
-        n += 1
-        if data[i] == quote:
-            is_quoted = not is_quoted
-            is_blank = False
-        elif data[i] == newline and not is_quoted:
-            if is_blank:
-                n = line_start
-            line_start = n
-            is_blank = True
-        elif data[i] != carriage and data[i] != space:
-            is_blank = False
-    return n
+            place = AT_START
+            has_content = True
+        elif byte == quote:
+            has_content = True
+            if place == AT_START:
+                place = IN_QUOTES
+                state[N_QUOTED] += 1
+            elif place == AFTER_QUOTE:  # the second of a doubled quote
+                place = IN_QUOTES
+            else:
+                if state[N_INNER] == 0:
+                    state[INNER_LINE] = line
+                state[N_INNER] += 1
+        else:
+            if place == AFTER_QUOTE:
+                if state[N_STRAY] == 0:
+                    state[STRAY_LINE] = line
+                state[N_STRAY] += 1
+            place = IN_PLAIN
+            has_content = has_content or byte != space
+        row_bytes += 1
+        if copies:
+            out[n_out] = byte
+            n_out += 1
+        i += 1
+    state[PLACE], state[FIELDS], state[LINE], state[ROW_BYTES] = place, fields, line, row_bytes
+    state[HAS_CONTENT], state[AFTER_CR], state[N_OUT] = has_content, after_cr, n_out
+    state[N_READ] = n_before + n

@@ -11,6 +11,7 @@ import narwhals as nw
 import polars as pl
 
 from betalike.errors import BetalikeError, InputError, MissingDependencyError, SchemaError
+from betalike.reading import compiled_code_silenced, damage_refused
 from betalike.schema import check_columns
 from betalike.years import check_years
 
@@ -20,7 +21,8 @@ HUGE = (pl.Int128, pl.UInt128)
 def to_polars(frame: Any, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """The wanted columns of a frame of any supported kind."""
     if isinstance(frame, pl.LazyFrame):
-        frame = frame.collect()
+        with damage_refused("the lazy frame cannot be read; is one of its files damaged?"), compiled_code_silenced():
+            frame = frame.collect()
     if not isinstance(frame, pl.DataFrame):
         try:
             native = nw.from_native(frame)

@@ -1,0 +1,211 @@
+"""Where tables come from: regular files, folders and patterns of them, and standard input."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import signal
+import stat
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any
+
+from betalike.errors import FileError
+from betalike.scratch import private_folder, reserve
+
+STANDARD_INPUT = "-"
+KEPT_IN_MEMORY = 1 << 26  # bytes of standard input; more goes to a file without a name
+COPIED_AT_ONCE = 1 << 20
+OPENED_AT_ONCE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+OWN_FILES = Path("/proc/self/fd")  # where open files have names that only their process can use
+KINDS = {
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+    stat.S_ISSOCK: "a socket",
+}
+_from_standard_input: set[Path] = set()
+
+
+def table_files(path: str | Path) -> list[Path]:
+    """Return the files of a table by name: one, those of a folder, or those that a pattern like `part-*.csv` finds."""
+    path = Path(path)
+    try:
+        if path.is_dir():
+            files = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))]
+        elif not os.path.lexists(path) and glob.has_magic(str(path)):
+            files = [Path(file) for file in glob.glob(str(path), recursive=True) if Path(file).is_file()]
+        else:
+            return [path]
+    except (OSError, ValueError) as error:
+        raise _cannot_read(path, error) from None
+    if not files:
+        raise FileError(f"there are no files in '{shown(path)}'. Check the path.")
+    return sorted(files)
+
+
+def shown(path: str | Path) -> str:
+    """Return a path for messages: signs that cannot be printed are escaped."""
+    if path in _from_standard_input:
+        return "standard input"
+    text = str(path)
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+
+
+def shown_name(path: Path) -> str:
+    """Return the name of a file for messages."""
+    return shown(path) if path in _from_standard_input else shown(path.name)
+
+
+def open_file(path: Path) -> IO[bytes]:
+    """Open a regular file, and nothing else: a pipe could make us wait for ever, a device never end."""
+    try:
+        _refuse_other_kinds(path, os.stat(path))
+        file = os.fdopen(os.open(path, OPENED_AT_ONCE), "rb")
+    except (OSError, ValueError) as error:
+        raise _cannot_read(path, error) from None
+    try:
+        _refuse_other_kinds(path, os.fstat(file.fileno()))
+    except FileError:
+        file.close()
+        raise
+    return file
+
+
+def read_beginning(path: Path, n_bytes: int) -> bytes:
+    """Return how a file begins."""
+    with open_file(path) as file:
+        try:
+            return file.read(n_bytes)
+        except OSError as error:
+            raise _cannot_read(path, error) from None
+
+
+def stamp_of(paths: Sequence[Path]) -> list[tuple[int, ...]]:
+    """Return what changes when one of some files does."""
+    try:
+        found = [os.stat(path) for path in paths]
+    except OSError as error:
+        raise FileError(f"the table cannot be read any more: {error.strerror}.") from None
+    return [(each.st_dev, each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
+
+
+def check_unchanged(paths: Sequence[Path], stamp: list[tuple[int, ...]]) -> None:
+    """Refuse files that changed since they were read first."""
+    if stamp_of(paths) != stamp:
+        raise FileError("the table changed while it was read. Publish a copy that nobody writes to.")
+
+
+def _refuse_other_kinds(path: Path, found: os.stat_result) -> None:
+    mode = found.st_mode
+    if stat.S_ISREG(mode):
+        return
+    if stat.S_ISDIR(mode):
+        raise FileError(f"'{shown(path)}' is a folder; name a file (CSV, Parquet or Arrow IPC).")
+    kind = next((kind for is_kind, kind in KINDS.items() if is_kind(mode)), "something else")
+    raise FileError(
+        f"'{shown(path)}' is {kind}, not a regular file, which betalike needs to read more than once. "
+        "Name a file, or - for standard input."
+    )
+
+
+def _cannot_read(path: Path, error: OSError | ValueError) -> FileError:
+    if isinstance(error, FileNotFoundError):
+        return FileError(f"there is no file '{shown(path)}'. Check the path.")
+    reason = error.strerror if isinstance(error, OSError) else "its name cannot be the name of a file"
+    return FileError(f"'{shown(path)}' cannot be read: {reason}.")
+
+
+def is_standard_input(table: Any) -> bool:
+    """Return whether a table is standard input, as given or as it was kept."""
+    return isinstance(table, str | Path) and (str(table) == STANDARD_INPUT or table in _from_standard_input)
+
+
+@contextlib.contextmanager
+def standard_input() -> Iterator[Path]:
+    """Keep standard input where it can be read several times, and give the path of that; it is gone afterwards.
+
+    It stays in memory while it is small. Else it goes to a file without a name, which nobody else can open and which is
+    gone as soon as this process is, however it ends.
+    """
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise FileError("there is no standard input to read a table from.")
+    if stream.isatty():
+        raise FileError("standard input is a terminal, not a table. Give it one, such as: betalike ... - < table.csv")
+    with contextlib.ExitStack() as stack:
+        with interruptible():
+            try:
+                path = _keep(stream, stack)
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or "it is closed"
+                raise FileError(f"standard input cannot be read: {reason}.") from None
+        _from_standard_input.add(path)
+        stack.callback(_from_standard_input.discard, path)
+        yield path
+
+
+def _keep(stream: IO[bytes], stack: contextlib.ExitStack) -> Path:
+    if not OWN_FILES.is_dir():
+        folder = stack.enter_context(private_folder(Path(tempfile.gettempdir())))
+        path = reserve(folder / "table")
+        with path.open("wb") as file:
+            _copy(stream, file, None)
+        return path
+    if hasattr(os, "memfd_create"):
+        kept: IO[bytes] = stack.enter_context(os.fdopen(os.memfd_create("betalike"), "w+b"))
+        is_whole = _copy(stream, kept, KEPT_IN_MEMORY)
+        kept.flush()
+        if is_whole:
+            return OWN_FILES / str(kept.fileno())
+        kept.seek(0)
+        larger = _nameless(stack)
+        _copy(kept, larger, None)
+        kept.truncate(0)
+    else:
+        larger = _nameless(stack)
+    _copy(stream, larger, None)
+    larger.flush()
+    return OWN_FILES / str(larger.fileno())
+
+
+def _nameless(stack: contextlib.ExitStack) -> IO[bytes]:
+    return stack.enter_context(tempfile.TemporaryFile())
+
+
+def _copy(source: IO[bytes], target: IO[bytes], most: int | None) -> bool:
+    """Copy until the end, or until enough; whether the end was reached."""
+    n_copied = 0
+    while most is None or n_copied <= most:
+        piece = source.read(COPIED_AT_ONCE)
+        if not piece:
+            return True
+        target.write(piece)
+        n_copied += len(piece)
+    return False
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let a signal end the reading of a table at once: nothing was written yet that it could leave behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handled = {number: handler for number, handler in before.items() if callable(handler)}
+    for number in handled:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)

@@ -1,0 +1,75 @@
+"""Reading files that may be damaged: what a reader raises becomes a FileError, and nothing it prints is shown."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+
+import polars as pl
+
+from betalike.errors import FileError
+
+NOT_TO_ITS_END = "the table cannot be read to its end; it is damaged or cut off, or it changed meanwhile."
+
+
+@contextlib.contextmanager
+def damage_refused(message: str) -> Iterator[None]:
+    """Raise a FileError with this message where a file cannot be read.
+
+    The reader's own words may hold cells of the table. A damaged file can make it panic, which no Exception stands for.
+    """
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError):
+        raise FileError(message) from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise FileError(message) from None
+
+
+def check_read_whole(n_seen: int, n_rows: int | None) -> None:
+    """Refuse a pass over a table that ended early: Polars ends it without a word where its reader panics."""
+    if n_rows is not None and n_seen != n_rows:
+        raise FileError(NOT_TO_ITS_END)
+
+
+class _Silence:
+    """Sends what compiled code prints to standard error nowhere, as long as anybody reads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_readers = 0
+        self._kept: int | None = None
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            self._n_readers += 1
+            if self._n_readers == 1:
+                self._begin()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_readers -= 1
+                if self._n_readers == 0:
+                    self._end()
+
+    def _begin(self) -> None:
+        with contextlib.suppress(OSError):  # there is no standard error to keep quiet
+            self._kept = os.dup(2)
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, 2)
+            os.close(nowhere)
+
+    def _end(self) -> None:
+        if self._kept is not None:
+            os.dup2(self._kept, 2)
+            os.close(self._kept)
+            self._kept = None
+
+
+compiled_code_silenced = _Silence()

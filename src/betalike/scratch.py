@@ -1,0 +1,58 @@
+"""Private scratch folders: nobody else can read them, and the next run removes those whose process is gone."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+MARK = ".betalike-scratch"
+
+
+@contextlib.contextmanager
+def private_folder(home: Path) -> Iterator[Path]:
+    """Make a folder for scratch files that only this user can open, and remove it at the end."""
+    for entry in list(home.glob(f"{MARK}-*")):
+        if is_left_behind(entry.name, re.escape(MARK)):
+            shutil.rmtree(entry, ignore_errors=True)
+    folder = home / f"{MARK}-{own_mark()}"
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def reserve(path: Path) -> Path:
+    """Create an empty file that only this user can read, for a writer that opens files by their name."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    return path
+
+
+def own_mark() -> str:
+    """Return the end of a name that says which machine and process a folder belongs to."""
+    return f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def is_left_behind(name: str, beginning: str) -> bool:
+    """Return whether a folder belongs to a process of this machine that is gone; `beginning` is a pattern."""
+    match = re.fullmatch(rf"{beginning}-{_host()}-(\d+)-[0-9a-f]{{8}}", name)
+    if not match:
+        return False
+    try:
+        os.kill(int(match.group(1)), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:  # it belongs to someone else
+        return False
+    return False
+
+
+def _host() -> str:
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]

@@ -1,0 +1,285 @@
+"""Tables from standard input, pipes and devices; damaged, compressed and headless ones, in every engine and command."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+from workbench import CANARY, COLUMNS, Desk, Outcome, assert_refused, command_line, files_under, people, run, to_csv
+
+import betalike
+from betalike.cli.app import app
+from betalike.engine_choice import EngineName, choose_engine
+from betalike.engines import scattering
+from betalike.engines.outofcore import OutOfCoreEngine
+from betalike.errors import FileError
+
+GOOD = to_csv(people())
+ENGINES = ["memory", "outofcore"]
+each_engine = pytest.mark.parametrize("engine", ENGINES)
+
+
+def frame() -> pl.DataFrame:
+    return pl.DataFrame(people(), schema=COLUMNS, orient="row").cast({"age": pl.Int64})
+
+
+def bytes_of(write: Callable[..., object]) -> bytes:
+    buffer = io.BytesIO()
+    write(buffer)
+    return buffer.getvalue()
+
+
+def run_with(given: bytes, *words: object) -> Outcome:
+    """Run a command that gets these bytes as its standard input."""
+    result = CliRunner().invoke(app, [str(word) for word in words], input=given)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Outcome(result.exit_code, result.stdout, result.stderr)
+
+
+FORMS = {
+    "csv": GOOD,
+    "gz": gzip.compress(GOOD),
+    "parquet": bytes_of(frame().write_parquet),
+    "arrow": bytes_of(frame().write_ipc),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("form", FORMS)
+def test_a_table_comes_from_standard_input(desk: Desk, form: str, engine: str) -> None:
+    published = run_with(FORMS[form], *desk.words(Path("-"), engine=engine))
+    assert published.status == 0, published.text
+    assert len(desk.published()) == len(people())
+    assert set(files_under(desk.folder)) == {"out", "out/published.csv", "out/certificate.json"}
+    verified = run_with(FORMS[form], "verify", desk.out, "--original", "-")
+    assert verified.status == 0, verified.text
+
+
+def test_every_command_takes_standard_input(desk: Desk) -> None:
+    described = run_with(GOOD, "describe", "-")
+    assert described.status == 0
+    assert '[columns."age"]' in described.stdout
+    assert "table =" not in described.stdout
+    desk.publish()
+    columns = ["--qi", "age,gender,city", "--sensitive", "disease"]
+    audited = run_with((desk.out / "published.csv").read_bytes(), "audit", "-", *columns)
+    assert audited.status == 0, audited.text
+    twice = run_with(GOOD, "audit", "-", "--original", "-", *columns)
+    assert_refused(twice, "standard input")
+
+
+def test_much_of_standard_input_goes_to_a_file_without_a_name(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("betalike.io.sources.KEPT_IN_MEMORY", 100)
+    monkeypatch.setattr("betalike.io.sources.COPIED_AT_ONCE", 1000)
+    published = run_with(GOOD, *desk.words(Path("-")))
+    assert published.status == 0, published.text
+    assert len(desk.published()) == len(people())
+
+
+def test_empty_standard_input(desk: Desk) -> None:
+    assert_refused(run_with(b"", *desk.words(Path("-"))), "standard input is empty")
+    assert not desk.out.exists()
+
+
+def test_a_signal_ends_the_wait_for_standard_input(desk: Desk) -> None:
+    words = command_line(*desk.words(Path("-")))
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(GOOD)
+        process.stdin.flush()
+        time.sleep(3)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 130
+    assert files_under(desk.folder) == {}
+
+
+@each_engine
+def test_a_pipe_is_refused_at_once(desk: Desk, engine: str) -> None:
+    pipe = desk.folder / "pipe"
+    os.mkfifo(pipe)
+    signal.alarm(60)  # else it would wait for ever
+    refused = desk.publish(table=pipe, engine=engine)
+    signal.alarm(0)
+    assert_refused(refused, "pipe", "standard input")
+
+
+@each_engine
+@pytest.mark.parametrize("device", ["/dev/full", "/dev/zero"])
+def test_devices_are_refused(desk: Desk, device: str, engine: str) -> None:
+    assert_refused(desk.publish(table=Path(device), engine=engine), "is a device")
+
+
+FOOTER = len(FORMS["parquet"]) - 8 - int.from_bytes(FORMS["parquet"][-8:-4], "little")
+
+
+def overwritten(data: bytes, start: int, end: int) -> bytes:
+    return data[:start] + b"\xff" * (end - start) + data[end:]
+
+
+DAMAGES = {
+    "parquet cut": FORMS["parquet"][:-200],
+    "parquet footer": overwritten(FORMS["parquet"], FOOTER, FOOTER + 40),
+    "parquet data": overwritten(FORMS["parquet"], 4, FOOTER),
+    "arrow cut": FORMS["arrow"][:-200],
+    "arrow data": overwritten(FORMS["arrow"], 300, 500),
+    "gz cut": FORMS["gz"][:-30],
+    "gz data": FORMS["gz"][:300] + bytes([0, 255]) + FORMS["gz"][302:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_every_command_refuses_damaged_tables(desk: Desk, capfd: pytest.CaptureFixture[str], damage: str) -> None:
+    desk.publish()
+    table = desk.write("t", DAMAGES[damage])
+    columns = ["--qi", "age,gender,city", "--sensitive", "disease"]
+    new = ["--beta", 2, "--out", desk.folder / "new"]
+    before = files_under(desk.folder)
+    for words in (
+        ["publish", table, *columns, *new, "--engine", "memory"],
+        ["publish", table, *columns, *new, "--engine", "outofcore"],
+        ["publish", table, *columns, *new],
+        ["publish", table, *columns, *new, "--keep", "name", "--engine", "outofcore"],
+        ["describe", table],
+        ["audit", table, *columns],
+        ["verify", desk.out, "--original", table],
+    ):
+        assert_refused(run(*words))
+        assert files_under(desk.folder) == before
+    assert "panicked" not in capfd.readouterr().err
+
+
+@each_engine
+def test_a_file_of_carriage_returns_is_read(desk: Desk, engine: str) -> None:
+    table = desk.write("t.csv", GOOD.replace(b"\n", b"\r"))
+    assert desk.publish(table=table, engine=engine).status == 0
+    assert len(desk.published()) == len(people())
+
+
+@each_engine
+def test_nobody_is_shown_as_names(desk: Desk, engine: str) -> None:
+    first = [f"{CANARY} Smith", "37", "f", "Ulm", "disease"]  # one of the wanted names is a cell
+    table = desk.write("t.csv", to_csv([first, *people()], header=None))
+    refused = desk.publish(table=table, engine=engine)
+    assert_refused(refused, "header line", "5 columns")
+    assert "37" not in refused.text
+    assert_refused(run("describe", table), "header line")
+
+
+@each_engine
+def test_doubled_names_are_refused_in_every_engine(desk: Desk, engine: str) -> None:
+    table = desk.write("t.csv", GOOD.replace(b"name,age", b"age,age", 1))
+    assert_refused(desk.publish(table=table, engine=engine), "more than one column", "'age'")
+
+
+@each_engine
+def test_a_guessed_quote_swallows_no_row(desk: Desk, engine: str) -> None:
+    rows = [list(row) for row in people()]
+    rows[3][3], rows[4][4] = "'Ulm", "flu'"
+    table = desk.write("t.csv", to_csv(rows))
+    assert desk.publish(table=table, engine=engine).status == 0
+    assert len(desk.published()) == len(rows)
+    assert sum(row["disease"] == "flu'" for row in desk.published()) == 1
+
+
+def test_compressed_tables_are_judged_by_their_text(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 8_000_000))
+    assert path.stat().st_size < 1 << 20
+    assert choose_engine(path, "auto", "256MB", 2).name is EngineName.OUTOFCORE
+    assert choose_engine(path, "auto", "4GB", 2).name is EngineName.MEMORY
+
+
+@pytest.mark.parametrize("form", ["gz", "western", "parquet"])
+def test_no_copy_of_the_table_is_on_disk_meanwhile(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    content = GOOD.replace(b"Ulm", "Köln".encode("cp1252")) if form == "western" else FORMS[form]
+    table = desk.write("people", content)
+    monkeypatch.setenv("TMPDIR", str(desk.folder))
+    seen: list[str] = []
+    count = OutOfCoreEngine.count_cells
+
+    def watched(engine: OutOfCoreEngine) -> object:
+        counted = count(engine)
+        seen.extend(files_under(desk.folder))
+        return counted
+
+    monkeypatch.setattr(OutOfCoreEngine, "count_cells", watched)
+    assert desk.publish(table=table, engine="outofcore").status == 0
+    shown = {name.split("/")[0] for name in seen}
+    assert seen
+    assert not any(CANARY in Path(desk.folder, name).read_text() for name in shown - {"people"} if "." not in name)
+    assert all(name in ("people", "out") or name.startswith(".out.betalike-") for name in shown)
+
+
+def test_scratch_files_are_private(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes: list[tuple[int, ...]] = []
+    take = scattering.Buckets.take
+
+    def watched(buckets: scattering.Buckets) -> object:
+        if buckets._waiting:
+            buckets._write()
+        found = list(buckets._folder.iterdir())
+        modes.extend(tuple(stat.S_IMODE(each.stat().st_mode) for each in (path, path.parent)) for path in found)
+        return take(buckets)
+
+    monkeypatch.setattr(scattering.Buckets, "take", watched)
+    monkeypatch.setattr("betalike.engines.outofcore.PART_AT_ONCE", 1 << 20)
+    assert desk.publish(table=desk.table(), engine="outofcore", keep="name", memory="256MB").status == 0
+    assert modes
+    assert set(modes) == {(0o600, 0o700)}
+
+
+def test_what_a_killed_process_left_is_removed_whatever_it_published(desk: Desk) -> None:
+    desk.publish()
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    from betalike.scratch import own_mark
+
+    left = desk.folder / f".other.betalike-{own_mark().replace(str(os.getpid()), str(gone.pid))}"
+    left.mkdir()
+    (left / "published.csv").write_text(CANARY)
+    assert desk.publish("--force").status == 0
+    assert not left.exists()
+
+
+def test_a_table_that_changes_meanwhile_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = desk.table()
+    count = OutOfCoreEngine._batches
+
+    def changed(engine: OutOfCoreEngine, names: list[str]) -> object:
+        for batch in count(engine, names):
+            os.utime(table, ns=(1, 1))
+            yield batch
+
+    monkeypatch.setattr(OutOfCoreEngine, "_batches", changed)
+    assert_refused(desk.publish(table=table, engine="outofcore"), "changed while it was read")
+    assert not desk.out.exists()
+
+
+def test_a_lazy_frame_of_a_damaged_file_is_refused(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
+    table = desk.write("t", DAMAGES["parquet data"])
+    for engine in ENGINES:
+        with pytest.raises(FileError):
+            betalike.publish(
+                pl.scan_parquet(table),
+                quasi_identifiers=["age"],
+                sensitive="disease",
+                beta=2,
+                out=desk.out,
+                engine=engine,
+            )
+    assert "panicked" not in capfd.readouterr().err
