@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
@@ -35,6 +35,12 @@ class Assignment:
     plan: Plan
     order: Ids
     ec: Ids
+
+
+def write_csv(rows: pl.DataFrame, place: Path | IO[bytes], include_header: bool = True) -> None:
+    """Write rows as CSV; a missing value that is a row by itself is quoted, for many readers skip blank lines."""
+    missing = '""' if rows.width == 1 else ""
+    rows.with_columns(TIMES_AS_TEXT).write_csv(place, include_header=include_header, null_value=missing)
 
 
 class MemoryEngine:
@@ -159,7 +165,7 @@ class MemoryEngine:
             if form is Format.PARQUET:
                 release.write_parquet(path)
             else:
-                release.with_columns(TIMES_AS_TEXT).write_csv(path)
+                write_csv(release, path)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise cannot_write(path, error) from error
 
