@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
@@ -37,6 +37,12 @@ class Assignment:
     plan: Plan
     order: Ids
     ec: Ids
+
+
+def write_csv(rows: pl.DataFrame, place: Path | IO[bytes], include_header: bool = True) -> None:
+    """Write rows as CSV; a missing value that is a row by itself is quoted, for many readers skip blank lines."""
+    missing = '""' if rows.width == 1 else ""
+    rows.with_columns(TIMES_AS_TEXT).write_csv(place, include_header=include_header, null_value=missing)
 
 
 class MemoryEngine:
@@ -162,7 +168,7 @@ class MemoryEngine:
                 release.write_parquet(path)
             else:
                 check_csv_types(release.schema)
-                release.with_columns(TIMES_AS_TEXT).write_csv(path)
+                write_csv(release, path)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise cannot_write(path, error) from error
 

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from betalike.engines.exact_rows import as_plain_text, check_csv_types, has_no_text, is_plain_number
-from betalike.engines.memory import TIMES_AS_TEXT, cannot_write
+from betalike.engines.memory import cannot_write, write_csv
 from betalike.errors import GuaranteeError
 from betalike.publication import Format
 
@@ -95,7 +95,7 @@ def _parts(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 def _write_csv(batches: Iterator[pl.DataFrame], path: Path) -> None:
     with path.open("wb") as file:
         for number, batch in enumerate(batches):
-            batch.with_columns(TIMES_AS_TEXT).write_csv(file, include_header=number == 0)
+            write_csv(batch, file, include_header=number == 0)
 
 
 def rows_of_files(path: Path, n_rows: int) -> dict[str, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -50,7 +49,7 @@ def to_polars(frame: Any, columns: Sequence[str] | None = None) -> pl.DataFrame:
 
 def _without_intervals(frame: Any) -> Any:
     """A pandas frame with intervals (as `pd.cut` makes them) and periods as text, which is how people read them."""
-    pd: Any = importlib.import_module("pandas")
+    import pandas as pd
 
     texts = {}
     for name, dtype in frame.dtypes.items():
@@ -98,7 +97,7 @@ def _narrow(column: pl.Series) -> pl.Series:
 
 def _like_pandas(frame: pl.DataFrame, original: Any) -> Any:
     """A pandas frame; whole numbers with missing values keep all digits, which pandas' usual floats would not."""
-    pd: Any = importlib.import_module("pandas")
+    import pandas as pd
 
     made = frame.to_pandas()
     for name, dtype in frame.schema.items():
