@@ -199,7 +199,8 @@ def _make_staging(folder: Path) -> tuple[Path, int]:
 
     Nobody else may enter it before it is moved, when it gets the mode that is returned too.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    for parent in reversed([parent for parent in folder.parents if not parent.exists()]):
+        parent.mkdir(exist_ok=True)  # one by one: with all at once, Python's stack ends some hundred folders deep
     is_inside = folder.is_dir() and (
         os.path.ismount(folder)
         or Path.cwd().is_relative_to(folder)  # anyone who stands in it would stand in a folder that is gone

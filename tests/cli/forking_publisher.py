@@ -34,8 +34,8 @@ class ForkingPublisher:
         """Start a process and return its id.
 
         With `number`, `step` and `folder` it gets a signal before a step of Python's there; with `fault`, that fault of
-        `Overseer` at a call of the system. `environment` changes variables, `settings` constants of modules, `user` the user, `cwd` the
-        current folder.
+        `Overseer` at a call of the system. `environment` changes variables, `settings` constants of modules, `user` the
+        user and `cwd` the current folder.
         """
         request = {"words": [str(word) for word in words], "errors": str(errors or os.devnull), **more}
         return int(self._ask(json.dumps(request)))

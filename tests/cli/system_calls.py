@@ -13,7 +13,6 @@ import fcntl
 import os
 import platform
 import select
-import signal
 import socket
 import struct
 import subprocess
@@ -59,7 +58,8 @@ REMOVALS = frozenset({"unlink", "unlinkat", "rmdir"})
 TAKES_SPACE = frozenset(CALLS) - READS - REMOVALS - {"chmod", "fchmod", "fchmodat"}
 MACHINE = {"x86_64": 0, "aarch64": 1}.get(platform.machine())
 SECCOMP = (317, 277)
-LISTEN, CONTINUE, NO_NEW_PRIVILEGES = 8, 1, 38
+# Once a call is announced only a kill ends its wait (Linux 5.19): any other signal is handled when it is done.
+LISTEN, ONLY_KILLED, CONTINUE, NO_NEW_PRIVILEGES = 8, 32, 1, 38
 NOTIFICATION, ANSWER = "QIIiIQ6Q", "QqiI"
 RECEIVE, SEND = 0xC0502100, 0xC0182101
 
@@ -114,13 +114,13 @@ def _listen(held: dict[int, str]) -> int:
     program += [_Instruction(jump, len(held) - i, 0, number) for i, number in enumerate(held)]
     program += [_Instruction(end, 0, 0, 0x7FFF0000), _Instruction(end, 0, 0, 0x7FC00000)]  # let go; announce
     array = (_Instruction * len(program))(*program)
-    return int(library.syscall(SECCOMP[MACHINE], 1, LISTEN, ctypes.byref(_Filter(len(program), array))))
+    return int(library.syscall(SECCOMP[MACHINE], 1, LISTEN | ONLY_KILLED, ctypes.byref(_Filter(len(program), array))))
 
 
 class Overseer:
     """Counts the steps of a process in a folder, and lets its fault strike at one of them.
 
-    A fault has a `folder` and a `step`, and one of: `signal`, sent before that step for SIGKILL, else while it goes on;
+    A fault has a `folder` and a `step`, and one of: `signal`, sent before that step, which all but SIGKILL let finish;
     `error`, a number that this call fails with; `command`, run before the step. With `always` it strikes at every later
     step too. `only` restricts steps to some calls.
     """
@@ -155,7 +155,7 @@ class Overseer:
                 sent, failure = self.fault.get("signal", 0), self.fault.get("error", 0)
                 if "command" in self.fault:
                     subprocess.run(self.fault["command"], check=True)
-        if sent == signal.SIGKILL:
+        if sent:
             os.kill(self.process, sent)
         answer = bytearray(struct.pack(ANSWER, cookie, 0, -failure, 0 if failure else CONTINUE))
         try:
@@ -163,8 +163,6 @@ class Overseer:
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.EINPROGRESS):
                 raise
-        if sent and sent != signal.SIGKILL:  # only now: before, the call would fail instead of being finished
-            os.kill(self.process, sent)
 
     def _is_step(self, thread: int, name: str, arguments: list[int]) -> bool:
         if name not in self._only:

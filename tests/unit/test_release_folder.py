@@ -82,6 +82,54 @@ def test_a_failure_leaves_what_was_there(home: Path, error: type[BaseException],
         assert content(out) == FILES
 
 
+def test_a_thousand_new_parents_are_made_and_removed_again(home: Path) -> None:
+    def fail() -> None:
+        with staged(home / ("y/" * 1000)) as staging:
+            (staging / "published.csv").write_text("half")
+            raise ValueError
+
+    with pytest.raises(ValueError, match="^$"):
+        fail()
+    assert os.listdir(home) == []
+
+
+def test_a_staging_folder_is_private_and_a_release_is_not(home: Path) -> None:
+    (home / "another").mkdir()
+    for _ in range(2):
+        with staged(home / "out") as staging:
+            assert staging.stat().st_mode & 0o777 == 0o700
+            (staging / "certificate.json").write_text("{}")
+        assert (home / "out").stat().st_mode == (home / "another").stat().st_mode
+
+
+def test_the_last_check_is_made_before_anything_is_moved(home: Path) -> None:
+    stage(home / "out", {"certificate.json": "older"})
+
+    def refuse() -> None:
+        raise FileError("no")
+
+    def try_it() -> None:
+        with staged(home / "out", refuse) as staging:
+            (staging / "certificate.json").write_text("newer")
+
+    with pytest.raises(FileError, match="no"):
+        try_it()
+    assert content(home / "out") == {"certificate.json": "older"}
+    assert os.listdir(home) == ["out"]
+
+
+def test_nobody_waits_for_ever_for_a_locked_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(release_folder, "MOST_SECONDS_ALONE", 0.1)
+    lock = os.open(home, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stage(home / "out")
+    finally:
+        os.close(lock)
+    assert content(home / "out") == FILES
+
+
 def test_folders_of_killed_processes_are_removed_and_others_not(home: Path) -> None:
     with staged(home / "out") as staging:
         name = staging.name

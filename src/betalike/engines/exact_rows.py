@@ -32,14 +32,16 @@ class Written:
 def open_written(release: pl.DataFrame, path: Path | None, form: Format, as_text: Collection[str]) -> Written:
     """What was written, in the types of the release where CSV can tell them; the release itself if no file is."""
     if path is not None and form is Format.PARQUET:
-        height = pl.scan_parquet(path).select(pl.len()).collect().item()
-        return Written(list(pl.read_parquet_schema(path)), height, lambda name: _read_column(path, name))
+        height = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
+        return Written(
+            pl.scan_parquet(path, glob=False).collect_schema().names(), height, lambda name: _read_column(path, name)
+        )
     if path is not None:
         types: dict[str, Any] = {
             name: dtype if is_plain_number(dtype) and name not in as_text else pl.String
             for name, dtype in release.schema.items()
         }
-        release = pl.read_csv(path, schema_overrides=types)
+        release = pl.read_csv(path, schema_overrides=types, glob=False)
     return Written(release.columns, release.height, release.get_column)
 
 
@@ -62,7 +64,7 @@ def count_moves(values: Ids, published: pl.Series, labels: Sequence[str]) -> tup
 
 
 def _read_column(path: Path, name: str) -> pl.Series:
-    return pl.read_parquet(path, columns=[name]).to_series().rechunk()
+    return pl.read_parquet(path, columns=[name], glob=False).to_series().rechunk()
 
 
 def has_no_text(dtype: pl.DataType) -> bool:

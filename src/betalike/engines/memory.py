@@ -248,8 +248,9 @@ def label_values(values: pl.Series) -> list[str]:
 def read_release(path: Path, form: Format, columns: Sequence[str]) -> pl.DataFrame:
     """Read columns of a release as text, repeated texts once."""
     if form is Format.PARQUET:
-        return pl.scan_parquet(path).select(_as_repeated_text(columns)).collect(engine="streaming")
-    return pl.read_csv(path, columns=list(columns), schema_overrides=dict.fromkeys(columns, pl.Categorical))
+        return pl.scan_parquet(path, glob=False).select(_as_repeated_text(columns)).collect(engine="streaming")
+    types = dict.fromkeys(columns, pl.Categorical)
+    return pl.read_csv(path, columns=list(columns), schema_overrides=types, glob=False)
 
 
 def _as_repeated_text(columns: Sequence[str]) -> list[pl.Expr]:

@@ -49,7 +49,7 @@ class Buckets:
             self._write()
         for paths in self._files:
             if paths:
-                together = pl.concat([pl.read_ipc(path) for path in paths])
+                together = pl.concat([pl.scan_ipc(path, glob=False).collect() for path in paths])
                 for path in paths:
                     path.unlink()
                 yield together

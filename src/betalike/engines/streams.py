@@ -102,13 +102,18 @@ def rows_of_files(path: Path, n_rows: int) -> dict[str, int]:
     """The files of a release of so many rows, and how many rows each has."""
     if not path.is_dir():
         return {path.name: n_rows}
-    counted = {file.name: pl.scan_parquet(file).select(pl.len()).collect().item() for file in sorted(path.iterdir())}
+    counted = {
+        file.name: pl.scan_parquet(file, glob=False).select(pl.len()).collect().item()
+        for file in sorted(path.iterdir())
+    }
     return {f"{path.name}/{name}": int(rows) for name, rows in counted.items()}
 
 
 def scan_release(path: Path, form: Format) -> pl.LazyFrame:
     """A written release as a lazy frame; what CSV cannot tell is text."""
-    return pl.scan_parquet(path) if form is Format.PARQUET else pl.scan_csv(path, infer_schema=False)
+    if form is Format.PARQUET:
+        return pl.scan_parquet(path, glob=False)  # a folder may be named like a pattern
+    return pl.scan_csv(path, infer_schema=False, glob=False)
 
 
 def written_names(path: Path, form: Format) -> list[str]:
@@ -126,7 +131,7 @@ def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int =
     """
     try:
         if form is Format.PARQUET:
-            table = pl.scan_parquet(path).select(list(types))
+            table = pl.scan_parquet(path, glob=False).select(list(types))
             found = table.collect_schema()
             table = table.select(
                 pl.col(name) if dtype != pl.String or _is_told_apart(found[name]) else pl.col(name).cast(dtype)
@@ -134,7 +139,7 @@ def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int =
             )
         else:
             known = {name: dtype if is_plain_number(dtype) else pl.String for name, dtype in types.items()}
-            table = pl.scan_csv(path, schema_overrides=known).select(list(types))
+            table = pl.scan_csv(path, schema_overrides=known, glob=False).select(list(types))
         yield from table.collect_batches(chunk_size=rows, maintain_order=True)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise GuaranteeError(UNREADABLE) from error
