@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from betalike.axis import Axis
 from betalike.certificate import Certificate, protected_columns, published_name, rows_told
 from betalike.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
-from betalike.engines.coding import code_sensitive, comparable
+from betalike.engines.coding import code_sensitive, comparable, value_texts
 from betalike.engines.joint import join_columns, joint_axis
 from betalike.engines.streams import BATCH_ROWS, fingerprint, scan_release
 from betalike.errors import SchemaError
@@ -146,7 +146,7 @@ def look_at(
     for batch in batches:
         rows += batch.height
         if has_values:
-            texts = sensitive_column(batch, certificate).cast(pl.String).fill_null("")
+            texts = value_texts(sensitive_column(batch, certificate))
             values.update(dict(texts.value_counts().iter_rows()))
         try:
             alike = [comparable(batch[name], kind).rename(name) for name, kind in kinds.items()]
