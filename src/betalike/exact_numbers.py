@@ -78,7 +78,7 @@ def parse_values(texts: Sequence[str], kind: Kind) -> Numbers:
     if kind is Kind.DECIMAL:
         return as_numbers([_parse_decimal(text) for text in texts])
     if kind is Kind.DATE:
-        return as_numbers([(_read_moment(text) - EPOCH) // DAY for text in texts])
+        return as_numbers([_since_1970(text) // DAY for text in texts])
     return as_numbers([_parse_moment(text) for text in texts])
 
 
@@ -107,18 +107,18 @@ def _parse_decimal(text: str) -> Decimal:
     return number
 
 
+def _since_1970(text: str) -> datetime.timedelta:
+    moment = datetime.datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        raise ValueError("a time zone, where the time on the wall is published")
+    return moment - EPOCH
+
+
 _NANOSECONDS = re.compile(r"(.*\.\d{6})(\d{3})")
 
 
 def _parse_moment(text: str) -> Number:
     """Return microseconds since 1970; Python itself reads no more than six digits of a second."""
     finer = _NANOSECONDS.fullmatch(text)
-    whole = (_read_moment(finer[1] if finer else text) - EPOCH) // MICROSECOND
+    whole = _since_1970(finer[1] if finer else text) // MICROSECOND
     return whole + Decimal(finer[2]) / THOUSAND if finer and int(finer[2]) else whole
-
-
-def _read_moment(text: str) -> datetime.datetime:
-    moment = datetime.datetime.fromisoformat(text)
-    if moment.tzinfo is not None:
-        raise ValueError("a moment with a time zone is never published")
-    return moment

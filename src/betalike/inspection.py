@@ -26,7 +26,7 @@ from betalike.certificate import (
 )
 from betalike.certification import summary_of
 from betalike.distances import Ground
-from betalike.engines.coding import code_sensitive
+from betalike.engines.coding import code_sensitive, value_texts
 from betalike.engines.combinations import count_combinations
 from betalike.engines.joint import counts_of_part, join_columns
 from betalike.engines.memory import label_values, recount, recount_distinct
@@ -142,7 +142,7 @@ class Checked:
 
 def prior_from_column(column: pl.Series) -> tuple[str, Prior]:
     """How often each sensitive value occurs in the original table."""
-    texts = column.cast(pl.String).fill_null("")
+    texts = value_texts(column)
     return "original", dict(texts.value_counts().iter_rows())
 
 
@@ -198,7 +198,7 @@ def audit_frame(
         prior = ("published", prior_from_column(frame[sensitive.name])[1])
         warnings.append("the prior was taken from the published table itself; give the original or its certificate.")
     source, counts = prior
-    texts = frame[sensitive.name].cast(pl.String).fill_null("")
+    texts = value_texts(frame[sensitive.name])
     everything = pl.Series(sensitive.name, [*counts, *(set(texts.unique()) - set(counts))], dtype=pl.String)
     axis, _, values = code_sensitive(everything, sensitive, missing_is_value=True)
     labels = label_values(values)

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from betalike.certificate import Certificate, protected_columns
-from betalike.engines.coding import comparable
+from betalike.engines.coding import comparable, value_texts
 from betalike.engines.combinations import Combinations, add_up, count_combinations, count_each
 from betalike.engines.exact_rows import as_plain_text
 from betalike.engines.joint import join_columns
@@ -168,7 +168,7 @@ def _by_text(rows: Combinations, place: int) -> dict[str, int]:
     """Return how many rows have each value of a column, as text; a missing one is the empty text."""
     values, counts = _distinct(rows, place)
     found: dict[str, int] = {}
-    for text, count in zip(values.cast(pl.String).fill_null("").to_list(), counts.tolist(), strict=True):
+    for text, count in zip(value_texts(values).to_list(), counts.tolist(), strict=True):
         if count:
             found[text] = found.get(text, 0) + count
     return found

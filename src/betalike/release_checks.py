@@ -15,7 +15,7 @@ from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.certificate import Certificate, protected_columns
 from betalike.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
 from betalike.distances import Ground, natural_ground
-from betalike.engines.coding import code_sensitive, comparable
+from betalike.engines.coding import code_sensitive, comparable, value_texts
 from betalike.engines.combinations import Combinations, count_each
 from betalike.engines.joint import join_columns, joint_axis
 from betalike.engines.streams import BATCH_ROWS, scan_release
@@ -203,7 +203,7 @@ def _read(path: Path, certificate: Certificate, has_values: bool) -> Read | None
         for batch in _batches(path, certificate):
             n_rows += batch.height
             if has_values:
-                texts = sensitive_column(batch, certificate).cast(pl.String).fill_null("")
+                texts = value_texts(sensitive_column(batch, certificate))
                 for text, count in texts.value_counts().iter_rows():
                     values[text] = values.get(text, 0) + count
             yield batch

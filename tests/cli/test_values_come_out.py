@@ -91,10 +91,10 @@ def check_same(published: pl.Series, original: pl.Series, form: str) -> None:
     assert as_written(published) == as_written(original)
     if form == "parquet":
         assert published.dtype.base_type() in (original.dtype.base_type(), pl.Categorical)
-        if original.dtype not in (pl.Enum, pl.Categorical):
+        if original.dtype not in (pl.Enum, pl.Categorical, pl.String):  # texts that repeat are kept once
             assert published.dtype == original.dtype
     elif original.dtype.is_float():
-        assert Counter(map(float, published)) == Counter(original)
+        assert Counter(published.cast(original.dtype)) == Counter(original)
 
 
 @pytest.mark.parametrize(("form", "engine"), ROUTES)
@@ -216,9 +216,10 @@ def test_domains_that_cannot_be_measured_are_refused(domain: tuple[Any, Any]) ->
 @pytest.mark.parametrize("engine", ["memory", "outofcore"])
 @pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline"])
 def test_zero_and_negative_zero_are_one_value(scheme: str, engine: str, tmp_path: Path) -> None:
-    table = pl.DataFrame({"q": [0.0, -0.0, 1.0] * 8, "s": [-0.0, 1.5, 0.0, 2.5] * 6})
-    release, _, path = publish(tmp_path, table, quasi_identifiers=["q"], sensitive="s", scheme=scheme, engine=engine)
-    assert release.certificate["prior_counts"] == {"0.0": 12, "1.5": 6, "2.5": 6}
+    table = pl.DataFrame({"q": [0.0, -0.0, 1.0] * 8, "s": [-0.0, 1.5, 0.0, float("nan")] * 6})
+    options = {"scheme": scheme, "engine": engine, "missing_sensitive": "value"}
+    release, _, path = publish(tmp_path, table, quasi_identifiers=["q"], sensitive="s", **options)
+    assert release.certificate["prior_counts"] == {"0.0": 12, "1.5": 6, "": 6}
     assert betalike.verify(tmp_path / "out", original=path).holds
     assert betalike.verify(tmp_path / "out", original=table).holds
 
@@ -388,7 +389,9 @@ def test_huge_numbers_of_duckdb_are_whole_numbers(number: str) -> None:
     rows = duckdb.sql(f"select {number} + i as q, 'v' || (i % 3) as s, {number} as kept from range(12) t(i)")
     release = publish_frame(rows, keep=["kept"])
     assert release.certificate["table"]["columns"][0]["kind"] == "integer"
-    assert {int(value) for value in release.frame.pl()["kept"]} == {int(duckdb.sql(f"select {number}").fetchone()[0])}
+    assert {int(value) for value in release.frame.pl()["kept"]} == {
+        int(duckdb.sql(f"select {number}").fetchall()[0][0])
+    }
 
 
 STRANGE: dict[str, Any] = {

@@ -172,6 +172,12 @@ def one_zero(column: pl.Series) -> pl.Series:
     return column.set(is_zero, 0.0) if is_zero.any() else column
 
 
+def value_texts(column: pl.Series) -> pl.Series:
+    """Sensitive values as a certificate names them; a missing one is the empty text."""
+    column = one_zero(column.fill_nan(None)) if column.dtype.is_float() else column
+    return column.cast(pl.String).fill_null("")
+
+
 def _to_signed(column: pl.Series) -> pl.Series:
     signed = column.cast(pl.Int128, strict=False)
     if signed.null_count() > column.null_count():
@@ -247,6 +253,7 @@ def _to_days(column: pl.Series) -> pl.Series:
 def _to_microseconds(column: pl.Series) -> pl.Series:
     """Microseconds on the wall; decimals where some moments have nanoseconds."""
     if column.dtype == pl.String:
+        column = column.str.replace(r"(:\d\d(?:\.\d+)?)(?:[+-]\d\d:?\d\d|Z)$", "$1")  # the time on the wall
         is_finer = column.str.contains(r"\.\d{7}").any()
         column = column.str.strptime(pl.Datetime("ns" if is_finer else "us"), strict=False)
     elif column.dtype == pl.Datetime:

@@ -12,7 +12,7 @@ import polars as pl
 
 from betalike.axis import Axis
 from betalike.drafts import Draw
-from betalike.engines.coding import code_sensitive
+from betalike.engines.coding import code_sensitive, value_texts
 from betalike.engines.exact_rows import Written
 from betalike.engines.memory import Assignment, MemoryEngine, label_values
 from betalike.errors import CertificateError
@@ -90,7 +90,7 @@ def join_label(texts: Sequence[str]) -> str:
 
 def join_columns(frame: pl.DataFrame, columns: Sequence[str], name: str) -> pl.DataFrame:
     """A frame with the labels of the combinations of some columns in their place, at the end."""
-    texts = frame.select(pl.col(column).cast(pl.String).fill_null("") for column in columns)
+    texts = pl.DataFrame([value_texts(frame[column]) for column in columns])
     distinct = texts.unique()
     labels = pl.Series(name, [join_label(row) for row in distinct.iter_rows()], dtype=pl.String)
     joined = texts.join(distinct.with_columns(labels), on=list(columns), how="left", maintain_order="left")

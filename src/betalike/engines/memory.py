@@ -305,19 +305,21 @@ def _group_labels(published: pl.DataFrame) -> list[str | None]:
     return [low if low == high else f"[{low}, {high}]" for low, high in zip(lows, highs, strict=True)]
 
 
-def _bound_type(kind: Kind, bounds: Sequence[Bound]) -> pl.DataType:
-    """The type of two columns of bounds that holds all of their digits, and that other libraries can read."""
+def _bound_type(axis: OrderedAxis, bounds: Sequence[Bound]) -> pl.DataType:
+    """The type of two columns of bounds that holds all of their digits, and that other libraries can read.
+
+    It follows from the domain, so that all parts of a table have the same.
+    """
+    kind, (low, high) = axis.kind, axis.domain
     if kind is Kind.REAL or not kind.is_number:
         return pl.Float64() if kind is Kind.REAL else pl.String()
-    ends = [bound for bound in bounds if isinstance(bound, int | Decimal)]
-    low, high = min(ends, default=0), max(ends, default=0)
     if kind is Kind.INTEGER and low >= -(2**63) and high < 2**63:
         return pl.Int64()
     if kind is Kind.INTEGER and low >= 0 and high < 2**64:
         return pl.UInt64()
     if max(-low, high) >= 10**MOST_DIGITS:
         return pl.Int128()
-    exponents = [int(end.as_tuple().exponent) for end in ends if isinstance(end, Decimal)]
+    exponents = [int(end.as_tuple().exponent) for end in (*bounds, low, high) if isinstance(end, Decimal)]
     return pl.Decimal(MOST_DIGITS, -min(exponents, default=0))
 
 
@@ -330,6 +332,6 @@ def class_columns(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], l
                 "Publish with the layout 'labels', or declare a wider domain."
             )
         lows, highs = axis.bounds(low, high)
-        dtype = _bound_type(axis.kind, [*lows, *highs])
+        dtype = _bound_type(axis, [*lows, *highs])
         return [pl.Series(f"{axis.name}_low", lows, dtype), pl.Series(f"{axis.name}_high", highs, dtype)]
     return [pl.Series(axis.name, axis.labels(low, high), dtype=pl.String)]
