@@ -1,4 +1,4 @@
-"""Publish microdata so that nobody's secret becomes more than beta times likelier, and prove it.
+"""Publish microdata so that nobody's secret becomes much likelier than it was, and prove it.
 
     import betalike
     release = betalike.publish(frame, quasi_identifiers=["age", "gender"], sensitive="salary_class", beta=4)

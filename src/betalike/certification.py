@@ -30,6 +30,7 @@ from betalike.verification import Layout, Verified
 
 SEEDED = "seeded: for experiments, not for release"
 ONCE = "the promise is for one release: whoever has two releases of a table can combine them, so publish it once"
+FORMULAS = "columns with cells that a spreadsheet would run as formulas; --spreadsheet-safe prevents that"
 EXACT_ROWS = "quasi-identifiers are published exactly, so there is no identity anonymity: a person's row can be found"
 
 
@@ -44,6 +45,8 @@ class Particulars:
     kept: tuple[str, ...] = ()
     details: Mapping[str, object] = field(default_factory=dict)
     formed_classes: int | None = None
+    is_spreadsheet_safe: bool = False
+    formulas: tuple[str, ...] = ()
 
 
 def certify(
@@ -88,6 +91,7 @@ def certify(
             average_loss=verified.loss.average,
             loss=verified.loss.per_attribute,
             layout=str(particulars.layout),
+            spreadsheet_safe=particulars.is_spreadsheet_safe,
         ),
         also=Levels(
             k=audit.k,
@@ -144,6 +148,8 @@ def _warnings(verified: Verified, particulars: Particulars) -> list[str]:
         warnings.append(SEEDED)
     if particulars.kept:
         warnings.append(f"columns published as they are, unprotected: {', '.join(particulars.kept)}")
+    if particulars.formulas:
+        warnings.append(f"{FORMULAS}: {', '.join(particulars.formulas)}")
     return warnings
 
 

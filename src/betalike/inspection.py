@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, OrderedAxis, parse_values
+from betalike.axis import OrderedAxis, parse_values
 from betalike.certificate import (
     Certificate,
     Column,
@@ -29,10 +29,10 @@ from betalike.engines.streams import scan_release, scan_written, written_names
 from betalike.errors import CertificateError, GuaranteeError, SchemaError
 from betalike.hierarchy import ROOT
 from betalike.measures import Audit, measure, put_together
-from betalike.models import Model, Verdict, WiderLikeness
+from betalike.models import DisclosureForLikeness, Model, Verdict, for_audit
 from betalike.models.verdict import wording, worst_verdict
 from betalike.promises_told import promised_axis, promised_model
-from betalike.publication import Format, Recount
+from betalike.publication import Format, Recount, written_form
 from betalike.release_checks import Check, Values, check_exact, is_exact, is_same, look_at
 from betalike.release_folder import sha256_of
 from betalike.schema import Attribute, Kind, check_columns
@@ -53,6 +53,7 @@ class Audited:
     worst_value: str
     verdict: Verdict | None
     warnings: tuple[str, ...]
+    promise: str | None = None
 
     @property
     def holds(self) -> bool | None:
@@ -78,6 +79,7 @@ class Audited:
             "basic_beta": audit.basic_beta,
             "enhanced_beta": audit.enhanced_beta,
             "delta": audit.delta,
+            "promise": self.promise,
             "holds": self.holds,
             "worst": {
                 "size": audit.worst.size,
@@ -147,7 +149,7 @@ def audit_frame(
     quasi_identifiers: list[str],
     sensitive: Attribute,
     prior: tuple[str, Prior] | None,
-    model: Model | None,
+    model: Model | DisclosureForLikeness | None,
 ) -> Audited:
     """Measure a published frame; columns `x_low` and `x_high` stand for a quasi-identifier `x`."""
     if not quasi_identifiers:
@@ -173,14 +175,11 @@ def audit_frame(
     prior_counts = np.array([counts.get(label, 0) for label in labels], dtype=np.int64)
     counted = recount(frame.with_columns(texts), names, sensitive.name, labels)
     audit = measure(counted.classes, prior_counts, axis)
-    verdict = None if model is None else _judge(model, counted.classes, prior_counts, axis)
-    return Audited(audit, source, labels[audit.worst.value], verdict, tuple(warnings))
-
-
-def _judge(model: Model, classes: ClassCounts, counts: Ints, axis: Axis) -> Verdict:
-    if isinstance(model, WiderLikeness):
-        model.check_span(axis)
-    return model.judge(classes, counts, axis)
+    verdict = promise = None
+    if model is not None:
+        fitted = for_audit(model, prior_counts, axis)
+        verdict, promise = fitted.judge(counted.classes, prior_counts, axis), wording(fitted)
+    return Audited(audit, source, labels[audit.worst.value], verdict, tuple(warnings), promise)
 
 
 def published_columns(name: str, columns: Sequence[str]) -> list[str]:
@@ -306,7 +305,7 @@ def _look_at_classes(counted: Recount, certificate: Certificate, counts: Ints, m
 def _count_published(path: Path, certificate: Certificate, turn: int, n_turns: int) -> Recount | None:
     """Count some of the classes of a published table; None if it has not the columns that the certificate tells."""
     table = certificate.table
-    form = _form_of(path)
+    form = written_form(certificate, path)
     try:
         columns = written_names(path, form)
         names = [published_columns(name, columns) for name in table.quasi_identifiers]

@@ -28,7 +28,7 @@ from betalike.models import (
 )
 from betalike.models.verdict import wording
 from betalike.promises_told import promised_axis, promised_model
-from betalike.publication import Format
+from betalike.publication import written_form
 from betalike.schema import Attribute, Kind, Role
 from betalike.schemes import Baseline, Perturbation
 from betalike.schemes.perturbation import retention_figures
@@ -107,10 +107,11 @@ def check_exact(folder: Path, published: str, certificate: Certificate, original
         return
     model = any_likeness_of(promised_model(certificate), certificate.scheme.name)
     promise = Promise(model, promised_axis(certificate, model))
+    is_safe = certificate.release.spreadsheet_safe
     if is_perturbed:
-        judged = _check_perturbed(folder, seen.values, values, promise, check)
+        judged = _check_perturbed(folder, seen.values, values, promise, check, is_safe)
     else:
-        judged = _check_withheld(folder, values, promise, check)
+        judged = _check_withheld(folder, values, promise, check, is_safe)
     if judged is None:
         return
     check("promise", judged.verdict.holds, f"a published value breaks the promise: {wording(model)}.")
@@ -159,7 +160,7 @@ def look_at(
 def _read(path: Path, columns: list[str], certificate: Certificate, has_values: bool) -> Seen | None:
     """A published table, as text where it is CSV; None if it does not have just these columns."""
     try:
-        table = scan_release(path, Format.PARQUET if path.suffix == ".parquet" else Format.CSV)
+        table = scan_release(path, written_form(certificate, path))
         if sorted(table.collect_schema().names()) != sorted(columns):
             return None
         batches = table.collect_batches(chunk_size=BATCH_ROWS)
@@ -170,11 +171,11 @@ def _read(path: Path, columns: list[str], certificate: Certificate, has_values: 
 
 
 def _check_perturbed(
-    folder: Path, seen: dict[str, int], values: Values, promise: Promise, check: Check
+    folder: Path, seen: dict[str, int], values: Values, promise: Promise, check: Check, is_safe: bool
 ) -> Judged | None:
     """What the matrix keeps; None if the release is not one that can be judged."""
     try:
-        transition = read_transition(folder / TRANSITION_FILE, values.labels)
+        transition = read_transition(folder / TRANSITION_FILE, values.labels, is_safe)
     except (OSError, ValueError):
         transition = None
     if not check("transition", transition is not None, f"{TRANSITION_FILE} is not a matrix of the values."):
@@ -192,10 +193,10 @@ def _check_perturbed(
     return Judged(verdict, audit, retention_figures(transition, counts))
 
 
-def _check_withheld(folder: Path, values: Values, promise: Promise, check: Check) -> Judged | None:
+def _check_withheld(folder: Path, values: Values, promise: Promise, check: Check, is_safe: bool) -> Judged | None:
     """What rows without sensitive values keep; None if the file of their distribution is not true."""
     try:
-        told = read_distribution(folder / SENSITIVE_FILE)
+        told = read_distribution(folder / SENSITIVE_FILE, is_safe)
     except (OSError, ValueError):
         told = None
     is_true = told == dict(zip(values.labels, values.counts.tolist(), strict=True))

@@ -81,7 +81,8 @@ def _sorted_files(folder: Path) -> tuple[list[Path], list[Path]]:
     found = [path for name in RELEASE_FILES for path in _files_of(folder / name)]
     listed = _listed_names(folder)
     moved = _moved_digests(folder)
-    release, others = [], []
+    release: list[Path] = []
+    others: list[Path] = []
     for path in found:
         name = path.relative_to(folder).as_posix()
         is_ours = name in listed or (name in moved and path.is_file() and sha256_of(path) in moved[name])

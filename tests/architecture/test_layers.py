@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "betalike"
 # From the bottom. A module imports lower layers and its own file or folder, nothing beside it and nothing above.
 LAYERS: list[set[str]] = [
     {"errors"},
-    {"compilation", "progress", "matching"},
+    {"compilation", "progress", "matching", "wording"},
     {"randomness"},
     {"hierarchy"},
     {"schema"},
@@ -25,8 +25,8 @@ LAYERS: list[set[str]] = [
     {"models"},
     {"schemes", "parting"},
     {"measures"},
-    {"certificate", "release_folder", "companion_files", "matching"},
-    {"verification"},
+    {"certificate", "release_folder", "spreadsheet", "matching"},
+    {"companion_files", "verification"},
     {"certification"},
     {"drafts"},
     {"publication"},
@@ -38,6 +38,7 @@ LAYERS: list[set[str]] = [
     {"comparison", "inputs", "input_paths", "spark_tables"},
     {"attacks"},
     {"engine_choice"},
+    {"release"},
     {"api"},
     {"report"},
     {"cli"},

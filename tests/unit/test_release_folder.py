@@ -122,7 +122,7 @@ def test_a_release_needs_force_to_be_replaced(home: Path) -> None:
     (out / "published.parquet").mkdir()
     check_free(out, force=True)
     (out / "published.parquet" / "mine.parquet").write_text("mine")
-    with pytest.raises(FileError, match="holds 'published.parquet/mine.parquet'"):
+    with pytest.raises(FileError, match=r"holds 'published\.parquet/mine\.parquet'"):
         check_free(out, force=True)
 
 

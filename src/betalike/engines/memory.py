@@ -22,6 +22,7 @@ from betalike.errors import FileError, GuaranteeError, InputError, SchemaError
 from betalike.publication import ExactRecount, Format, Layout, Recount
 from betalike.randomness import Randomness
 from betalike.schema import Schema
+from betalike.spreadsheet import escape_columns, formula_columns, restore_columns
 from betalike.table import Cells, ClassCounts, Ids, Ints, Margins, Plan, fold, random_order, shuffled_slots
 from betalike.table_kernels import hand_out
 
@@ -153,13 +154,15 @@ class MemoryEngine:
         moves, n_unknown = count_moves(values, published, self.sensitive_labels)
         return ExactRecount(written.height, sum(changed), n_unknown, moves)
 
-    def write(self, release: pl.DataFrame, path: Path, form: Format) -> None:
-        """Write a release to a file."""
+    def write(self, release: pl.DataFrame, path: Path, form: Format) -> list[str]:
+        """Write a release to a file; names the columns with cells that a spreadsheet would run as formulas."""
         try:
             if form is Format.PARQUET:
                 release.write_parquet(path)
-            else:
-                release.with_columns(TIMES_AS_TEXT).write_csv(path)
+                return []
+            release = release.with_columns(TIMES_AS_TEXT)
+            (escape_columns(release) if form.is_safe else release).write_csv(path)
+            return [] if form.is_safe else formula_columns(release)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise cannot_write(path, error) from error
 
@@ -229,7 +232,8 @@ def read_release(path: Path, form: Format, columns: Sequence[str]) -> pl.DataFra
     """Read columns of a release as text, repeated texts once."""
     if form is Format.PARQUET:
         return pl.scan_parquet(path).select(_as_repeated_text(columns)).collect(engine="streaming")
-    return pl.read_csv(path, columns=list(columns), schema_overrides=dict.fromkeys(columns, pl.Categorical))
+    frame = pl.read_csv(path, columns=list(columns), schema_overrides=dict.fromkeys(columns, pl.Categorical))
+    return restore_columns(frame) if form.is_safe else frame
 
 
 def _as_repeated_text(columns: Sequence[str]) -> list[pl.Expr]:

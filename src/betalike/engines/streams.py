@@ -16,6 +16,7 @@ from betalike.engines.exact_rows import as_plain_text, is_plain_number
 from betalike.engines.memory import TIMES_AS_TEXT, cannot_write
 from betalike.errors import GuaranteeError
 from betalike.publication import Format
+from betalike.spreadsheet import escape_columns, formula_columns, restore_lazily
 
 BATCH_ROWS = 1_000_000
 PART_ROWS = 2_000_000
@@ -31,16 +32,19 @@ class Stream:
     make: Callable[[Path], Iterator[pl.DataFrame]]
 
 
-def sink(stream: Stream, path: Path, form: Format) -> None:
-    """Write a stream: to a CSV file, to a Parquet file, or to a folder of these if the rows are many."""
+def sink(stream: Stream, path: Path, form: Format) -> list[str]:
+    """Write a stream: to a CSV file, to a Parquet file, or to a folder of these if the rows are many.
+
+    Names the columns with cells that a spreadsheet would run as formulas.
+    """
     scratch = path.with_name(f".{path.name}.rows")
     remove(path)
     try:
         scratch.mkdir(exist_ok=True)
         if form is Format.PARQUET:
             _write_parts(stream.make(scratch), path)
-        else:
-            _write_csv(stream.make(scratch), path)
+            return []
+        return _write_csv(stream.make(scratch), path, form)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise cannot_write(path, error) from error
     finally:
@@ -89,10 +93,17 @@ def _parts(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield pl.concat(gathered)
 
 
-def _write_csv(batches: Iterator[pl.DataFrame], path: Path) -> None:
+def _write_csv(batches: Iterator[pl.DataFrame], path: Path, form: Format) -> list[str]:
+    formulas: dict[str, None] = {}
     with path.open("wb") as file:
         for number, batch in enumerate(batches):
-            batch.with_columns(TIMES_AS_TEXT).write_csv(file, include_header=number == 0)
+            batch = batch.with_columns(TIMES_AS_TEXT)
+            if form.is_safe:
+                batch = escape_columns(batch)
+            else:
+                formulas |= dict.fromkeys(formula_columns(batch.drop(list(formulas))))
+            batch.write_csv(file, include_header=number == 0)
+    return list(formulas)
 
 
 def rows_of_files(path: Path, n_rows: int) -> dict[str, int]:
@@ -105,7 +116,10 @@ def rows_of_files(path: Path, n_rows: int) -> dict[str, int]:
 
 def scan_release(path: Path, form: Format) -> pl.LazyFrame:
     """A written release as a lazy frame; what CSV cannot tell is text."""
-    return pl.scan_parquet(path) if form is Format.PARQUET else pl.scan_csv(path, infer_schema=False)
+    if form is Format.PARQUET:
+        return pl.scan_parquet(path)
+    table = pl.scan_csv(path, infer_schema=False)
+    return restore_lazily(table) if form.is_safe else table
 
 
 def written_names(path: Path, form: Format) -> list[str]:
@@ -132,6 +146,7 @@ def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int =
         else:
             known = {name: dtype if is_plain_number(dtype) else pl.String for name, dtype in types.items()}
             table = pl.scan_csv(path, schema_overrides=known).select(list(types))
+            table = restore_lazily(table) if form.is_safe else table
         yield from table.collect_batches(chunk_size=rows, maintain_order=True)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise GuaranteeError(UNREADABLE) from error

@@ -29,7 +29,8 @@ class TerminalProgress:
 
     def __init__(self, console: Console, check: Callable[[], None]) -> None:
         self._check = check  # called between steps; raises to stop the work
-        columns = (SpinnerColumn(), TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn())
+        spinner = "line" if console.options.ascii_only else "dots"
+        columns = (SpinnerColumn(spinner), TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._job: TaskID | None = None
 
