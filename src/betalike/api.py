@@ -49,12 +49,11 @@ from betalike.queries.answer import Answer
 from betalike.queries.opening import OpenRelease, open_folder
 from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
 from betalike.randomness import randomness
-from betalike.release import Release, choose_format, folder_of, is_spreadsheet_safe, refuse_without_classes, safe_format
+from betalike.release import Release, choose_format, folder_of, read_release_text, refuse_without_classes, safe_format
 from betalike.release_checks import is_exact
 from betalike.release_folder import check_free, holds_release
 from betalike.schema import Attribute, Kind, Role, Schema
 from betalike.schemes import DEFAULT_SCHEME, capping, check_kept, choose_promise, make_scheme
-from betalike.spreadsheet import restore_columns
 
 
 def publish(
@@ -241,9 +240,9 @@ def audit(
         refuse_exact(Path(table))
     elif is_path(table) and Path(table).is_dir() and not holds_release(Path(table)):
         raise FileError(f"'{table}' is a folder without a release; name a file, or a folder that holds one.")
-    frame = read_text(table, None, (), delimiter)
-    if is_path(table) and is_spreadsheet_safe(Path(table), certificate):
-        frame = restore_columns(frame)
+    frame = read_release_text(table, certificate) if is_path(table) else None
+    if frame is None:
+        frame = read_text(table, None, (), delimiter)
     tree = choose_hierarchies(hierarchies, [sensitive]).get(sensitive)
     if original is not None:
         prior = prior_from_column(read_text(original, [sensitive], missing, delimiter)[sensitive])

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from betalike.certificate import FILE_NAME, certificate_from_dict, read_certificate
+from betalike.certificate import FILE_NAME, certificate_from_dict, published_name, read_certificate
 from betalike.engine_choice import EngineChoice
-from betalike.errors import CertificateError, ParameterError, SchemaError, suggestion
+from betalike.engines.streams import scan_release
+from betalike.errors import CertificateError, FileError, ParameterError, SchemaError, suggestion
 from betalike.inputs import choose_certificate, is_path
 from betalike.io.frames import to_polars
-from betalike.publication import Format, Verified
+from betalike.publication import Format, Verified, written_form
 from betalike.queries.answer import Answer
 from betalike.queries.opening import OpenRelease, open_folder, open_frame
 from betalike.release_checks import is_exact
@@ -75,12 +77,25 @@ def safe_format(form: Format, schema: Schema) -> Format:
     return Format.SPREADSHEET
 
 
-def is_spreadsheet_safe(table: Path, certificate: str | Path | Mapping[str, Any] | None) -> bool:
-    """Whether the cells of a published table were escaped, as the certificate beside it or the given one says."""
+def read_release_text(table: str | Path, certificate: str | Path | Mapping[str, Any] | None) -> pl.DataFrame | None:
+    """The cells of a spreadsheet-safe release as they were before; None if the table is none, as far as is known.
+
+    The certificate in the folder says so, or the given one. Such a file is read as it was written: its leading `'`
+    could be taken for quotes.
+    """
+    path, facts = Path(table), None
     with contextlib.suppress(CertificateError):
-        if (table / FILE_NAME).is_file():
-            return read_certificate(table).release.spreadsheet_safe
-    return certificate is not None and choose_certificate(certificate).release.spreadsheet_safe
+        if (path / FILE_NAME).is_file():
+            facts = read_certificate(path)
+            path = path / (published_name(facts) or "")
+    if facts is None and certificate is not None:
+        facts = choose_certificate(certificate)
+    if facts is None or not path.is_file() or not written_form(facts, path).is_safe:
+        return None
+    try:
+        return scan_release(path, Format.SPREADSHEET).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:  # its message may show cells of the table
+        raise FileError(f"'{path}' cannot be read as the CSV file of a release.") from error
 
 
 def folder_of(release: Any) -> Path:

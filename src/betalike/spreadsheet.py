@@ -40,11 +40,7 @@ def restore(text: str) -> str:
 
 def escape_columns(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows with all their text cells escaped."""
-    texts = [pl.col(name).cast(pl.String) for name, dtype in rows.schema.items() if dtype in TEXTS]
-    return rows.with_columns(
-        pl.when(_are_formulas(text) | text.str.starts_with(PREFIX)).then(PREFIX + text).otherwise(text)
-        for text in texts
-    )
+    return rows.with_columns(_escaped(name) for name, dtype in rows.schema.items() if dtype in TEXTS)
 
 
 def restore_columns(rows: pl.DataFrame) -> pl.DataFrame:
@@ -73,6 +69,12 @@ def formula_columns(rows: pl.DataFrame) -> list[str]:
 
 def _text(name: str) -> pl.Expr:
     return pl.col(name).cast(pl.String)
+
+
+def _escaped(name: str) -> pl.Expr:
+    text = _text(name)
+    is_escaped = _are_formulas(text) | text.str.starts_with(PREFIX)
+    return pl.when(is_escaped).then(pl.concat_str(pl.lit(PREFIX), text)).otherwise(text).alias(name)
 
 
 def _restored(name: str) -> pl.Expr:
