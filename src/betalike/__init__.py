@@ -1,4 +1,4 @@
-"""Publish microdata so that nobody's secret becomes more than beta times likelier, and prove it.
+"""Publish microdata so that nobody's secret becomes much likelier than it was, and prove it.
 
     import betalike
     release = betalike.publish(frame, quasi_identifiers=["age", "gender"], sensitive="salary_class", beta=4)
@@ -12,7 +12,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from betalike.api import Release, attack, audit, compare, describe, open_release, publish, query, verify, workload
+    from betalike.api import attack, audit, compare, describe, open_release, publish, query, verify, workload
+    from betalike.release import Release
 
 __version__ = "0.1.0"
 _FUNCTIONS = ("attack", "audit", "compare", "describe", "open_release", "publish", "query", "verify", "workload")

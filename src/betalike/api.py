@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from betalike.attacks.opening import open_target
 from betalike.attacks.result import AttackReport
 from betalike.attacks.running import ATTACKS, check_names, run_attacks
-from betalike.certificate import FILE_NAME, certificate_from_dict, read_certificate
+from betalike.certificate import FILE_NAME, read_certificate
 from betalike.comparison import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
-from betalike.engine_choice import EngineChoice, EngineName, check_in_memory, choose_engine, open_engine
+from betalike.engine_choice import EngineName, check_in_memory, choose_engine, open_engine
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.streams import scan_release
 from betalike.errors import FileError, ParameterError
@@ -48,45 +44,18 @@ from betalike.io.description import Description, describe_frame
 from betalike.io.frames import like, to_polars
 from betalike.io.header import load_described
 from betalike.io.sources import is_standard_input
-from betalike.models import Form, Likeness, MonotoneCap, Transition, make_capped, make_model, widen
+from betalike.models import DisclosureForLikeness, Form, Model, Transition, make_capped, make_model, name_promise
 from betalike.progress import SILENT, Progress
-from betalike.publication import Format, Job, Layout, Stopwatch, Verified, publish_in_memory, publish_to_folder
+from betalike.publication import Format, Job, Layout, Stopwatch, publish_in_memory, publish_to_folder
 from betalike.queries.answer import Answer
-from betalike.queries.opening import OpenRelease, open_folder, open_frame
+from betalike.queries.opening import OpenRelease, open_folder
 from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
 from betalike.randomness import randomness
+from betalike.release import Release, choose_format, folder_of, read_release_text, refuse_without_classes, safe_format
 from betalike.release_folder import check_free, holds_release
 from betalike.schema import Attribute, Kind, Role, Schema
 from betalike.schemes import DEFAULT_SCHEME, capping, check_kept, choose_promise, make_scheme
 from betalike.signatures import load_signer
-
-
-@dataclass(frozen=True)
-class Release:
-    """A verified release: `frame` is of the kind that came in, `certificate` is the content of certificate.json.
-
-    `transition` is for the scheme perturb alone: the chance of each published value, given the original one. `engine`
-    tells what carried the rows, and why. Out of core, `frame` is a lazy frame of what was written.
-    """
-
-    frame: Any
-    certificate: dict[str, Any]
-    folder: Path | None
-    verified: Verified
-    worst_value: str
-    transition: dict[str, dict[str, float]] | None = None
-    engine: EngineChoice | None = None
-
-    def count(self, predicate: str, *, method: str | None = None, confidence: float = 0.95) -> Answer:
-        """Estimate, from what is published alone, how many rows of the table satisfy a predicate."""
-        return self._opened.count(predicate, method=method, confidence=confidence)
-
-    @cached_property
-    def _opened(self) -> OpenRelease:
-        if self.folder is not None:
-            return open_release(self.folder)
-        matrix = None if self.transition is None else np.array([list(row.values()) for row in self.transition.values()])
-        return open_frame(to_polars(self.frame), certificate_from_dict(self.certificate), {}, matrix)
 
 
 @takes_standard_input("table")
@@ -119,6 +88,7 @@ def publish(
     missing_sensitive: str = "error",
     format: str | None = None,
     layout: str = "labels",
+    spreadsheet_safe: bool = False,
     force: bool = False,
     seed: int | None = None,
     options: Mapping[str, Any] | None = None,
@@ -129,14 +99,14 @@ def publish(
     sign: str | Path | None = None,
     progress: Progress = SILENT,
 ) -> Release:
-    """Publish a table so that no sensitive value becomes more than beta times likelier for anybody, or as promised.
+    """Publish a table so that no sensitive value becomes more than 1 + beta times as likely, or as else promised.
 
     Args:
         table: a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a CSV, Parquet or Arrow IPC file.
         quasi_identifiers: columns that others may know; they are generalized (exact with "perturb" and "baseline").
         sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline"). Of a list
             of columns, each is promised on its own; in memory only.
-        beta: by how much a value may at most become likelier, relative to its share of the table.
+        beta: the largest gain: with 4, a value becomes at most 5 times as likely as its share of the table says.
         out: folder for published.csv and certificate.json; without it the release stays in memory.
         scheme: "seam" (which loses least), "burel", "burel+split" and the rivals "lmondrian", "dmondrian", "tmondrian",
             "mondrian" and "sabre" generalize; "perturb" perturbs the sensitive column and "baseline" publishes only its
@@ -166,6 +136,7 @@ def publish(
         missing_sensitive: "error", or "value" to publish a missing sensitive value as a value of its own.
         format: "csv" (by default) or "parquet" (by default on Spark).
         layout: "labels" (`[30, 45]`) or "bounds" (columns `age_low` and `age_high`).
+        spreadsheet_safe: write text cells that a spreadsheet would run as formulas with a leading "'"; CSV only.
         force: replace a release that is in the folder already.
         seed: repeatable choices, for experiments only: whoever knows it can undo them.
         options: further options of the scheme, such as {"effort": 4} for SEAM.
@@ -196,7 +167,8 @@ def publish(
     if schema.parts:
         check_in_memory(choice)
     if format is not None:
-        form = choose(Format, format, "format")
+        form = choose_format(format)
+    form = safe_format(form, schema) if spreadsheet_safe else form
     job = Job(chosen, promise, choose(Layout, layout, "layout"), form, tuple(keep))
     watch = Stopwatch(progress)
     folder = Path(out) if out is not None else None
@@ -215,11 +187,11 @@ def publish(
         labels = carrier.sensitive_labels
     native = published.rows
     if choice.name is EngineName.OUTOFCORE and folder is not None:
-        native = scan_release(folder / f"published.{job.form}", job.form)
+        native = scan_release(folder / f"published.{job.form.ending}", job.form)
     elif choice.name is EngineName.MEMORY and not is_path(table):
         native = like(published.rows, table)
     elif choice.name is EngineName.SPARK and folder is not None:
-        native = published.rows.sparkSession.read.parquet((folder / f"published.{job.form}").absolute().as_uri())
+        native = published.rows.sparkSession.read.parquet((folder / f"published.{job.form.ending}").absolute().as_uri())
     worst_value = labels[published.verified.verdict.worst_value]
     transition = None if published.transition is None else _by_label(published.transition, labels)
     certificate = published.certificate.to_dict()
@@ -235,8 +207,13 @@ def audit(
     original: Frame | None = None,
     certificate: str | Path | Mapping[str, Any] | None = None,
     beta: float | None = None,
-    model: str = "enhanced",
+    model: str | None = None,
     k: int = 1,
+    t: float | None = None,
+    delta: float | None = None,
+    l: float | None = None,  # noqa: E741 - the name that everybody uses
+    c: float | None = None,
+    ground: str | None = None,
     negative_beta: float | str | None = None,
     groups: Sequence[str] | None = None,
     width: float | None = None,
@@ -246,16 +223,33 @@ def audit(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> Audited:
-    """Measure any published table, whoever made it: rows with the same quasi-identifiers are a class.
+    """Measure any published table, by betalike or not: rows with the same quasi-identifiers are a class.
 
-    The prior comes from the original table, else from a certificate, else (with a warning) from the table itself.
+    The table is a frame, a file, a release folder, or what `publish` returned. The prior comes from the original table,
+    else from a certificate, else (with a warning) from the table itself. Every promise given is checked: one of those
+    that `publish` makes, with the same parameters, or k alone.
     """
     check_one_sensitive(sensitive, "audited")
+    wider = {"negative_beta": negative_beta, "groups": groups, "width": width, "with_values": with_values}
+    parameters = {"t": t, "delta": delta, "l": l, "c": c, "ground": ground, **wider}
+    promise: Model | DisclosureForLikeness | None
+    if cap is not None:
+        promise = make_capped(beta, capping(DEFAULT_SCHEME, model, cap), k, parameters)
+    else:
+        named = name_promise(model, k, {"beta": beta, **parameters})
+        promise = None if named is None else make_model(named, k, {"beta": beta, **parameters})
+    if isinstance(table, Release):
+        if certificate is None and original is None:
+            certificate = table.certificate
+        refuse_without_classes(table)
+        table = table.frame
     if is_path(table) and (Path(table) / FILE_NAME).is_file():
         refuse_exact(Path(table))
     elif is_path(table) and Path(table).is_dir() and not holds_release(Path(table)):
         raise FileError(f"'{table}' is a folder without a release; name a file, or a folder that holds one.")
-    frame = read_text(table, None, (), delimiter)
+    frame = read_release_text(table, certificate) if is_path(table) else None
+    if frame is None:
+        frame = read_text(table, None, (), delimiter)
     tree = choose_hierarchies(hierarchies, [sensitive]).get(sensitive)
     if original is not None:
         prior = prior_from_column(read_text(original, [sensitive], missing, delimiter)[sensitive])
@@ -263,22 +257,14 @@ def audit(
         prior = prior_from_certificate(choose_certificate(certificate), sensitive)
     else:
         prior = None
-    wider: dict[str, Any] = {"negative_beta": negative_beta, "groups": groups, "width": width}
-    wider["with_values"] = with_values
-    if beta is None and cap is None and any(given is not None for given in wider.values()):
-        raise ParameterError("beta is missing. What widens a promise is checked along with a beta, such as 4.")
-    monotone = None if cap is None else MonotoneCap(cap)
-    likeness = None
-    if beta is not None or monotone is not None:
-        likeness = widen(Likeness(beta, choose(Form, model, "model"), k, monotone), **wider)
     return audit_frame(
-        frame, list(quasi_identifiers), Attribute(sensitive, Role.SENSITIVE, hierarchy=tree), prior, likeness
+        frame, list(quasi_identifiers), Attribute(sensitive, Role.SENSITIVE, hierarchy=tree), prior, promise
     )
 
 
 @takes_standard_input("original")
 def verify(
-    folder: str | Path,
+    folder: str | Path | Release,
     *,
     original: Frame | None = None,
     missing: Sequence[str] = (),
@@ -287,22 +273,24 @@ def verify(
 ) -> Checked:
     """Check a release folder: its files, promise and figures, counted from the files, and with the original its rows.
 
-    `signed_by` is the file of the signer's public key.
+    The folder may be given by what `publish` returned for it; `signed_by` is the file of the signer's public key.
     """
     opened = None if original is None else lambda names: text_in_batches(original, names, missing, delimiter)
-    return verify_folder(Path(folder), opened, signed_by)
+    return verify_folder(folder_of(folder), opened, signed_by)
 
 
-def open_release(folder: str | Path, *, hierarchies: str | Path | Mapping[str, Any] | None = None) -> OpenRelease:
+def open_release(
+    folder: str | Path | Release, *, hierarchies: str | Path | Mapping[str, Any] | None = None
+) -> OpenRelease:
     """Open a release folder to ask it for counts; only its published files are read."""
-    folder = Path(folder)
+    folder = folder_of(folder)
     certificate = read_certificate(folder)
     trees = choose_hierarchies(hierarchies, certificate.table.quasi_identifiers)
     return open_folder(folder, certificate, trees)
 
 
 def query(
-    folder: str | Path,
+    folder: str | Path | Release,
     predicate: str,
     *,
     method: str | None = None,
@@ -315,7 +303,7 @@ def query(
 
 @takes_standard_input("original")
 def workload(
-    folder: str | Path,
+    folder: str | Path | Release,
     *,
     original: Frame,
     queries: int = 10_000,

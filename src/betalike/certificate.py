@@ -83,6 +83,7 @@ class ReleaseFacts(msgspec.Struct, frozen=True):
     average_loss: float
     loss: dict[str, float]
     layout: str
+    spreadsheet_safe: bool = False
 
 
 class Levels(msgspec.Struct, frozen=True):

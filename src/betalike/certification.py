@@ -34,6 +34,7 @@ from betalike.verification import Layout, Verified
 SEEDED = "seeded: for experiments, not for release"
 ONCE = "the promise is for one release: whoever has two releases of a table can combine them, so publish it once"
 OPERATING_SYSTEM = "operating system"
+FORMULAS = "columns with cells that a spreadsheet would run as formulas; --spreadsheet-safe prevents that"
 EXACT_ROWS = "quasi-identifiers are published exactly, so there is no identity anonymity: a person's row can be found"
 
 
@@ -48,6 +49,8 @@ class Particulars:
     kept: tuple[str, ...] = ()
     details: Mapping[str, object] = field(default_factory=dict)
     formed_classes: int | None = None
+    is_spreadsheet_safe: bool = False
+    formulas: tuple[str, ...] = ()
 
 
 def certify(
@@ -92,6 +95,7 @@ def certify(
             average_loss=verified.loss.average,
             loss=verified.loss.per_attribute,
             layout=str(particulars.layout),
+            spreadsheet_safe=particulars.is_spreadsheet_safe,
         ),
         also=levels_of(audit),
         prior={label: count / outline.n_rows for label, count in counts.items()},
@@ -99,7 +103,7 @@ def certify(
         randomness=SEEDED if particulars.is_seeded else OPERATING_SYSTEM,
         files=files,
         seconds=seconds,
-        warnings=warnings_of(verified.classes is None, particulars.is_seeded, particulars.kept),
+        warnings=warnings_of(verified.classes is None, particulars.is_seeded, particulars.kept, particulars.formulas),
     )
 
 
@@ -145,7 +149,7 @@ def promised_caps(model: Model, sensitive: Axis, counts: Ints) -> dict[str, str]
     return {str(count): str(likeness.cap.at(count, n_rows)) for count in occurring}
 
 
-def warnings_of(is_exact: bool, is_seeded: bool, kept: Sequence[str]) -> list[str]:
+def warnings_of(is_exact: bool, is_seeded: bool, kept: Sequence[str], formulas: Sequence[str]) -> list[str]:
     """Return what a reader must know of a release."""
     warnings = [ONCE]
     if is_exact:
@@ -154,6 +158,8 @@ def warnings_of(is_exact: bool, is_seeded: bool, kept: Sequence[str]) -> list[st
         warnings.append(SEEDED)
     if kept:
         warnings.append(f"columns published as they are, unprotected: {', '.join(kept)}")
+    if formulas:
+        warnings.append(f"{FORMULAS}: {', '.join(formulas)}")
     return warnings
 
 

@@ -7,40 +7,42 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from betalike.models import Transition
+from betalike.spreadsheet import escape, restore
 
 TRANSITION_FILE, SENSITIVE_FILE = "transition.csv", "sensitive.csv"
 CORNER = "original"
 
 
-def write_transition(path: Path, labels: Sequence[str], transition: Transition) -> None:
+def write_transition(path: Path, labels: Sequence[str], transition: Transition, is_safe: bool = False) -> None:
     """Write the matrix: a line for each original value with the chance of each published one, exactly."""
     lines = ([label, *row] for label, row in zip(labels, transition.texts(), strict=True))
-    _write(path, [CORNER, *labels], lines)
+    _write(path, [CORNER, *labels], lines, is_safe)
 
 
-def read_transition(path: Path, labels: Sequence[str]) -> Transition:
+def read_transition(path: Path, labels: Sequence[str], is_safe: bool = False) -> Transition:
     """Read the matrix of these values back; ValueError if the file is not such a matrix, to the last digit."""
-    header, *lines = _read(path)
+    header, *lines = _read(path, is_safe)
     if header != [CORNER, *labels] or [line[0] for line in lines if line] != list(labels):
         raise ValueError("the values are not those of the table")
     return Transition.from_texts([line[1:] for line in lines])
 
 
-def write_distribution(path: Path, counts: dict[str, int]) -> None:
+def write_distribution(path: Path, counts: dict[str, int], is_safe: bool = False) -> None:
     """Write how many rows have each sensitive value."""
-    _write(path, ["value", "count"], ([label, str(count)] for label, count in counts.items()))
+    _write(path, ["value", "count"], ([label, str(count)] for label, count in counts.items()), is_safe)
 
 
-def read_distribution(path: Path) -> dict[str, int]:
+def read_distribution(path: Path, is_safe: bool = False) -> dict[str, int]:
     """Read how many rows have each sensitive value; ValueError if the file does not tell it."""
-    header, *lines = _read(path)
+    header, *lines = _read(path, is_safe)
     if header != ["value", "count"] or any(len(line) != 2 for line in lines):
         raise ValueError("the columns are not 'value' and 'count'")
     return {label: int(count) for label, count in lines}
 
 
-def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    rows = [header, *lines]
+def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]], is_safe: bool) -> None:
+    """Write lines; `is_safe` is for spreadsheets, which then run none of the cells."""
+    rows = [[escape(cell) if is_safe else cell for cell in row] for row in (header, *lines)]
     # Python before 3.13 leaves a carriage return without quotes, and then reads it as the end of a line.
     has_return = any("\r" in cell for row in rows for cell in row)
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -49,7 +51,7 @@ def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) ->
         )
 
 
-def _read(path: Path) -> list[list[str]]:
+def _read(path: Path, is_safe: bool) -> list[list[str]]:
     """The lines of a file; there is at least one."""
     with path.open(encoding="utf-8", newline="") as file:
         try:
@@ -58,4 +60,4 @@ def _read(path: Path) -> list[list[str]]:
             raise ValueError("the file is not CSV") from error
     if not lines:
         raise ValueError("the file is empty")
-    return lines
+    return [[restore(cell) for cell in line] for line in lines] if is_safe else lines

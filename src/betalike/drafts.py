@@ -51,6 +51,17 @@ class Format(StrEnum):
 
     CSV = "csv"
     PARQUET = "parquet"
+    SPREADSHEET = "spreadsheet-safe csv"
+
+    @property
+    def ending(self) -> str:
+        """How the name of the published file ends."""
+        return "parquet" if self is Format.PARQUET else "csv"
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether no cell is run by a spreadsheet."""
+        return self is Format.SPREADSHEET
 
 
 class Engine(Protocol):
@@ -89,8 +100,8 @@ class Engine(Protocol):
         """
         ...
 
-    def write(self, release: Any, path: Path, form: Format) -> None:
-        """Write the release to a file."""
+    def write(self, release: Any, path: Path, form: Format) -> list[str]:
+        """Write the release to a file; names the columns with cells that a spreadsheet would run as formulas."""
         ...
 
     def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
@@ -291,7 +302,7 @@ class PerturbedDraft:
     def write_companions(self, folder: Path) -> dict[str, int]:
         """Write the matrix."""
         labels = self.engine.sensitive_labels
-        write_transition(folder / TRANSITION_FILE, labels, self.perturbing.transition)
+        write_transition(folder / TRANSITION_FILE, labels, self.perturbing.transition, self.job.form.is_safe)
         return {TRANSITION_FILE: len(labels)}
 
     def verify(self, folder: Path | None, path: Path | None) -> Verified:
@@ -299,7 +310,7 @@ class PerturbedDraft:
         used = written = self.perturbing.transition
         if folder is not None:
             with _readable(TRANSITION_FILE):
-                written = read_transition(folder / TRANSITION_FILE, self.engine.sensitive_labels)
+                written = read_transition(folder / TRANSITION_FILE, self.engine.sensitive_labels, self.job.form.is_safe)
         recount = self.engine.compare_exactly(self.rows, self.trace, path, self.job.form)
         return verify_perturbed(recount, written, used, self.outline, self.model)
 
@@ -322,7 +333,7 @@ class WithheldDraft:
 
     def write_companions(self, folder: Path) -> dict[str, int]:
         """Write the distribution."""
-        write_distribution(folder / SENSITIVE_FILE, self._counts)
+        write_distribution(folder / SENSITIVE_FILE, self._counts, self.job.form.is_safe)
         return {SENSITIVE_FILE: len(self._counts)}
 
     def verify(self, folder: Path | None, path: Path | None) -> Verified:
@@ -330,7 +341,7 @@ class WithheldDraft:
         told = self._counts
         if folder is not None:
             with _readable(SENSITIVE_FILE):
-                told = read_distribution(folder / SENSITIVE_FILE)
+                told = read_distribution(folder / SENSITIVE_FILE, self.job.form.is_safe)
         counts = np.array([told.get(label, 0) for label in self.engine.sensitive_labels], dtype=np.int64)
         recount = self.engine.compare_exactly(self.rows, self.trace, path, self.job.form)
         return verify_withheld(recount, counts, self.outline, self.model)

@@ -33,11 +33,11 @@ from betalike.engines.memory import label_values, recount, recount_distinct
 from betalike.engines.streams import scan_release, scan_written, written_names
 from betalike.errors import CertificateError, GuaranteeError, InputError, SchemaError
 from betalike.measures import Audit, measure, put_together
-from betalike.models import Model, Verdict, WiderLikeness
+from betalike.models import DisclosureForLikeness, Model, Verdict, for_audit
 from betalike.models.verdict import wording, worst_verdict
 from betalike.original_rows import Original, match_generalized, original_columns
 from betalike.promises_told import promised_axis, promised_model
-from betalike.publication import Layout, Recount
+from betalike.publication import Layout, Recount, written_form
 from betalike.published_labels import check_column
 from betalike.rebuilding import Found, compare
 from betalike.rebuilt_columns import read_labels
@@ -48,12 +48,12 @@ from betalike.release_checks import (
     Values,
     check_exact,
     check_original,
-    form_of,
     is_exact,
 )
 from betalike.release_files import check_files
 from betalike.schema import Attribute, Kind, check_columns
 from betalike.signatures import NOT_SIGNED, UNSIGNED, Signed, check_signature
+from betalike.spreadsheet import formula_columns_of, is_formula
 from betalike.table import ClassCounts
 
 Ints = NDArray[np.int64]
@@ -72,6 +72,7 @@ class Audited:
     worst_value: str
     verdict: Verdict | None
     warnings: tuple[str, ...]
+    promise: str | None = None
 
     @property
     def holds(self) -> bool | None:
@@ -97,6 +98,7 @@ class Audited:
             "basic_beta": audit.basic_beta,
             "enhanced_beta": audit.enhanced_beta,
             "delta": audit.delta,
+            "promise": self.promise,
             "holds": self.holds,
             "worst": {
                 "size": audit.worst.size,
@@ -179,7 +181,7 @@ def audit_frame(
     quasi_identifiers: list[str],
     sensitive: Attribute,
     prior: tuple[str, Prior] | None,
-    model: Model | None,
+    model: Model | DisclosureForLikeness | None,
 ) -> Audited:
     """Measure a published frame; columns `x_low` and `x_high` stand for a quasi-identifier `x`."""
     if not quasi_identifiers:
@@ -205,14 +207,11 @@ def audit_frame(
     prior_counts = np.array([counts.get(label, 0) for label in labels], dtype=np.int64)
     counted = recount(frame.with_columns(texts), names, sensitive.name, labels)
     audit = measure(counted.classes, prior_counts, axis)
-    verdict = None if model is None else _judge(model, counted.classes, prior_counts, axis)
-    return Audited(audit, source, labels[audit.worst.value], verdict, tuple(warnings))
-
-
-def _judge(model: Model, classes: ClassCounts, counts: Ints, axis: Axis) -> Verdict:
-    if isinstance(model, WiderLikeness):
-        model.check_span(axis)
-    return model.judge(classes, counts, axis)
+    verdict = promise = None
+    if model is not None:
+        fitted = for_audit(model, prior_counts, axis)
+        verdict, promise = fitted.judge(counted.classes, prior_counts, axis), wording(fitted)
+    return Audited(audit, source, labels[audit.worst.value], verdict, tuple(warnings), promise)
 
 
 def published_columns(name: str, columns: Sequence[str]) -> list[str]:
@@ -269,10 +268,19 @@ def check_release(
     if found is not None and files is not None:
         rows = files.rows(found.audit.rows, len(found.counts))
         listed = {name: PublishedFile(digest, rows.get(name, -1)) for name, digest in files.digests.items()}
-        compared = compare(certificate, replace(found, files=listed))
+        compared = compare(certificate, replace(found, files=listed, formulas=_formulas(path, certificate)))
         check("figures", not compared.wrong, f"{WRONG_FIGURES}: {', '.join(compared.wrong)}.")
         not_checked += compared.not_checked
     return Checked(certificate, checks, tuple(explanations), tuple(not_checked), signature.words)
+
+
+def _formulas(path: Path, certificate: Certificate) -> tuple[str, ...]:
+    """Columns with cells that a spreadsheet would run; those of a spreadsheet-safe file are read as they are."""
+    found = set() if path.suffix == ".parquet" else formula_columns_of(path)
+    is_shown = is_exact(certificate) and not certificate.release.spreadsheet_safe
+    if is_shown and any(map(is_formula, certificate.prior_counts)):
+        found.add(certificate.table.sensitive)
+    return tuple(sorted(found))
 
 
 def _are_columns(certificate: Certificate) -> bool:
@@ -295,7 +303,7 @@ def _check_promise(
         check("sensitive values", False, OTHER_VALUES)
         return None
     values, axis = Values.of(certificate), promised_axis(certificate, model)
-    n_turns = _turns(path, certificate.release.classes or 1)
+    n_turns = _turns(path, certificate)
     turns = []
     shown: list[Counter[str | None]] = [Counter() for _ in certificate.table.columns]
     for turn in range(n_turns):
@@ -341,12 +349,15 @@ def _check_promise(
     )
 
 
-def _turns(path: Path, n_classes: int) -> int:
+def _turns(path: Path, certificate: Certificate) -> int:
     """In how many turns to count; a certificate that claims more classes than rows is not believed."""
+    n_classes = certificate.release.classes or 1
     if n_classes <= CLASSES_AT_ONCE:
         return 1
     try:
-        n_rows = int(scan_release(path, form_of(path)).select(pl.len()).collect(engine="streaming").item())
+        n_rows = int(
+            scan_release(path, written_form(certificate, path)).select(pl.len()).collect(engine="streaming").item()
+        )
     except UNREADABLE:  # which is reported when it is counted
         return 1
     return max(-(-min(n_classes, n_rows) // CLASSES_AT_ONCE), 1)
@@ -387,12 +398,12 @@ def _scan(path: Path, certificate: Certificate) -> Iterator[pl.DataFrame]:
     """The rows of a published table, all cells as text or whole numbers."""
     labels = [name for group in label_groups(certificate) for name in group]
     names = [*labels, *protected_columns(certificate), *certificate.table.kept]
-    return scan_written(path, form_of(path), dict.fromkeys(names, pl.String))
+    return scan_written(path, written_form(certificate, path), dict.fromkeys(names, pl.String))
 
 
 def _count_published(path: Path, certificate: Certificate, turn: int, n_turns: int) -> Recount | None:
     """Count some of the classes of a published table; None if it does not have the columns of the certificate."""
-    table, form = certificate.table, form_of(path)
+    table, form = certificate.table, written_form(certificate, path)
     try:
         names = label_groups(certificate)
         flat, sensitive = [name for group in names for name in group], protected_columns(certificate)

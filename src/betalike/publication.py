@@ -14,6 +14,7 @@ from betalike.models import Transition
 from betalike.progress import Stopwatch
 from betalike.release_folder import check_free, sha256_of, staged
 from betalike.signatures import SIGNATURE_FILE, Sign
+from betalike.spreadsheet import is_formula
 from betalike.verification import ExactRecount, Layout, PartsRecount, Recount, Verified
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Verified",
     "publish_in_memory",
     "publish_to_folder",
+    "written_form",
 ]
 
 
@@ -40,6 +42,13 @@ class Published:
     verified: Verified
     certificate: Certificate
     transition: Transition | None = None
+
+
+def written_form(certificate: Certificate, path: Path) -> Format:
+    """The form of the published file of a release."""
+    if path.suffix == ".parquet":
+        return Format.PARQUET
+    return Format.SPREADSHEET if certificate.release.spreadsheet_safe else Format.CSV
 
 
 def publish_in_memory(engine: Engine, job: Job, watch: Stopwatch) -> Published:
@@ -65,16 +74,18 @@ def publish_to_folder(
     """
     check_free(folder, force, inputs)
     draft = make_draft(engine, job, watch)
-    name = f"published.{job.form}"
+    name = f"published.{job.form.ending}"
     with staged(folder, lambda: check_free(folder, force, inputs)) as staging:
         with watch.step("write"):
-            engine.write(draft.rows, staging / name, job.form)
+            formulas = engine.write(draft.rows, staging / name, job.form)
             companions = draft.write_companions(staging)
+            if companions and not job.form.is_safe and any(map(is_formula, engine.sensitive_labels)):
+                formulas.append(draft.outline.sensitive.name)
         with watch.step("verify"):
             verified = draft.verify(staging, staging / name)
             rows = {**engine.rows_of_files(staging / name, verified.audit.rows), **companions}
             files = {file: PublishedFile(sha256_of(staging / file), n_rows) for file, n_rows in rows.items()}
-        published = _published(draft, verified, engine, job, files, watch)
+        published = _published(draft, verified, engine, job, files, watch, tuple(sorted({*formulas})))
         content = published.certificate.to_json()
         if sign is not None:
             (staging / SIGNATURE_FILE).write_bytes(sign(content))
@@ -84,10 +95,25 @@ def publish_to_folder(
 
 
 def _published(
-    draft: Draft, verified: Verified, engine: Engine, job: Job, files: dict[str, PublishedFile], watch: Stopwatch
+    draft: Draft,
+    verified: Verified,
+    engine: Engine,
+    job: Job,
+    files: dict[str, PublishedFile],
+    watch: Stopwatch,
+    formulas: tuple[str, ...] = (),
 ) -> Published:
     is_seeded = job.scheme.randomness.is_seeded
-    particulars = Particulars(job.scheme.name, draft.model, is_seeded, job.layout, job.kept, **draft.details)
+    particulars = Particulars(
+        job.scheme.name,
+        draft.model,
+        is_seeded,
+        job.layout,
+        job.kept,
+        is_spreadsheet_safe=job.form.is_safe,
+        formulas=formulas,
+        **draft.details,
+    )
     labels = engine.sensitive_labels
     certificate = certify(verified, draft.outline, labels, particulars, files, dict(watch.seconds))
     transition = draft.perturbing.transition if isinstance(draft, PerturbedDraft) else None

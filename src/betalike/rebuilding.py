@@ -51,6 +51,7 @@ class Found:
     most_t: float  # with equal distances, which are the longest
     details: Mapping[str, float] = field(default_factory=dict)
     original: Sequence[Coded] = ()
+    formulas: Sequence[str] = ()  # columns of a CSV file with cells that a spreadsheet would run
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,12 @@ def _rebuild(told: Certificate, found: Found) -> tuple[Certificate, list[str]]:
         randomness=told.randomness if told.randomness in (SEEDED, OPERATING_SYSTEM) else OPERATING_SYSTEM,
         files=found.files,
         seconds={step: _clamp(seconds, 0.0, math.inf) for step, seconds in told.seconds.items()},
-        warnings=warnings_of(found.is_exact, told.randomness == SEEDED, told.table.kept),
+        warnings=warnings_of(
+            found.is_exact,
+            told.randomness == SEEDED,
+            told.table.kept,
+            () if told.release.spreadsheet_safe else found.formulas,
+        ),
     )
     return rebuilt, [*not_checked, "scheme.name", "randomness", "seconds", "tool.version"]
 
@@ -176,6 +182,7 @@ def _rebuild_release(told: Certificate, found: Found, losses: dict[str, float]) 
         smallest_class=audit.k,
         average_loss=average,
         loss=losses,
+        spreadsheet_safe=release.spreadsheet_safe and not found.formulas,
         layout=str(layout) if is_two else release.layout if release.layout in list(Layout) else str(layout),
     )
 

@@ -32,7 +32,7 @@ from betalike.models import (
 from betalike.models.verdict import wording
 from betalike.original_rows import Matched, Original, match_exact
 from betalike.promises_told import are_in_order, promised_axis, promised_model, tree_axis
-from betalike.publication import Format
+from betalike.publication import written_form
 from betalike.rebuilding import Found
 from betalike.rebuilt_columns import ColumnFound
 from betalike.schema import Attribute, Kind, Role
@@ -111,11 +111,6 @@ def is_exact(certificate: Certificate) -> bool:
     return certificate.scheme.name in COMPANIONS
 
 
-def form_of(path: Path) -> Format:
-    """Return the format of a published table, by its name."""
-    return Format.PARQUET if path.suffix == ".parquet" else Format.CSV
-
-
 def exact_columns(certificate: Certificate) -> list[str]:
     """Return the columns of a published table with exact quasi-identifiers, in their order."""
     sensitive = protected_columns(certificate) if certificate.scheme.name == PERTURB else []
@@ -136,10 +131,11 @@ def check_exact(path: Path, certificate: Certificate, original: Original | None,
         return None
     model = any_likeness_of(promised_model(certificate), certificate.scheme.name)
     promise = Promise(model, promised_axis(certificate, model))
+    is_safe = certificate.release.spreadsheet_safe
     if is_perturbed:
-        judged = _check_perturbed(path.parent, read.values, values, promise, check)
+        judged = _check_perturbed(path.parent, read.values, values, promise, check, is_safe)
     else:
-        judged = _check_withheld(path.parent, values, promise, check)
+        judged = _check_withheld(path.parent, values, promise, check, is_safe)
     if judged is None:
         return None
     check("promise", judged.verdict.holds, f"a published value breaks the promise: {wording(model)}.")
@@ -186,7 +182,7 @@ class Read:
 
 def _batches(path: Path, certificate: Certificate) -> Iterator[pl.DataFrame]:
     """The rows of a published table, as text where it is CSV."""
-    table = scan_release(path, form_of(path))
+    table = scan_release(path, written_form(certificate, path))
     if table.collect_schema().names() != exact_columns(certificate):
         raise SchemaError("the columns are not those of the certificate.")
     yield from table.collect_batches(chunk_size=BATCH_ROWS)
@@ -233,11 +229,11 @@ def _read_column(counted: Combinations, kind: Kind) -> ColumnFound:
 
 
 def _check_perturbed(
-    folder: Path, seen: dict[str, int], values: Values, promise: Promise, check: Check
+    folder: Path, seen: dict[str, int], values: Values, promise: Promise, check: Check, is_safe: bool
 ) -> Judged | None:
     """What the matrix keeps; None if the release is not one that can be judged."""
     try:
-        transition = read_transition(folder / TRANSITION_FILE, values.labels)
+        transition = read_transition(folder / TRANSITION_FILE, values.labels, is_safe)
     except (OSError, ValueError):
         transition = None
     if not check("transition", transition is not None, f"{TRANSITION_FILE} is not a matrix of the values."):
@@ -255,10 +251,10 @@ def _check_perturbed(
     return Judged(verdict, audit, retention_figures(transition, counts))
 
 
-def _check_withheld(folder: Path, values: Values, promise: Promise, check: Check) -> Judged | None:
+def _check_withheld(folder: Path, values: Values, promise: Promise, check: Check, is_safe: bool) -> Judged | None:
     """What rows without sensitive values keep; None if the file of their distribution is not true."""
     try:
-        told = read_distribution(folder / SENSITIVE_FILE)
+        told = read_distribution(folder / SENSITIVE_FILE, is_safe)
     except (OSError, ValueError):
         told = None
     is_true = told == dict(zip(values.labels, values.counts.tolist(), strict=True))

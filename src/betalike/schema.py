@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,6 +9,8 @@ from typing import Any
 
 from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.hierarchy import Hierarchy
+
+MOST_WEIGHT = 1e100  # so that sums of weights are numbers still
 
 
 class Role(StrEnum):
@@ -55,8 +56,10 @@ class Attribute:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.weight) and self.weight >= 0):
-            raise ParameterError(f"the weight of '{self.name}' is {self.weight}; it must be a number of 0 or more.")
+        if not 0 <= self.weight <= MOST_WEIGHT:
+            raise ParameterError(
+                f"the weight of '{self.name}' is {self.weight}; it must be a number from 0 to {MOST_WEIGHT:g}."
+            )
         if self.kind is not None and self.kind.is_ordered and self.hierarchy is not None:
             raise SchemaError(
                 f"the column '{self.name}' is of type {self.kind} and has a hierarchy; it can have only one of them. "

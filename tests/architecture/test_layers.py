@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "betalike"
 # From the bottom. A module imports lower layers and its own file or folder, nothing beside it and nothing above.
 LAYERS: list[set[str]] = [
     {"errors"},
-    {"compilation", "progress", "matching", "scratch", "memory_size"},
+    {"compilation", "progress", "matching", "scratch", "memory_size", "wording"},
     {"transport"},
     {"randomness"},
     {"hierarchy"},
@@ -27,8 +27,8 @@ LAYERS: list[set[str]] = [
     {"models"},
     {"schemes", "parting"},
     {"measures"},
-    {"certificate", "release_folder", "companion_files", "matching", "years", "signatures", "reading"},
-    {"verification"},
+    {"certificate", "release_folder", "spreadsheet", "matching", "years", "signatures", "reading"},
+    {"companion_files", "verification"},
     {"certification"},
     {"drafts"},
     {"publication"},
@@ -42,6 +42,7 @@ LAYERS: list[set[str]] = [
     {"comparison", "inputs", "input_paths", "spark_tables"},
     {"attacks"},
     {"engine_choice"},
+    {"release"},
     {"api"},
     {"report"},
     {"cli"},

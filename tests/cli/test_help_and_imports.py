@@ -16,10 +16,11 @@ OPTIONS = {
     "describe": "--output -o --hierarchies --delimiter --force --help",
     "publish": "--qi --sensitive --beta --out --spec --scheme --model --k --t --delta --l --c --ground --negative-beta "
     "--groups --width --with-values --hierarchies "
-    "--numeric --categorical --keep --weights --missing --missing-sensitive --format --layout --retrieval --effort "
-    "--attribute --no-second-try --redistribution --engine --memory --master --delimiter --force --seed --json --help",
-    "audit": "--qi --sensitive --original --certificate --beta --model --k --negative-beta --groups --width "
-    "--with-values --hierarchies --missing --delimiter --json --help",
+    "--numeric --categorical --keep --weights --missing --missing-sensitive --format --layout "
+    "--spreadsheet-safe --retrieval --effort --attribute --no-second-try --redistribution --engine --memory --master "
+    "--delimiter --force --seed --json --help",
+    "audit": "--qi --sensitive --original --certificate --beta --model --k --t --delta --l --c --ground "
+    "--negative-beta --groups --width --with-values --hierarchies --missing --delimiter --json --help",
     "compare": "--qi --sensitive --beta --schemes --match --spec --model --k --t --hierarchies --numeric --categorical "
     "--weights --missing --missing-sensitive --queries --predicates --selectivity --picture --delimiter --seed --json "
     "--help",

@@ -17,17 +17,21 @@ from betalike.cli.options import (
     Categorical,
     Closeness,
     Delimiter,
+    Delta,
+    Diversity,
     Force,
+    GroundDistance,
     Groups,
     Hierarchies,
     Json,
     LeastSize,
     Missing,
     MissingSensitive,
-    Model,
     NegativeBeta,
     Numeric,
+    PromiseModel,
     Qi,
+    Recursion,
     Scheme,
     Seed,
     Sensitive,
@@ -36,10 +40,13 @@ from betalike.cli.options import (
     Width,
     WithValues,
 )
-from betalike.cli.outcome import COMPILING, NOT_KEPT, Interruption, print_json, run
+from betalike.cli.outcome import COMPILING, NOT_KEPT, Interruption, print_json, run, settle
+from betalike.cli.streams import guarded_streams, write_utf8
+
+DEMO_FOLDER = Path("betalike-demo")
 
 app = typer.Typer(
-    help="Publish microdata so that nobody's secret becomes more than beta times likelier, and prove it.",
+    help="Publish microdata so that nobody's secret becomes much likelier than it was, and prove it.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,  # a pretty traceback shows local variables, and so cells of the table
@@ -49,7 +56,11 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
-    app()
+    with guarded_streams():
+        try:
+            app()
+        except SystemExit as ended:  # also of --help and --version, whose output may be all there is
+            sys.exit(ended.code or settle(0))
 
 
 def _version(wanted: bool) -> None:
@@ -64,7 +75,7 @@ def _start(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Publish microdata so that nobody's secret becomes more than beta times likelier, and prove it."""
+    """Publish microdata so that nobody's secret becomes much likelier than it was, and prove it."""
 
 
 @app.command()
@@ -91,7 +102,7 @@ def demo(
             "sensitive": "salary_class",
             "beta": beta,
             "hierarchies": census_like_hierarchies(),
-            "out": out or Path("betalike-demo"),
+            "out": out or DEMO_FOLDER,
             "force": force or out is None,
             "seed": seed,
         }
@@ -108,7 +119,7 @@ def demo(
             )
         return _publish(arguments, json, shows_rows=True)
 
-    run(command, json)
+    run(command, json, done=f"the release is verified and in '{out or DEMO_FOLDER}'")
 
 
 @app.command()
@@ -129,7 +140,7 @@ def describe(
             check_not_replaced(output, input_files(table, hierarchies))
         description = betalike.describe(table, hierarchies=hierarchies, delimiter=delimiter)
         if output is None:
-            sys.stdout.write(description.to_toml())
+            write_utf8(description.to_toml())
         else:
             write_description(description, output, force)
             print(
@@ -137,7 +148,7 @@ def describe(
             )
         return 0
 
-    run(command, as_json=False)
+    run(command, as_json=False, done=None if output is None else f"'{output}' is written")
 
 
 @app.command()
@@ -148,7 +159,8 @@ def publish(
     qi: Qi = None,
     sensitive: Sensitive = None,
     beta: Annotated[
-        float | None, typer.Option("--beta", help="No value becomes more than beta times likelier; such as 4.")
+        float | None,
+        typer.Option("--beta", help="The most gain: 4 means that no value becomes more than 5 times as likely."),
     ] = None,
     out: Annotated[str | None, typer.Option("--out", help="Folder for the release.")] = None,
     spec: Spec = None,
@@ -163,14 +175,10 @@ def publish(
     ] = None,
     k: LeastSize = None,
     t: Closeness = None,
-    delta: Annotated[float | None, typer.Option("--delta", help="Of delta-disclosure, such as 1.5.")] = None,
-    l: Annotated[  # noqa: E741 - the name that everybody uses
-        float | None, typer.Option("--l", help="Of l-diversity: the least number of values.")
-    ] = None,
-    c: Annotated[float | None, typer.Option("--c", help="Of recursive l-diversity, such as 2.")] = None,
-    ground: Annotated[
-        str | None, typer.Option("--ground", help="Distances for t-closeness: equal, ordered or hierarchical.")
-    ] = None,
+    delta: Delta = None,
+    l: Diversity = None,  # noqa: E741 - the name that everybody uses
+    c: Recursion = None,
+    ground: GroundDistance = None,
     negative_beta: NegativeBeta = None,
     groups: Groups = None,
     width: Width = None,
@@ -188,6 +196,9 @@ def publish(
     layout: Annotated[
         str | None, typer.Option("--layout", help="labels (default), or bounds: age_low and age_high.")
     ] = None,
+    spreadsheet_safe: Annotated[
+        bool, typer.Option("--spreadsheet-safe", help="CSV: a leading ' keeps spreadsheets from running text cells.")
+    ] = False,
     retrieval: Annotated[
         str | None, typer.Option("--retrieval", help="BUREL's neighbours: hilbert (default) or exact.")
     ] = None,
@@ -253,6 +264,7 @@ def publish(
             "missing_sensitive": missing_sensitive,
             "format": format,
             "layout": layout,
+            "spreadsheet_safe": spreadsheet_safe or None,
             "retrieval": retrieval,
             "effort": effort,
             "attribute": attribute,
@@ -271,7 +283,7 @@ def publish(
             check_free(Path(arguments["out"]), force, [spec])
         return _publish(arguments, json)
 
-    run(command, json)
+    run(command, json, done=f"the release is verified and in '{out}'")
 
 
 @app.command()
@@ -282,8 +294,13 @@ def audit(
     original: Annotated[Path | None, typer.Option("--original", help="The original table, for its prior.")] = None,
     certificate: Annotated[Path | None, typer.Option("--certificate", help="A certificate, for its prior.")] = None,
     beta: Annotated[float | None, typer.Option("--beta", help="A promise to check; exit status 1 if broken.")] = None,
-    model: Model = "enhanced",
-    k: Annotated[int, typer.Option("--k", help="Least class size to check along with beta.")] = 1,
+    model: PromiseModel = None,
+    k: Annotated[int, typer.Option("--k", help="Least class size to check, alone or along with a promise.")] = 1,
+    t: Closeness = None,
+    delta: Delta = None,
+    l: Diversity = None,  # noqa: E741 - the name that everybody uses
+    c: Recursion = None,
+    ground: GroundDistance = None,
     negative_beta: NegativeBeta = None,
     groups: Groups = None,
     width: Width = None,
@@ -311,6 +328,11 @@ def audit(
             beta=beta,
             model=model,
             k=k,
+            t=t,
+            delta=delta,
+            l=l,
+            c=c,
+            ground=ground,
             width=width,
             **wider,
             hierarchies=hierarchies,
@@ -324,7 +346,7 @@ def audit(
 
             from betalike.report.summary import print_audit
 
-            print_audit(Console(), audited.to_dict(), beta)
+            print_audit(Console(), audited.to_dict())
         return NOT_KEPT if audited.holds is False else 0
 
     run(command, json)
@@ -373,6 +395,7 @@ def _publish(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False)
     """Publish with a progress bar and print the summary, or the certificate with --json."""
     from rich.console import Console
 
+    from betalike.certification import FORMULAS
     from betalike.compilation import announced_compilation
     from betalike.report.progress import TerminalProgress
     from betalike.report.summary import print_release, print_rows
@@ -388,6 +411,9 @@ def _publish(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False)
         announced_compilation(lambda: progress.say(COMPILING)),
     ):
         release = betalike.publish(**arguments, progress=progress)
+    for warning in release.certificate["warnings"]:
+        if warning.startswith(FORMULAS):
+            print(f"betalike: warning: {warning}.", file=sys.stderr)
     if as_json:
         print_json(release.certificate)
         return 0

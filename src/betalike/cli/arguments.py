@@ -57,7 +57,7 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
     plain = ("table", "sensitive", "out", "scheme", "hierarchies", "missing_sensitive", "format", "layout", "delimiter")
     if given.get("sensitive") is not None:
         given["sensitive"] = one_or_several(given["sensitive"])
-    for name in (*plain, *PROMISE, "sign", "force", "seed"):
+    for name in (*plain, *PROMISE, "spreadsheet_safe", "sign", "force", "seed"):
         if given.get(name) is not None:
             arguments[name] = given[name]
     if spec is not None and (given.get("scheme") is not None or given.get("model") is not None):

@@ -17,7 +17,20 @@ Hierarchies = Annotated[
 ]
 Missing = Annotated[list[str] | None, typer.Option("--missing", help="Texts that stand for a missing value, NA,?.")]
 Delimiter = Annotated[str | None, typer.Option("--delimiter", help="Of a CSV file, where it is not recognized.")]
-Model = Annotated[str, typer.Option("--model", help="The promise: enhanced or basic.")]
+PromiseModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="The promise to check: enhanced (default with beta), basic, delta-disclosure, t-closeness, "
+        "distinct-l-diversity, entropy-l-diversity, recursive-l-diversity or k-anonymity.",
+    ),
+]
+Delta = Annotated[float | None, typer.Option("--delta", help="Of delta-disclosure, such as 1.5.")]
+Diversity = Annotated[float | None, typer.Option("--l", help="Of l-diversity: the least number of values.")]
+Recursion = Annotated[float | None, typer.Option("--c", help="Of recursive l-diversity, such as 2.")]
+GroundDistance = Annotated[
+    str | None, typer.Option("--ground", help="Distances for t-closeness: equal, ordered or hierarchical.")
+]
 Scheme = Annotated[
     str | None,
     typer.Option(

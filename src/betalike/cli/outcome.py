@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, NoReturn
 
+from betalike.cli.streams import output_failure
 from betalike.errors import BetalikeError
 
 NOT_KEPT, BAD_INPUT, OUR_BUG, INTERRUPTED = 1, 2, 3, 130
@@ -73,8 +74,11 @@ def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[No
             signal.signal(number, old)
 
 
-def run(command: Callable[[], int], as_json: bool) -> NoReturn:
-    """Run a command and leave with its exit status: 0 kept, 1 not kept, 2 bad input, 3 our bug."""
+def run(command: Callable[[], int], as_json: bool, done: str | None = None) -> NoReturn:
+    """Run a command and leave with its exit status: 0 kept, 1 not kept, 2 bad input, 3 our bug.
+
+    `done` says what stays done even if standard output cannot be written; without it, the output is all there is.
+    """
     try:
         with _handled_by(_stop):
             status = command()
@@ -92,7 +96,19 @@ def run(command: Callable[[], int], as_json: bool) -> NoReturn:
     except BaseException as error:  # also the panics of compiled libraries, which are not Exceptions
         status = OUR_BUG
         _tell(_describe_bug(error), "InternalError", as_json)
-    sys.exit(status)
+    sys.exit(settle(status, done))
+
+
+def settle(status: int, done: str | None = None) -> int:
+    """The exit status of a command, now that all of its output was written or could not be."""
+    failure = output_failure()
+    if failure is None:
+        return status
+    if status == 0 and done is not None:
+        print(f"betalike: {done}, but standard output cannot be written: {failure}.", file=sys.stderr)
+        return 0
+    print(f"betalike: standard output cannot be written: {failure}.", file=sys.stderr)
+    return status or BAD_INPUT
 
 
 def print_json(document: Any) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from betalike.engines.coding import codes_of_values
 from betalike.errors import SchemaError
 from betalike.publication import Format
+from betalike.spreadsheet import restore_columns
 from betalike.table_kernels import count_pairs
 
 Ids = NDArray[np.int32]
@@ -42,6 +43,7 @@ def open_written(release: pl.DataFrame, path: Path | None, form: Format, as_text
             for name, dtype in release.schema.items()
         }
         release = pl.read_csv(path, schema_overrides=types, glob=False)
+        release = restore_columns(release) if form.is_safe else release
     return Written(release.columns, release.height, release.get_column)
 
 

@@ -23,6 +23,7 @@ from betalike.errors import FileError, GuaranteeError, InputError, SchemaError
 from betalike.publication import ExactRecount, Format, Layout, Recount
 from betalike.randomness import Randomness
 from betalike.schema import Kind, Schema
+from betalike.spreadsheet import escape_columns, formula_columns, restore_columns
 from betalike.table import Cells, ClassCounts, Ids, Ints, Margins, Plan, fold, random_order, shuffled_slots
 from betalike.table_kernels import hand_out
 from betalike.years import check_years
@@ -39,10 +40,15 @@ class Assignment:
     ec: Ids
 
 
-def write_csv(rows: pl.DataFrame, place: Path | IO[bytes], include_header: bool = True) -> None:
-    """Write rows as CSV; a missing value that is a row by itself is quoted, for many readers skip blank lines."""
+def write_csv(rows: pl.DataFrame, place: Path | IO[bytes], form: Format, include_header: bool = True) -> list[str]:
+    """Write rows as CSV and name the columns with cells that a spreadsheet would run as formulas.
+
+    A missing value that is a row by itself is quoted, for many readers skip blank lines.
+    """
+    rows = rows.with_columns(TIMES_AS_TEXT)
     missing = '""' if rows.width == 1 else ""
-    rows.with_columns(TIMES_AS_TEXT).write_csv(place, include_header=include_header, null_value=missing)
+    (escape_columns(rows) if form.is_safe else rows).write_csv(place, include_header=include_header, null_value=missing)
+    return [] if form.is_safe else formula_columns(rows)
 
 
 class MemoryEngine:
@@ -161,14 +167,14 @@ class MemoryEngine:
         moves, n_unknown = count_moves(values, published, self.sensitive_labels)
         return ExactRecount(written.height, sum(changed), n_unknown, moves)
 
-    def write(self, release: pl.DataFrame, path: Path, form: Format) -> None:
-        """Write a release to a file."""
+    def write(self, release: pl.DataFrame, path: Path, form: Format) -> list[str]:
+        """Write a release to a file; names the columns with cells that a spreadsheet would run as formulas."""
         try:
             if form is Format.PARQUET:
                 release.write_parquet(path)
-            else:
-                check_csv_types(release.schema)
-                write_csv(release, path)
+                return []
+            check_csv_types(release.schema)
+            return write_csv(release, path, form)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise cannot_write(path, error) from error
 
@@ -250,7 +256,8 @@ def read_release(path: Path, form: Format, columns: Sequence[str]) -> pl.DataFra
     if form is Format.PARQUET:
         return pl.scan_parquet(path, glob=False).select(_as_repeated_text(columns)).collect(engine="streaming")
     types = dict.fromkeys(columns, pl.Categorical)
-    return pl.read_csv(path, columns=list(columns), schema_overrides=types, glob=False)
+    frame = pl.read_csv(path, columns=list(columns), schema_overrides=types, glob=False)
+    return restore_columns(frame) if form.is_safe else frame
 
 
 def _as_repeated_text(columns: Sequence[str]) -> list[pl.Expr]:

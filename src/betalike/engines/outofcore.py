@@ -335,13 +335,13 @@ class OutOfCoreEngine:
 
         return Stream(schema, rows), trace
 
-    def write(self, release: Stream, path: Path, form: Format) -> None:
-        """Write a release to a file."""
+    def write(self, release: Stream, path: Path, form: Format) -> list[str]:
+        """Write a release to a file; names the columns with cells that a spreadsheet would run as formulas."""
 
         def rows(scratch: Path) -> Iterator[pl.DataFrame]:
             yield from self._progress.flow(release.make(scratch), "rows written", self._n_rows)
 
-        sink(Stream(release.schema, rows), path, form)
+        return sink(Stream(release.schema, rows), path, form)
 
     def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
         """The file, or the files of the folder, that the release was written to."""

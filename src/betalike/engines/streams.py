@@ -16,6 +16,7 @@ from betalike.engines.exact_rows import as_plain_text, check_csv_types, has_no_t
 from betalike.engines.memory import cannot_write, write_csv
 from betalike.errors import GuaranteeError
 from betalike.publication import Format
+from betalike.spreadsheet import restore_lazily
 
 BATCH_ROWS = 1_000_000
 PART_ROWS = 2_000_000
@@ -31,8 +32,11 @@ class Stream:
     make: Callable[[Path], Iterator[pl.DataFrame]]
 
 
-def sink(stream: Stream, path: Path, form: Format) -> None:
-    """Write a stream: to a CSV file, to a Parquet file, or to a folder of these if the rows are many."""
+def sink(stream: Stream, path: Path, form: Format) -> list[str]:
+    """Write a stream: to a CSV file, to a Parquet file, or to a folder of these if the rows are many.
+
+    Names the columns with cells that a spreadsheet would run as formulas.
+    """
     if form is not Format.PARQUET:
         check_csv_types(stream.schema)
     scratch = path.with_name(f".{path.name}.rows")
@@ -42,8 +46,8 @@ def sink(stream: Stream, path: Path, form: Format) -> None:
         scratch.mkdir(mode=0o700)  # it holds rows of the table as they are
         if form is Format.PARQUET:
             _write_parts(stream.make(scratch), path)
-        else:
-            _write_csv(stream.make(scratch), path)
+            return []
+        return _write_csv(stream.make(scratch), path, form)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise cannot_write(path, error) from error
     finally:
@@ -92,10 +96,12 @@ def _parts(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield pl.concat(gathered)
 
 
-def _write_csv(batches: Iterator[pl.DataFrame], path: Path) -> None:
+def _write_csv(batches: Iterator[pl.DataFrame], path: Path, form: Format) -> list[str]:
+    formulas: dict[str, None] = {}
     with path.open("wb") as file:
         for number, batch in enumerate(batches):
-            write_csv(batch, file, include_header=number == 0)
+            formulas |= dict.fromkeys(write_csv(batch, file, form, include_header=number == 0))
+    return list(formulas)
 
 
 def rows_of_files(path: Path, n_rows: int) -> dict[str, int]:
@@ -113,7 +119,8 @@ def scan_release(path: Path, form: Format) -> pl.LazyFrame:
     """A written release as a lazy frame; what CSV cannot tell is text."""
     if form is Format.PARQUET:
         return pl.scan_parquet(path, glob=False)  # a folder may be named like a pattern
-    return pl.scan_csv(path, infer_schema=False, glob=False)
+    table = pl.scan_csv(path, infer_schema=False, glob=False)
+    return restore_lazily(table) if form.is_safe else table
 
 
 def written_names(path: Path, form: Format) -> list[str]:
@@ -140,6 +147,7 @@ def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int =
         else:
             known = {name: dtype if is_plain_number(dtype) else pl.String for name, dtype in types.items()}
             table = pl.scan_csv(path, schema_overrides=known, glob=False).select(list(types))
+            table = restore_lazily(table) if form.is_safe else table
         yield from table.collect_batches(chunk_size=rows, maintain_order=True)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise GuaranteeError(UNREADABLE) from error

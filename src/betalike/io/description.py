@@ -57,7 +57,7 @@ class Description:
             lines += [f"table = {_quoted(_relative(self.table, folder))}", ""]
         lines += [
             "[promise]",
-            "beta = 4            # no value becomes more than beta times likelier; smaller is safer",
+            "beta = 4            # no value becomes more than 1 + beta = 5 times as likely; smaller is safer",
             'model = "enhanced"  # or "basic", which leaves frequent values unprotected',
             "k = 1               # least number of rows that look alike",
             "",

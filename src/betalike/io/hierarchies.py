@@ -19,7 +19,13 @@ def read_hierarchy(path: str | Path) -> Hierarchy:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise FileError(f"the hierarchy '{path}' cannot be read: {reason}.") from error
-    rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=";")]
+    try:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=";")]
+    except csv.Error as error:
+        raise FileError(
+            f"the hierarchy '{path}' is not CSV with ';' between levels, or a cell is longer than "
+            f"{csv.field_size_limit():,} characters. Check its quotes."
+        ) from error
     return Hierarchy.from_rows(rows, source=path.name)
 
 

@@ -37,6 +37,7 @@ class ReleaseSpec(msgspec.Struct, forbid_unknown_fields=True):
     scheme: str | None = None
     format: str | None = None
     layout: str = "labels"
+    spreadsheet_safe: bool = False
     missing: list[str] = []
     options: dict[str, Any] = {}
 
@@ -88,6 +89,7 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
             "k": self.promise.k,
             "format": self.release.format,
             "layout": self.release.layout,
+            "spreadsheet_safe": self.release.spreadsheet_safe,
             "missing": self.release.missing,
             "options": self.release.options,
             "delimiter": self.delimiter,
@@ -122,5 +124,9 @@ def read_specification(path: str | Path) -> Specification:
         ) from error
     except OSError as error:
         raise FileError(f"the specification '{path}' cannot be read: {error.strerror}.") from error
+    except (RecursionError, OverflowError) as error:
+        raise SchemaError(
+            f"{path.name} is not a specification: it is nested too deeply, or a number is too large."
+        ) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise SchemaError(f"{path.name} is not a specification: {error}.") from error

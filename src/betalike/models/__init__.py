@@ -2,7 +2,7 @@
 
 from betalike.models.anonymity import Anonymity
 from betalike.models.caps import Caps
-from betalike.models.catalogue import MODELS, fit, make_capped, make_model, takes
+from betalike.models.catalogue import MODELS, fit, for_audit, make_capped, make_model, name_promise, takes
 from betalike.models.closeness import Closeness
 from betalike.models.disclosure import Disclosure, DisclosureForLikeness
 from betalike.models.diversity import Diversity, Variety
@@ -35,10 +35,12 @@ __all__ = [
     "WiderLikeness",
     "any_likeness_of",
     "fit",
+    "for_audit",
     "judge_transition",
     "likeness_of",
     "make_capped",
     "make_model",
+    "name_promise",
     "of_each_column",
     "posterior_cap",
     "takes",

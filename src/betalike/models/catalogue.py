@@ -20,7 +20,7 @@ from betalike.models.diversity import Diversity, Variety
 from betalike.models.likeness import Form, Likeness
 from betalike.models.monotone import Cap
 from betalike.models.verdict import Model
-from betalike.models.wider import of_each_column, widen
+from betalike.models.wider import WiderLikeness, of_each_column, widen
 
 Ints = NDArray[np.int64]
 
@@ -102,6 +102,39 @@ def fit(model: Model | DisclosureForLikeness, counts: Ints, sensitive: Axis) -> 
         model = of_each_column(model, sensitive.columns)
     model.check_feasible(counts, sensitive)
     return replace(model, ground=model.ground_of(sensitive)) if isinstance(model, Closeness) else model
+
+
+def for_audit(model: Model | DisclosureForLikeness, counts: Ints, sensitive: Axis) -> Model:
+    """The promise as it is checked on any published table; one that the table cannot keep is not an error there."""
+    if isinstance(model, DisclosureForLikeness):
+        model = model.for_table(counts)
+    if isinstance(model, WiderLikeness):
+        model.check_span(sensitive)
+    if isinstance(model, Closeness):
+        model.check_ground(sensitive)
+        return replace(model, ground=model.ground_of(sensitive))
+    return model
+
+
+def name_promise(model: str | None, k: int, parameters: Mapping[str, Any]) -> str | None:
+    """Which promise is meant by parameters, of which those that are None were not given; None if there are none.
+
+    >>> name_promise(None, 5, {"beta": None, "t": 0.2}), name_promise(None, 5, {}), name_promise(None, 1, {})
+    ('t-closeness', 'k-anonymity', None)
+    """
+    given = {parameter for parameter, value in parameters.items() if value is not None}
+    if model is not None:
+        return model
+    for parameter, name in (("beta", "enhanced"), ("t", "t-closeness"), ("delta", "delta-disclosure")):
+        if parameter in given:
+            return name
+    if "l" in given:
+        return "recursive-l-diversity" if "c" in given else "distinct-l-diversity"
+    if given & set(WIDER):
+        return "enhanced"  # which says that a beta is missing
+    if given:
+        raise ParameterError(f"{min(given)} is given without the promise that it belongs to. Name the model.")
+    return "k-anonymity" if k != 1 else None
 
 
 def _ground(given: str) -> Ground:

@@ -57,6 +57,10 @@ class Closeness:
     def check_feasible(self, counts: Ints, sensitive: Axis) -> None:
         """Refuse a table with fewer than k rows, with nothing to protect, or without this kind of distance."""
         check_table(counts, self.k)
+        self.check_ground(sensitive)
+
+    def check_ground(self, sensitive: Axis) -> None:
+        """Refuse values without this kind of distance."""
         ground = self.ground_of(sensitive)
         if ground is Ground.ORDERED and not sensitive.kind.is_ordered:
             raise ParameterError(

@@ -16,6 +16,7 @@ from betalike.errors import ParameterError
 from betalike.models.caps import DIGITS, LARGEST_DENOMINATOR, fraction_below
 from betalike.models.rule import ANYTHING, Rule, entropy_of
 from betalike.models.verdict import (
+    LARGEST_COUNT,
     Verdict,
     apply,
     check_k,
@@ -71,6 +72,11 @@ class Diversity:
         return {**parameters, "c": float(self.c)} if self.variety is Variety.RECURSIVE else parameters
 
     @property
+    def _n_values(self) -> int:
+        """How many values are asked for; no table has more than are counted here."""
+        return min(int(self.l), LARGEST_COUNT)
+
+    @property
     def beta(self) -> None:
         """It has none."""
 
@@ -87,7 +93,7 @@ class Diversity:
     def rule(self, counts: Ints, sensitive: Axis, largest_class: int = 0) -> Rule:
         """The demand of the chosen variety."""
         if self.variety is Variety.DISTINCT:
-            return ANYTHING._replace(k=self.k, least_distinct=int(self.l))
+            return ANYTHING._replace(k=self.k, least_distinct=self._n_values)
         if self.variety is Variety.ENTROPY:
             return ANYTHING._replace(k=self.k, least_worth=float(self.l))
         largest = min(max(int(counts.sum()), largest_class), LARGEST_DENOMINATOR)
@@ -95,7 +101,7 @@ class Diversity:
         part = fraction_below(ratio - math.floor(ratio), largest)
         return ANYTHING._replace(
             k=self.k,
-            rank=int(self.l),
+            rank=self._n_values,
             ratio_whole=math.floor(ratio),
             ratio_numerator=part.numerator,
             ratio_denominator=part.denominator,
@@ -119,7 +125,7 @@ class Diversity:
         if self.variety is Variety.ENTROPY:
             return float(self.l / 2 ** entropy_of(counts, int(counts.sum())))
         ordered = np.sort(counts)[::-1]
-        tail = int(ordered[int(self.l) - 1 :].sum())
+        tail = int(ordered[self._n_values - 1 :].sum())
         return float(ordered[0] / tail / self.c) if tail else math.inf
 
 

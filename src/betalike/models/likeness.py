@@ -1,4 +1,4 @@
-"""Beta-likeness: no sensitive value becomes more than beta times likelier. Paper: Section 3."""
+"""Beta-likeness: no sensitive value becomes more than 1 + beta times as likely. Paper: Section 3."""
 
 from __future__ import annotations
 

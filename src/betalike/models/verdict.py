@@ -19,6 +19,7 @@ from betalike.table import ClassCounts
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+LARGEST_COUNT = 2**53  # rows that can be counted and compared without rounding
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,8 @@ def check_k(k: object) -> None:
     """Refuse a least class size that is no positive whole number."""
     if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
         raise ParameterError(f"k is {k!r}; it must be a whole number of 1 or more.")
+    if int(k) > LARGEST_COUNT:
+        raise ParameterError(f"k is {k}, which is more rows than any table has. Choose a smaller k.")
 
 
 def check_table(counts: Ints, k: int) -> None:

@@ -21,7 +21,7 @@ from betalike.errors import CertificateError, GuaranteeError, InputError, Parame
 from betalike.exact_numbers import Numbers, parse_values
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.inspection import published_columns
-from betalike.publication import Format, Layout, Recount
+from betalike.publication import Layout, Recount, written_form
 from betalike.queries import generalized, perturbed
 from betalike.queries.answer import Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
@@ -161,7 +161,7 @@ def _bins(low: Numbers) -> NDArray[np.int64]:
 def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str, Hierarchy]) -> OpenRelease:
     """Open the release in a folder."""
     path = folder / (published_name(certificate) or "published.csv")
-    form = Format.PARQUET if path.suffix == ".parquet" else Format.CSV
+    form = written_form(certificate, path)
     try:
         columns = scan_release(path, form).collect_schema().names()
         frame = read_release(path, form, _needed(certificate, columns))
@@ -171,7 +171,7 @@ def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str
         ) from error
     transition = None
     if certificate.scheme.name == PERTURBED:
-        transition = _read_transition(folder / TRANSITION_FILE, list(certificate.prior_counts))
+        transition = _read_transition(folder / TRANSITION_FILE, list(certificate.prior_counts), form.is_safe)
     return open_frame(frame, certificate, hierarchies, transition)
 
 
@@ -264,10 +264,10 @@ def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> Spa
     return (spans.low.min(), spans.high.max()) if shown else (0.0, 0.0)
 
 
-def _read_transition(path: Path, values: Sequence[str]) -> Floats:
+def _read_transition(path: Path, values: Sequence[str], is_safe: bool) -> Floats:
     """The matrix of a perturbed release, in the order of the sensitive values that the certificate tells."""
     try:
-        return read_transition(path, values).probabilities
+        return read_transition(path, values, is_safe).probabilities
     except (OSError, ValueError, IndexError) as error:
         raise CertificateError(
             f"'{path}' is not the matrix of this release, without which it answers nothing. Check it with: betalike "

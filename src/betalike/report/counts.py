@@ -45,10 +45,11 @@ def print_workload(console: Console, result: WorkloadResult) -> None:
         return
     table = Table.grid(padding=(0, 1))
     table.add_column(justify="right")
+    block = "#" if console.options.ascii_only else "█"
     most = max(count for _, _, count in result.histogram)
     for low, high, count in result.histogram:
         label = f"{100 * low:g} to {100 * high:g} %" if high is not None else f"above {100 * low:g} %"
-        bar = Text("█" * -(-BAR_WIDTH * count // most), style="cyan")
+        bar = Text(block * -(-BAR_WIDTH * count // most), style="cyan")
         table.add_row(label, bar, Text(f"{100 * count / len(result.exact):.1f} %", style="bright_black"))
     console.print(Text("Relative error", style="bold"))
     console.print(table)

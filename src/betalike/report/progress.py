@@ -34,7 +34,8 @@ class TerminalProgress:
         reach: Callable[[str], None] = lambda step: None,
     ) -> None:
         self._check, self._reach = check, reach  # called within steps and before each; they raise to stop the work
-        columns = (SpinnerColumn(), TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn())
+        spinner = "line" if console.options.ascii_only else "dots"
+        columns = (SpinnerColumn(spinner), TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._job: TaskID | None = None
 

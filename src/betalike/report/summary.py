@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,25 +15,31 @@ from rich.table import Table
 from rich.text import Text
 
 from betalike.models.verdict import wording_of
+from betalike.wording import likeness_sentence, surest_guess, times_as_likely
 
 if TYPE_CHECKING:
-    from betalike.api import Release
+    from betalike.release import Release
 
-BLOCKS = " ▁▂▃▄▅▆▇█"
+BLOCKS, PLAIN_BLOCKS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
+BAR, PLAIN_BAR = ("█", "░"), ("#", ".")  # filled and empty; plain ones for terminals that know ASCII alone
 BAR_WIDTH = 24
 WIDEST = 88
+TEXT_WIDTH = 76  # of sentences, which fit into the frame on a terminal of 80 columns
 
 
 def print_release(console: Console, release: Release) -> None:
     """Show a published release."""
     certificate, classes = release.certificate, release.verified.classes
+    is_plain = console.options.ascii_only
     promise, facts, also = certificate["promise"], certificate["release"], certificate["also"]
-    parts: list[RenderableType] = [_promise_text(promise, release.worst_value, has_classes=classes is not None), Text()]
+    has_classes = classes is not None
+    guess = surest_guess(also["l"], has_classes, bool(certificate["table"]["sensitive_columns"]))
+    parts: list[RenderableType] = [_promise_text(promise, release.worst_value, has_classes, guess), Text()]
     if classes is None:
         parts.append(_exact_text(certificate["scheme"], also))
     else:
-        parts += [_loss_table(facts["loss"], facts["average_loss"]), Text()]
-        parts.append(_class_text(facts, also, classes.sizes))
+        parts += [_loss_table(facts["loss"], facts["average_loss"], is_plain), Text()]
+        parts.append(_class_text(facts, also, classes.sizes, is_plain))
     if release.folder is not None:
         parts_of = Counter(name.split("/")[0] for name in certificate["files"])
         shown = [name if n == 1 else f"{name} ({n} files)" for name, n in parts_of.items()]
@@ -56,28 +63,27 @@ def print_rows(console: Console, title: str, columns: Mapping[str, Sequence[obje
     console.print(table)
 
 
-def _promise_text(promise: Mapping[str, Any], worst_value: str, has_classes: bool) -> Text:
+def _promise_text(promise: Mapping[str, Any], worst_value: str, has_classes: bool, guess: str) -> Text:
     worst = "worst class" if has_classes else "worst case"
     kept = ("kept", "bold green") if promise["holds"] else ("NOT KEPT", "bold red")
     numbers = {name: promise[name] for name in ("beta", "k") if name == "beta" or promise[name] > 1}
     told = {name: value for name, value in {**promise["parameters"], **numbers}.items() if value is not None}
     text = Text.assemble(("Promise  ", "bold"), wording_of(promise["model"], told), ": ", kept)
     about = "limit"
-    if promise["beta"] is not None:
-        beta = f"{promise['beta']:g}"
-        text.append(f"\n         no {_subject(told)} becomes more than {beta} times likelier (gain at most {beta})")
+    sentence = likeness_sentence(promise, has_classes)
+    if sentence is not None:
+        text.append(f"\n{_indented(sentence)}")
     if promise["beta"] is not None and not promise["parameters"]:
         about = f"limit for the value {worst_value}"
     text.append(f"\n         {worst}: {100 * promise['worst_ratio']:.1f} % of the {about}")
-    text.append(f"\n         largest gain {promise['worst_gain']:.3f}")
-    return text
+    gain = promise["worst_gain"]
+    text.append(f"\n         largest gain {gain:.3f}, which is {times_as_likely(gain)}")
+    return text.append(f"\n         {guess}")
 
 
-def _subject(promised: Mapping[str, Any]) -> str:
-    """What a promise is about."""
-    if "width" in promised:
-        return f"interval of width {promised['width']:g}"
-    return "group of values" if "groups" in promised else "value"
+def _indented(sentence: str) -> str:
+    """A sentence in lines that fit into the frame, each as far to the right as the first word of a part."""
+    return textwrap.fill(sentence, TEXT_WIDTH, initial_indent=" " * 9, subsequent_indent=" " * 9)
 
 
 def _exact_text(scheme: Mapping[str, Any], also: Mapping[str, Any]) -> Text:
@@ -92,38 +98,40 @@ def _exact_text(scheme: Mapping[str, Any], also: Mapping[str, Any]) -> Text:
     return text.append(f"         also: l = {also['l']:.1f}, t = {also['t']:.3f} ({also['t_ground']})")
 
 
-def _loss_table(loss: Mapping[str, float], average: float) -> Table:
+def _loss_table(loss: Mapping[str, float], average: float, is_plain: bool) -> Table:
     table = Table.grid(padding=(0, 1))
     for name, value in loss.items():
         head = "" if table.row_count else "Loss"
-        table.add_row(Text(head, style="bold"), "   ", Text(name), _bar(value), f"{100 * value:5.1f} %")
-    table.add_row("", "", Text("average", style="bold"), _bar(average), Text(f"{100 * average:5.1f} %", style="bold"))
+        table.add_row(Text(head, style="bold"), "   ", Text(name), _bar(value, is_plain), f"{100 * value:5.1f} %")
+    percent = Text(f"{100 * average:5.1f} %", style="bold")
+    table.add_row("", "", Text("average", style="bold"), _bar(average, is_plain), percent)
     return table
 
 
-def _bar(share: float) -> Text:
+def _bar(share: float, is_plain: bool) -> Text:
     filled = round(BAR_WIDTH * min(max(share, 0.0), 1.0))
-    return Text("█" * filled, style="magenta") + Text("░" * (BAR_WIDTH - filled), style="bright_black")
+    full, empty = PLAIN_BAR if is_plain else BAR
+    return Text(full * filled, style="magenta") + Text(empty * (BAR_WIDTH - filled), style="bright_black")
 
 
-def _class_text(release: Mapping[str, Any], also: Mapping[str, Any], sizes: NDArray[np.int64]) -> Text:
+def _class_text(release: Mapping[str, Any], also: Mapping[str, Any], sizes: NDArray[np.int64], is_plain: bool) -> Text:
     text = Text.assemble(("Classes  ", "bold"), f"{release['classes']:,}, of {sizes.min():,} to {sizes.max():,} rows ")
     text.append(f"(median {int(np.median(sizes)):,})  ")
-    text.append(_histogram(sizes), style="cyan")
+    text.append(_histogram(sizes, PLAIN_BLOCKS if is_plain else BLOCKS), style="cyan")
     text.append(f"\n         also: k = {also['k']:,}, l = {also['l']:.1f}, t = {also['t']:.3f} ({also['t_ground']})")
     return text
 
 
-def _histogram(sizes: NDArray[np.int64], bins: int = 16) -> str:
+def _histogram(sizes: NDArray[np.int64], blocks: str, bins: int = 16) -> str:
     """How many classes are of which size, on a logarithmic axis, as a line of blocks."""
     if sizes.min() == sizes.max():
         return ""
     counts, _ = np.histogram(np.log(sizes), bins=bins)
-    heights = np.ceil(counts / counts.max() * (len(BLOCKS) - 1)).astype(int)
-    return "".join(BLOCKS[height] for height in heights)
+    heights = np.ceil(counts / counts.max() * (len(blocks) - 1)).astype(int)
+    return "".join(blocks[height] for height in heights)
 
 
-def print_audit(console: Console, audited: Mapping[str, Any], beta: float | None) -> None:
+def print_audit(console: Console, audited: Mapping[str, Any]) -> None:
     """Show what a published table keeps."""
     table = Table(show_header=False, box=None, padding=(0, 2))
 
@@ -136,12 +144,18 @@ def print_audit(console: Console, audited: Mapping[str, Any], beta: float | None
     line("rows", f"{audited['rows']:,}", f"in {audited['classes']:,} classes")
     line("k", f"{audited['k']:,}", "rows in the smallest class")
     line("distinct l", f"{audited['distinct_l']:,}", "fewest sensitive values in a class")
-    line("l", f"{audited['l']:.3g}", f"1 / highest share of a value (average {audited['average_l']:.3g})")
+    line(
+        "l",
+        f"{audited['l']:.3g}",
+        f"{surest_guess(audited['l'], has_classes=True)} (average l {audited['average_l']:.3g})",
+    )
     grounds = ", ".join(f"{ground} {value:.3f}" for ground, value in audited["t_by_ground"].items())
     line("t", f"{audited['t']:.3f}", f"farthest class from the table ({grounds})")
     divergence = f"{audited['jensen_shannon']:.3f} / {level(audited['kullback_leibler'], 'infinite')}"
     line("JS / KL", divergence, "greatest divergence of a class from the table, in bits")
-    line("basic beta", level(audited["basic_beta"], "none holds"), "largest relative gain on a value")
+    gain = audited["basic_beta"]
+    times = "" if gain is None else f": {times_as_likely(gain)}"
+    line("basic beta", level(gain, "none holds"), f"largest relative gain on a value{times}")
     line("enhanced beta", level(audited["enhanced_beta"], "none holds"), "the same, if every gain is below -ln p")
     line("delta", level(audited["delta"], "infinite"), "delta-disclosure; infinite where a class lacks a value")
     worst = audited["worst"]
@@ -151,9 +165,9 @@ def print_audit(console: Console, audited: Mapping[str, Any], beta: float | None
     console.print(table)
     for warning in audited["warnings"]:
         console.print(f"Warning: {warning}", style="yellow", markup=False)
-    if beta is not None:
+    if audited["promise"] is not None:
         verdict = Text("kept", style="bold green") if audited["holds"] else Text("NOT KEPT", style="bold red")
-        console.print(Text(f"Promise with beta {beta:g}: ").append(verdict))
+        console.print(Text(f"Promise {audited['promise']}: ").append(verdict))
 
 
 def print_checks(console: Console, checked: Mapping[str, Any]) -> None:

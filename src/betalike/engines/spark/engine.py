@@ -297,8 +297,8 @@ class SparkEngine:
         rows = ordered_at_random(drawn, [NUMBER], margins.n_rows, randomness)
         return rows.select([quoted(name) for name in shown]), Trace(drawn, draw is not None)
 
-    def write(self, release: SparkFrame, path: Path, form: Format) -> None:
-        """Write a release to a folder of Parquet files."""
+    def write(self, release: SparkFrame, path: Path, form: Format) -> list[str]:
+        """Write a release to a folder of Parquet files, which no spreadsheet runs as formulas."""
         if form is not Format.PARQUET:
             raise ParameterError("the engine 'spark' writes Parquet. Publish with --format parquet.")
         with tasks_ended(self._session):
@@ -306,6 +306,7 @@ class SparkEngine:
         for file in path.iterdir():
             if not file.name.endswith(".parquet") or file.name.startswith("."):
                 file.unlink()  # marks of Hadoop
+        return []
 
     def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
         """The files of the folder that the release was written to."""
