@@ -131,7 +131,7 @@ def _renamed(
     if has_values:
         name, parts = certificate.table.sensitive, certificate.table.sensitive_columns
         values = join_columns(batch.select(parts), parts, name)[name] if parts else batch[name]
-        columns.insert(len(columns) if place is None else place, values.cast(pl.String))
+        columns.insert(len(columns) if place is None else place, value_texts(values))
     return pl.DataFrame([column.alias(str(number)) for number, column in enumerate(columns)])
 
 

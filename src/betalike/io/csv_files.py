@@ -90,7 +90,7 @@ class Wanted:
             "has_header": False,
             "separator": layout.signs.delimiter,
             "quote_char": layout.signs.quote,
-            "null_values": list(self.missing) or None,
+            "null_values": ["", *self.missing],  # an empty field is missing, quoted or not
         }
         if types is not None:
             named = {standing_name(i): types[name] for i, name in enumerate(layout.names) if name in types}

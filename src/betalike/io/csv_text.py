@@ -157,7 +157,7 @@ def _header_names(header: str, signs: Signs, name: str) -> list[str]:
 def recognize_signs(beginning: bytes, name: str, delimiter: str | None = None) -> tuple[str, str]:
     """Return the delimiter and the quote of a CSV file, from how it begins.
 
-    A single quote is one only if it is used in no other way; an apostrophe is not.
+    A single quote is one only if it is used in no other way, and as a quote is: an apostrophe is not.
     """
     if b"\x00" in beginning:
         raise FileError(NO_TEXT.format(name))
@@ -170,9 +170,17 @@ def recognize_signs(beginning: bytes, name: str, delimiter: str | None = None) -
         chosen = delimiter or _guess_delimiter(sample, "'")
         walk = RowWalk(chosen, "'", name)
         walk.check(sample.encode())
-        if f"{chosen}'" in sample and walk.is_consistent():
+        if f"{chosen}'" in sample and walk.is_consistent() and _is_quoting(sample, chosen):
             return chosen, "'"
     return delimiter or _guess_delimiter(sample, '"'), '"'
+
+
+def _is_quoting(sample: str, delimiter: str) -> bool:
+    """Return whether single quotes hold delimiters, or stand around every field of a column, as quotes do."""
+    rows = [line.split(delimiter) for line in sample.split("\n") if line]
+    if len({len(row) for row in rows}) > 1:
+        return True
+    return any(all(field[:1] == field[-1:] == "'" for field in column) for column in zip(*rows[1:], strict=True))
 
 
 def _guess_delimiter(sample: str, quote: str) -> str:
