@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.certificate import Column
-from betalike.engines.coding import comparable
+from betalike.engines.coding import comparable, comparable_text
 from betalike.exact_numbers import Number, parse_values
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.schema import Kind
@@ -135,9 +135,10 @@ def _cover_categories(
 ) -> tuple[list[str], dict[Label, tuple[int, int]]]:
     """Put values in the order of the hierarchy, then those that it does not tell; say what each label covers."""
     tree = tree_of(column)
-    leaves = [] if tree is None else list(tree.leaves)
+    leaves = [] if tree is None else list(map(comparable_text, tree.leaves))
     order = [*leaves, *sorted(used - set(leaves))]
     cover: dict[Label, tuple[int, int]] = {text: (number, number) for number, text in enumerate(order)}
+    cover |= {text: cover[plain] for text in labels if text and (plain := comparable_text(text)) in cover}
     if tree is not None:
         nodes = zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True)
         cover |= {label: (first, last) for label, first, last in nodes}

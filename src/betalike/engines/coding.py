@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import operator
+import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -23,6 +24,7 @@ Codes = NDArray[Any]
 Counts = NDArray[np.int64]
 DENSE_SPAN = 1 << 22
 MOST_DIGITS = 38  # of a decimal
+WHOLE = r"^(-?\d+)\.0$"  # a whole number among others that are not
 SHOWN_FROM_ROWS = 3  # a value of fewer rows than this could tell of a person and is not shown in a message
 
 
@@ -91,13 +93,16 @@ def ordered_numbers(column: pl.Series, kind: Kind) -> pl.Series:
     return _to_numbers(empty_to_missing(column), kind, column.name)
 
 
+def comparable_text(text: str) -> str:
+    """A category in the form in which `comparable` has it."""
+    return re.sub(WHOLE, r"\1", text)
+
+
 def comparable(column: pl.Series, kind: Kind) -> pl.Series:
     """The column in a form in which equal values are equal, whatever file or frame they came from."""
     column = empty_to_missing(column)
     if kind is Kind.CATEGORICAL:
-        return column.cast(pl.String).str.replace(
-            r"^(-?\d+)\.0$", "$1"
-        )  # whole numbers of a frame may be written as 37.0
+        return column.cast(pl.String).str.replace(WHOLE, "$1")  # whole numbers of a frame may be written as 37.0
     if kind is Kind.DECIMAL:  # 1.10 is 1.1
         texts = _to_numbers(column, kind, column.name).cast(pl.String)
         return texts.str.replace(r"(\.\d*?)0+$", "$1").str.strip_suffix(".")
@@ -233,6 +238,8 @@ def _to_decimals(column: pl.Series) -> pl.Series:
 
 def _to_reals(column: pl.Series) -> pl.Series:
     """Floating-point numbers; the text "nan" is missing, and whole numbers that they cannot hold are refused."""
+    if column.dtype == pl.Float32:
+        column = column.cast(pl.String)  # 0.1 is 0.1, not 0.10000000149, as its text in a file is
     numbers = one_zero(column.cast(pl.Float64, strict=False).fill_nan(None))
     if column.dtype.is_integer() and not (numbers.cast(pl.Int128) == column.cast(pl.Int128)).all():
         raise SchemaError(
