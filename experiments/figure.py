@@ -104,7 +104,7 @@ def burel_beats_one(rows: Sequence[Row], x: str, y: str, text: str, widest: str,
 
 def verdicts(claims: Sequence[Claim]) -> str:
     """What became of the claims on LMondrian and DMondrian, in words."""
-    return ", ".join(f"it {claim.verdict} ({name})" for name, claim in zip(RIVALS, claims, strict=True))
+    return " and ".join(f"{claim.verdict} ({name})" for name, claim in zip(RIVALS, claims, strict=True))
 
 
 def falls(figures: Mapping[Any, float], slack: float = 0.0) -> bool:

@@ -30,16 +30,16 @@ def run(bench: Bench) -> Figure:
     return Figure(
         "4a",
         "Figure 4(a): reached beta at the closeness of BUREL",
-        f"3 QI. `{REFERENCE}` with each beta sets t; tMondrian and SABRE take it as their threshold, the others are "
-        "brought to at most that t by a search for their beta, and left out where they miss it by more than 10 %. A "
+        f"3 QI. `{REFERENCE}` with each beta sets t. tMondrian and SABRE use it as their threshold. For the others, a "
+        "search finds the beta that reaches at most that t; they are left out if they miss it by more than 10 %. A "
         "single class reaches 0 and has no place on the axis.",
         rows,
-        "All schemes tuned to the same t, BUREL gives consistently higher privacy by beta-likeness than SABRE and "
-        "tMondrian.",
+        "With all schemes tuned to the same t, BUREL gives consistently higher privacy by beta-likeness than SABRE "
+        "and tMondrian.",
         f"For beta {listed(bench.settings.betas, 'd')} (t {listed(series(rows, REFERENCE, 'beta', 't'), '.3f')}), the "
-        f"reached beta is {sentence_of(rows, 'beta')}; the claim {claim.verdict}.",
+        f"reached beta is {sentence_of(rows, 'beta')}. The claim {claim.verdict}.",
         [claim],
         picture_of(rows, Quantity("beta", "beta that BUREL promises (relative gain)", ticks=bench.settings.betas)),
-        short=f"**At equal closeness.** {margins(rows, 'beta', SHOWN)} That BUREL's is lower than tMondrian's and "
-        f"SABRE's {claim.verdict}.",
+        short=f"**At equal closeness.** {margins(rows, 'beta', SHOWN)} The claim that BUREL's is lower than "
+        f"tMondrian's and SABRE's {claim.verdict}.",
     )

@@ -18,11 +18,12 @@ def run(bench: Bench) -> Figure:
     return Figure(
         "4b",
         "Figure 4(b): reached beta at a given closeness",
-        "3 QI. tMondrian and SABRE keep t; the others are brought to at most that t by a search for their beta, and "
-        "left out where they miss it by more than 10 %. A single class reaches 0 and has no place on the axis.",
+        "3 QI. tMondrian and SABRE keep t. For the others, a search finds the beta that reaches at most that t; they "
+        "are left out if they miss it by more than 10 %. A single class reaches 0 and has no place on the axis.",
         rows,
-        "Starting from t instead of beta, to avoid a bias against schemes for t-closeness, the finding is the same.",
-        f"For t {listed(wanted)}, the reached beta is {sentence_of(rows, 't')}; the claim {claim.verdict}.",
+        "The finding is the same if one starts from t instead of beta, to avoid a bias against schemes for "
+        "t-closeness.",
+        f"For t {listed(wanted)}, the reached beta is {sentence_of(rows, 't')}. The claim {claim.verdict}.",
         [claim],
         picture_of(rows, Quantity("t", "closeness t (ordered earth mover's distance)")),
     )

@@ -20,16 +20,16 @@ def run(bench: Bench) -> Figure:
     return Figure(
         "4c",
         "Figure 4(c): reached beta at a given loss",
-        "3 QI. Every scheme is brought to the loss by a search for its beta or t, BUREL to not more than it, and left "
-        "out where it misses the loss by more than 10 %.",
+        "3 QI. For every scheme, a search finds the beta or t that gives this loss (for BUREL, at most this loss). A "
+        "scheme is left out if it misses the loss by more than 10 %.",
         rows,
-        "At the same information loss BUREL gives the highest privacy again, followed by SABRE and tMondrian.",
-        f"For loss {listed(wanted)}, the reached beta is {sentence_of(rows, 'wanted_loss')}; the claim "
+        "At the same information loss, BUREL again gives the highest privacy, followed by SABRE and tMondrian.",
+        f"For loss {listed(wanted)}, the reached beta is {sentence_of(rows, 'wanted_loss')}. The claim "
         f"{claim.verdict}.",
         [claim, _order(met(rows))],
         picture_of(rows, Quantity("wanted_loss", "average loss (share of each attribute's range)")),
-        short=f"**At equal loss.** {margins(rows, 'wanted_loss', SHOWN)} That BUREL's is lower than tMondrian's and "
-        f"SABRE's {claim.verdict}.",
+        short=f"**At equal loss.** {margins(rows, 'wanted_loss', SHOWN)} The claim that BUREL's is lower than "
+        f"tMondrian's and SABRE's {claim.verdict}.",
     )
 
 

@@ -34,11 +34,11 @@ def run(bench: Bench) -> Figure:
         "Figure 5: loss and time with beta",
         f"3 QI. {SETTINGS}",
         rows,
-        "As beta grows the loss falls, and BUREL has almost half the loss of LMondrian and DMondrian in about half "
-        "the time.",
+        "As beta grows, the loss falls. BUREL has almost half the loss of LMondrian and DMondrian, in about half the "
+        "time.",
         f"The losses for beta {listed(betas, 'd')} are "
         + "; ".join(f"`{name}` {listed(losses[name], '.3f')}" for name in losses if losses[name])
-        + f". That BUREL loses least: {verdicts(by_loss)}; that it is fastest: {verdicts(by_time)}.",
+        + f". The claim that BUREL loses least {verdicts(by_loss)}. The claim that it is fastest {verdicts(by_time)}.",
         [
             burel_follows(rows, "beta", "loss", "5(a): BUREL's loss falls as beta grows", falls),
             *by_loss,
@@ -49,8 +49,8 @@ def run(bench: Bench) -> Figure:
         ],
         picture_of(rows, Quantity("beta", BETA_TITLE, ticks=betas)),
         short=f"**Loss.** With beta {BETA} and three quasi-identifiers the losses are "
-        f"{told(rows, 'beta', 'loss', BETA, '.3g')}. That BUREL loses least: {verdicts(by_loss)}. Times to form "
-        "these classes, in yardsticks, are "
+        f"{told(rows, 'beta', 'loss', BETA, '.3g')}. The claim that BUREL loses least {verdicts(by_loss)}. "
+        "Times to form these classes, in yardsticks, are "
         f"{told(rows, 'beta', 'time', BETA, '.3g')}.",
     )
 
@@ -67,7 +67,7 @@ def _half(rows: list[dict[str, float]], y: str, text: str) -> Claim:
         HOLDS if all(is_half.values()) else AGAINST_NARROWEST if all(is_half[name] for name in NARROWEST) else FAILS
     )
     told = ", ".join(f"`{name}` {factor:.2f}" for name, factor in times.items())
-    return Claim(text, verdict, f"Times that of `burel+split`, on average over beta: {told}.")
+    return Claim(text, verdict, f"As a multiple of `burel+split`, on average over beta: {told}.")
 
 
 def _strictness(rows: list[dict[str, float]]) -> Claim:

@@ -23,7 +23,7 @@ def run(bench: Bench) -> Figure:
         "With more quasi-identifiers the loss rises, and BUREL again has the lowest loss and is the fastest.",
         f"The losses with {listed(sizes, 'd')} QI are "
         + "; ".join(f"`{name}` {listed(series(rows, name, 'attributes', 'loss'), '.3f')}" for name in shown)
-        + f". That BUREL loses least: {verdicts(by_loss)}; that it is fastest: {verdicts(by_time)}.",
+        + f". The claim that BUREL loses least {verdicts(by_loss)}. The claim that it is fastest {verdicts(by_time)}.",
         [
             burel_follows(
                 rows, "attributes", "loss", "6(a): BUREL's loss rises with the number of quasi-identifiers", rises

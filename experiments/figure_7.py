@@ -28,8 +28,8 @@ def run(bench: Bench) -> Figure:
         "The number of rows has no clear effect on the loss, time grows with it, and BUREL is superior in both.",
         f"The losses with {listed(counts, ',d')} rows are "
         + "; ".join(f"`{name}` {listed(series(rows, name, 'rows', 'loss'), '.3g')}" for name in shown)
-        + f"; counting the table takes {listed(series(rows, COUNTING, 'rows', 'time'), '.2f')} yardsticks. That BUREL "
-        f"loses least: {verdicts(by_loss)}; that it is fastest: {verdicts(by_time)}.",
+        + f". Counting the table takes {listed(series(rows, COUNTING, 'rows', 'time'), '.2f')} yardsticks. The claim "
+        f"that BUREL loses least {verdicts(by_loss)}. The claim that it is fastest {verdicts(by_time)}.",
         [
             burel_follows(
                 rows,

@@ -35,15 +35,15 @@ def run(bench: Bench) -> Figure:
     return Figure(
         "8",
         "Figure 8: median relative error of COUNT queries over generalized tables",
-        f"5 QI, beta 4, lambda 3, theta 0.1 where they are not varied; {bench.settings.n_queries:,} queries, those "
-        "that select nothing dropped; tuples taken as uniform within a class, as in the paper. In (c) lambda is at "
-        "most the number of quasi-identifiers; a median of 0 has no place on the axis.",
+        f"5 QI, beta 4, lambda 3, theta 0.1 unless varied; {bench.settings.n_queries:,} queries, without those that "
+        "select nothing. Tuples count as uniform within a class, as in the paper. In (c) lambda is at most the number "
+        "of quasi-identifiers. A median of 0 has no place on the axis.",
         rows,
-        "The error does not depend on lambda monotonically, falls with beta and theta, rises with the "
-        "quasi-identifiers (of BUREL least), and BUREL's is consistently the lowest.",
+        "The error does not depend monotonically on lambda. It falls with beta and theta, and rises with the "
+        "quasi-identifiers (least for BUREL). BUREL's error is consistently the lowest.",
         f"For beta {listed(bench.settings.betas, 'd')}, panel (b), the median errors in percent are "
         + "; ".join(f"`{name}` {listed(series(by_panel['b'], name, 'x', 'error'), '.1f')}" for name in shown)
-        + ". That BUREL's is the lowest: "
+        + ". The claim that BUREL's error is the lowest: "
         + "; ".join(f"({panel}) {verdicts(claims)}" for panel, claims in better.items())
         + ".",
         [
@@ -57,7 +57,7 @@ def run(bench: Bench) -> Figure:
         picture_of(bench, rows),
         short=f"**Counts from generalized tables.** With beta {BETA} and five quasi-identifiers the median errors are "
         + ", ".join(f"`{name}` {series(by_panel['b'], name, 'x', 'error')[BETA]:.1f} %" for name in shown)
-        + f". That BUREL's is the lowest, whatever beta: {verdicts(better['b'])}.",
+        + f". The claim that BUREL's error is the lowest for every beta {verdicts(better['b'])}.",
     )
 
 
@@ -73,7 +73,7 @@ def _falls_with(rows: list[dict[str, float]], text: str) -> Claim:
 def _rises_for_all(rows: list[dict[str, float]]) -> Claim:
     errors = {name: series(rows, name, "x", "error") for name in KEEP_LIKENESS}
     not_so = [f"`{name}` {listed(of, '.3g')}" for name, of in errors.items() if not rises(of, SLACK)]
-    evidence = f"It does not for: {'; '.join(not_so)}." if not_so else "It does for all seven."
+    evidence = f"The error does not rise for: {'; '.join(not_so)}." if not_so else "It rises for all seven."
     return Claim("8(c): errors rise with the quasi-identifiers, for all methods", FAILS if not_so else HOLDS, evidence)
 
 

@@ -23,15 +23,15 @@ def run(bench: Bench) -> Figure:
     return Figure(
         "9",
         "Figure 9: median relative error of COUNT queries with perturbation",
-        f"5 QI, beta 4, lambda 3, theta 0.1 where they are not varied; {bench.settings.n_queries:,} queries, those "
-        "that select nothing dropped. `perturb, inversion` is the paper's estimate, `perturb` the default of betalike "
-        "(shrinkage); both ask the same release.",
+        f"5 QI, beta 4, lambda 3, theta 0.1 unless varied; {bench.settings.n_queries:,} queries, without those that "
+        "select nothing. `perturb, inversion` is the paper's estimate, and `perturb` is the default of betalike "
+        "(shrinkage). Both use the same release.",
         rows,
-        "The error falls with lambda, beta and theta, does not change uniformly with the quasi-identifiers, and "
-        "perturbation is consistently better than the Baseline.",
+        "The error falls with lambda, beta and theta, and does not change uniformly with the quasi-identifiers. "
+        "Perturbation is consistently better than the Baseline.",
         f"For beta {listed(bench.settings.betas, 'd')}, panel (b), the median errors in percent are "
         + "; ".join(f"`{name}` {listed(series(by_panel['b'], name, 'x', 'error'), '.2f')}" for name in WHO)
-        + ". That perturbation is better than the Baseline: "
+        + ". The claim that perturbation is better than the Baseline: "
         + "; ".join(f"({panel}) {claim.verdict}" for panel, claim in zip("abcd", better, strict=True))
         + ".",
         [
@@ -44,7 +44,7 @@ def run(bench: Bench) -> Figure:
         picture_of(bench, rows),
         short=f"**Counts from perturbed tables.** With beta {BETA} and five quasi-identifiers the median errors are "
         + ", ".join(f"`{name}` {series(by_panel['b'], name, 'x', 'error')[BETA]:.1f} %" for name in WHO)
-        + ". That perturbation is better than the Baseline: "
+        + ". The claim that perturbation is better than the Baseline: "
         + "; ".join(f"({panel}) {claim.verdict}" for panel, claim in zip("abcd", better, strict=True))
         + ".",
     )

@@ -15,8 +15,8 @@ COUNTING = "counting the table"
 LOSS = Quantity("loss", "average loss (share of each attribute's range)", starts_at_zero=True)
 TIME = Quantity("time", "time to form classes (yardsticks, log scale)", is_logarithmic=True)
 SETTINGS = (
-    "Times are those of forming classes from a counted table, in multiples of the yardstick; counting the table, the "
-    "same for every scheme, is a line of its own."
+    "Times are for forming classes from a counted table, in multiples of the yardstick. Counting the table takes the "
+    "same time for every scheme, and has a line of its own."
 )
 
 

@@ -35,18 +35,19 @@ def run(bench: Bench) -> Figure:
     claim = Claim(
         "Section 7: the Naive Bayes attack succeeds about as often as guessing the most frequent value",
         HOLDS if all(rate <= blind + NEAR for rate in highest.values()) else FAILS,
-        f"At most {', '.join(f'{rate:.2f} % (`{name}`)' for name, rate in highest.items())}; a blind guess "
-        f"{blind:.2f} %, the original table {raw:.2f} %.",
+        f"It is right for at most {' and '.join(f'{rate:.2f} % (`{name}`)' for name, rate in highest.items())} of the "
+        f"rows; a blind guess for {blind:.2f} %, and with the original table for {raw:.2f} %.",
     )
     return Figure(
         "nb",
         "Naive Bayes: success rate of the attack",
-        "3 QI. Conditional probabilities as in Eq. 17 from the published labels of classes, predictions by Eq. 15.",
+        "3 QI. Conditional probabilities come from the published labels of classes (Eq. 17), predictions from Eq. 15.",
         rows,
         "The success rate remains remarkably close to the share of the most frequent value, 4.84 % of CENSUS.",
         f"For beta {listed(betas, 'd')}, the attack succeeds in percent with "
         + "; ".join(f"`{name}` {listed(series(rows, name, 'beta', 'success'), '.2f')}" for name in (*BUREL, "seam"))
-        + f", against {blind:.2f} blindly and {raw:.2f} with the original table, so the claim {claim.verdict}.",
+        + f", against {blind:.2f} for a blind guess and {raw:.2f} with the original table, so the claim "
+        f"{claim.verdict}.",
         [claim],
         line_chart(
             rows,

@@ -19,8 +19,8 @@ TEMPLATES = Path(__file__).parent
 WIDTH = 120
 SUMMARY = (
     "Of {all} claims {held} hold as they stand. *With the split* means: only with the step that the paper does not "
-    "tell of. *Against the narrowest rule* means: only against a Mondrian that cuts the attribute with the fewest "
-    "values and tries no other; against the usual one, which cuts the widest, it does not hold."
+    "describe. *Against the narrowest rule* means: only against a Mondrian that cuts the attribute with the fewest "
+    "values and tries no other. Against the usual Mondrian, which cuts the widest attribute, the claim does not hold."
 )
 QUICK = "**A quick run, on a small invented table: its verdicts say nothing about the paper.**"
 

@@ -38,16 +38,16 @@ def run(bench: Bench) -> Figure:
     ]
     rows = [{"where": where, "what": what, "paper": paper, "here": here} for where, what, paper, here in told]
     off = [row["what"] for row in rows if not is_printed_as(row["here"], row["paper"])]
-    evidence = f"Not met: {'; '.join(off)}." if off else f"All {len(rows)} numbers are met as printed."
+    evidence = f"Not reproduced: {'; '.join(off)}." if off else f"All {len(rows)} numbers agree as printed."
     return Figure(
         "s2",
         "Section 2: worked numbers",
         "Counts in the paper's proportions, measured as `betalike audit` does.",
         rows,
-        "Equal distances, or even lower ones, hide gains that are many times higher, because rare values are not paid "
-        "due attention.",
-        f"{evidence} The distances agree, and so does the conclusion: (.01, .99) becoming (.03, .97) is the nearer "
-        f"pair by both divergences, and gains {gain(third) / gain(first):.0f} times as much.",
+        "Equal distances, or even lower ones, hide gains that are many times higher, because rare values do not "
+        "get due attention.",
+        f"{evidence} The distances agree, and so does the conclusion: by both divergences, (.01, .99) becoming "
+        f"(.03, .97) is the nearer pair, and it gains {gain(third) / gain(first):.0f} times as much.",
         [Claim("Section 2: worked numbers", FAILS if off else HOLDS, evidence)],
         table=rows,
     )
