@@ -126,9 +126,11 @@ def text_pieces(path: Path, encoding: str | None = None) -> Iterator[bytes]:
         while len(first) < 3 and (chunk := next(chunks, b"")):
             first += chunk
         mark = next((mark for mark in MARKS if first.startswith(mark)), b"")
-        known = MARKS.get(mark, encoding)
         pieces = itertools.chain([first[len(mark) :]], chunks)
-        yield from pieces if known in (None, UTF_8) else recode(pieces, known)
+        if not mark and encoding in (None, UTF_8):
+            yield from pieces
+        else:
+            yield from recode(pieces, MARKS.get(mark) or encoding or UTF_8, shown_name(path))
 
 
 def survey_csv(path: Path, delimiter: str | None = None) -> CsvFile:
