@@ -11,6 +11,7 @@ import msgspec
 from betalike.errors import FileError, SchemaError
 from betalike.schema import Role
 
+LONGEST = 1 << 24  # bytes; a device may have no end
 PROMISE = ("beta", "model", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values")
 
 
@@ -117,7 +118,11 @@ def read_specification(path: str | Path) -> Specification:
     """Read a release.toml; errors say which entry is wrong."""
     path = Path(path)
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=Specification)
+        with path.open("rb") as file:
+            content = file.read(LONGEST + 1)
+        if len(content) > LONGEST:
+            raise SchemaError(f"{path.name} is not a specification: it is longer than {LONGEST >> 20} MB.")
+        return msgspec.toml.decode(content, type=Specification)
     except FileNotFoundError as error:
         raise FileError(
             f"there is no specification '{path}'. Write a first one with: betalike describe TABLE."
