@@ -35,7 +35,7 @@ def load_described(path: str | Path, delimiter: str | None) -> pl.DataFrame:
 
 
 def _has_other_delimiter(column: pl.Series) -> bool:
-    """Return whether a sign that could be a delimiter occurs equally often in the name and in each of the first cells."""
+    """Return whether a possible delimiter occurs as often in each of the first cells as in the name."""
     cells = column.head(100).cast(pl.String).drop_nulls()
     found = {sign for sign in column.name if not sign.isalnum() and sign != "_"}
     return len(cells) > 0 and any(

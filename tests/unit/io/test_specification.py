@@ -147,3 +147,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_specification(tmp_path)
     with pytest.raises(SchemaError, match=r"release\.toml is not a specification"):
         read_specification(written(tmp_path, b"\xff\xfe\x00"))
+
+
+def test_a_byte_order_mark_is_no_part_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "release.toml"
+    path.write_text('table = "t.csv"\n', encoding="utf-8-sig")
+    assert read_specification(path).table == "t.csv"
