@@ -309,3 +309,7 @@ def test_bytes_that_windows_1252_lacks_stay_apart(tmp_path: Path, reader: str) -
     odd = bytes([0x81, 0x8D, 0x8F, 0x90, 0x9D])
     path = written(tmp_path, b"a,b\n" + b"".join(b"1,x%c\n" % byte for byte in odd))
     assert READERS[reader](path, None)["b"].to_list() == [f"x{chr(byte)}" for byte in odd]
+
+
+def test_a_small_file_takes_little_memory_however_much_is_allowed(tmp_path: Path) -> None:
+    assert load(written(tmp_path, "a,b\n1,2\n"), memory=1 << 60).height == 1
