@@ -34,9 +34,8 @@ experiments: $(VENV)/.tests  ## the paper's figures anew, for docs/evaluation.md
 bench: $(VENV)/.tests  ## measure time and memory against a yardstick in the same run
 	$(BIN)/python -m benchmarks
 
-campaign: $(VENV)/.tests  ## random plans and releases, checked by code apart, for HOURS=1; failing seeds in build/campaign
-	$(BIN)/python -m experiments.warming
-	$(BIN)/python -m tests.campaign --hours $(or $(HOURS),1)
+campaign: $(VENV)/.campaign  ## random plans, releases and fuzzed inputs, checked by code apart, for HOURS=1; findings in build
+	$(BIN)/python -m tests.campaign.whole --hours $(or $(HOURS),1)
 
 clean:  ## remove the virtual environment and everything generated
 	rm -rf $(VENV) build betalike-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -49,6 +48,11 @@ $(BIN)/python:
 
 $(VENV)/.runs: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.campaign: $(VENV)/.tests
+	-$(PIP) install --constraint constraints.txt --editable '.[campaign]' || \
+		echo "atheris cannot be installed here: the fuzzing goes on without it" >&2
 	@touch $@
 
 $(VENV)/.tests: pyproject.toml constraints.txt | $(BIN)/python

@@ -172,7 +172,7 @@ def publish(
     job = Job(chosen, promise, choose(Layout, layout, "layout"), form, tuple(keep))
     watch = Stopwatch(progress)
     folder = Path(out) if out is not None else None
-    inputs = input_files(table, hierarchies)
+    inputs = [*input_files(table, hierarchies), *([] if sign is None else [Path(sign)])]
     if folder is not None:
         check_free(folder, force, inputs)  # before the table is read, which may take long
     with contextlib.ExitStack() as stack:

@@ -143,7 +143,9 @@ def certificate_from_dict(content: Mapping[str, Any]) -> Certificate:
 
 
 def _checked(certificate: Certificate) -> Certificate:
-    """Refuse more rows than can be counted with, and kinds of columns that do not exist."""
+    """Refuse more rows than can be counted with, no quasi-identifiers, and kinds of columns that do not exist."""
+    if not certificate.table.quasi_identifiers:
+        raise ValueError("it names no quasi-identifiers")
     if sum(map(abs, certificate.prior_counts.values())) > MOST:
         raise ValueError("the sensitive values have more rows than can be counted")
     for column in certificate.table.columns:

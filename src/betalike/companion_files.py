@@ -53,6 +53,8 @@ def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]], is
 
 def _read(path: Path, is_safe: bool) -> list[list[str]]:
     """The lines of a file; there is at least one."""
+    if path.exists() and not path.is_file():
+        raise ValueError("it is not a regular file")
     with path.open(encoding="utf-8", newline="") as file:
         try:
             lines = list(csv.reader(file, strict=True))

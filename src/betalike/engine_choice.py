@@ -28,7 +28,7 @@ from betalike.reading import compiled_code_silenced, damage_refused
 from betalike.schema import Schema, text_columns
 
 UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
-LEAST_MEMORY = 256 << 20
+LEAST_MEMORY, MOST_MEMORY = 256 << 20, 1 << 60
 # Measured: what the engine in memory takes of it.
 PER_CELL = 45
 PER_CSV_BYTE = 16
@@ -170,7 +170,7 @@ def parse_memory(given: str | int) -> int:
     unit = f"{unit}B" if unit in ("K", "M", "G", "T") else unit
     if match is None or unit not in UNITS:
         raise ParameterError(f"memory is '{given}'; write a size such as 2GB or 512MB.")
-    size = int(float(match.group(1)) * UNITS[unit])
+    size = int(min(float(match.group(1)) * UNITS[unit], MOST_MEMORY))
     if size < LEAST_MEMORY:
         raise ParameterError(f"memory is '{given}'; betalike needs at least {in_words(LEAST_MEMORY)}.")
     return size

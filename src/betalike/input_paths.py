@@ -12,8 +12,11 @@ from urllib.parse import unquote, urlparse
 import polars as pl
 
 from betalike.errors import BetalikeError, FileError
+from betalike.io.sources import is_standard_input
 from betalike.io.tables import table_files
 from betalike.release_folder import shared_file
+
+STANDARD_INPUT = Path("/dev/stdin")  # the file that a shell gave as standard input has an identity too
 
 
 def input_files(table: Any, hierarchies: str | Path | Mapping[str, Any] | None = None) -> list[Path]:
@@ -29,6 +32,8 @@ def check_not_replaced(path: Path, inputs: Iterable[Path]) -> None:
 
 
 def _files_of_table(table: Any) -> list[Path]:
+    if is_standard_input(table):
+        return [STANDARD_INPUT]
     if isinstance(table, str | Path):
         with contextlib.suppress(BetalikeError, OSError):  # what is wrong with it, reading it will say
             return table_files(table)

@@ -116,6 +116,8 @@ def _listed_names(folder: Path) -> set[str]:
 
 def _read_digests(certificate: Path) -> dict[str, str] | None:
     """The files that a certificate lists, with their digests; None if it is no certificate of betalike."""
+    if not certificate.is_file():  # nobody may ever write to a pipe
+        return None
     try:
         content = json.loads(certificate.read_bytes())
     except (OSError, ValueError, RecursionError):

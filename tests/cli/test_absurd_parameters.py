@@ -46,6 +46,7 @@ def test_promises(desk: Desk, table: Path, name: str, number: str) -> None:
     "words",
     [
         ["--k", HUGE],
+        ["--memory", "99999999999TB"],
         ["--k", 2**63],
         ["--k", -(2**70)],
         ["--scheme", "mondrian", "--model", "recursive-l-diversity", "--l", "1e300", "--c", "1e308"],
@@ -109,6 +110,7 @@ def test_a_long_cell_of_a_hierarchy(desk: Desk, table: Path, length: int) -> Non
     "text",
     [
         "a = " + "[" * 100_000,
+        "[promise]\nk = " + "9" * 5000,
         "a = " + "[" * 5_000 + "]" * 5_000,
         "a = " + "{a = " * 3_000 + "1" + "}" * 3_000,
         "[" + ".".join("a" * 20_000) + "]",

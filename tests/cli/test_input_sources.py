@@ -283,3 +283,23 @@ def test_a_lazy_frame_of_a_damaged_file_is_refused(desk: Desk, capfd: pytest.Cap
                 engine=engine,
             )
     assert "panicked" not in capfd.readouterr().err
+
+
+def test_no_command_waits_for_a_pipe_in_place_of_a_small_file(desk: Desk) -> None:
+    assert desk.publish().status == 0
+    assert desk.publish(scheme="perturb", out=desk.folder / "perturbed").status == 0
+    for path in ("out/published.csv", "perturbed/transition.csv", "trees/city.csv", "fake/certificate.json"):
+        (desk.folder / path).unlink(missing_ok=True)
+        (desk.folder / path).parent.mkdir(exist_ok=True)
+        os.mkfifo(desk.folder / path)
+    columns = "".join(f'[columns.{name}]\nrole = "quasi-identifier"\n' for name in ("age", "city"))
+    columns += 'hierarchy = "trees/city.csv"\n[columns.disease]\nrole = "sensitive"\n'
+    spec = desk.write("release.toml", f'table = "people.csv"\n[promise]\nbeta = 2\n{columns}')
+    signal.alarm(300)  # else it would wait for ever
+    assert_refused(run("query", desk.out, "age > 30"), "cannot be read")
+    assert_refused(run("query", desk.folder / "perturbed", "age > 30"), "not the matrix")
+    assert_refused(run("publish", "--spec", spec, "--out", desk.folder / "new"), "not a regular file")
+    assert_refused(desk.publish(hierarchies=desk.folder / "trees", out=desk.folder / "new"), "not a regular file")
+    assert_refused(desk.publish("--force", out=desk.folder / "fake"), "no certificate of betalike")
+    assert_refused(run("publish", "--spec", "/dev/zero", "--out", desk.folder / "new"), "not a specification")
+    signal.alarm(0)

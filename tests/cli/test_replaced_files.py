@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from workbench import Desk, assert_refused, files_under, people, run, to_csv
+from workbench import Desk, assert_refused, command_line, files_under, people, run, to_csv
 
 import betalike
 from betalike.errors import FileError
@@ -160,13 +161,13 @@ def test_a_file_that_appears_meanwhile_survives(desk: Desk, monkeypatch: pytest.
 
     def slow(*given: Any) -> Any:
         draft = made(*given)
-        desk.write("out/notes.txt", "mine")
+        desk.write("out/README.txt", "mine")
         return draft
 
     with monkeypatch.context() as patched:
         patched.setattr(publication, "make_draft", slow)
         assert desk.publish("--force", table=table).status == 0
-    assert (desk.out / "notes.txt").read_text() == "mine"
+    assert (desk.out / "README.txt").read_text() == "mine"
     assert run("verify", desk.out).status == 0
 
 
@@ -220,3 +221,25 @@ def test_a_lazy_frame_of_a_file_that_would_be_replaced(desk: Desk, kind: str) ->
                 kinds={"age": "categorical"},
             )
     assert files_under(desk.folder) == before
+
+
+def test_a_file_given_as_standard_input_is_not_replaced(desk: Desk) -> None:
+    assert desk.publish().status == 0
+    inside = desk.out / "published.csv"
+    before = files_under(desk.folder)
+    for words in (
+        desk.words(Path("-"), "--force", "--categorical", "age"),
+        ["describe", "-", "-o", inside, "--force"],
+    ):
+        with inside.open("rb") as given:
+            done = subprocess.run(command_line(*words), stdin=given, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 2, done.stderr
+        assert "would be replaced" in done.stderr
+        assert files_under(desk.folder) == before
+
+
+def test_a_private_key_is_not_replaced_by_a_signature(desk: Desk) -> None:
+    assert desk.publish().status == 0
+    key = desk.out / "certificate.sig"
+    assert run("keys", "new", key).status == 0
+    assert_untouched(desk, *desk.words(desk.table(), "--force", sign=key))

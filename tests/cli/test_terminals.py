@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workbench import Desk, command_line, people, run
+from workbench import Desk, command_line, files_under, people, run
 
 from betalike.cli.app import main
 from betalike.cli.streams import GuardedStream
@@ -132,6 +132,15 @@ def test_a_command_whose_result_is_its_output_fails_without_it(desk: Desk, publi
         assert done.stderr.decode().count("standard output cannot be written") == 1
         assert b"Traceback" not in done.stderr
         assert b"ignored" not in done.stderr
+
+
+@needs_full
+def test_keys_that_were_made_are_reported_by_the_status(desk: Desk) -> None:
+    with open("/dev/full", "wb") as full:
+        done = start("keys", "new", desk.folder / "key", stdout=full)
+    assert done.returncode == 0, done.stderr
+    assert b"cannot be written" in done.stderr
+    assert set(files_under(desk.folder)) == {"key", "key.pub"}
 
 
 @needs_full

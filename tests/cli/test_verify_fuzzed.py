@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workbench import CANARY, Desk, run
+from workbench import CANARY, Desk, assert_refused, change, run
 
 VALUES: list[Any] = [
     *[0, 1, -1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, 10**400, -(2**63), -(10**30), 0.5, -0.0, 1e300, -1e300],
@@ -127,3 +127,10 @@ def test_what_was_verified_is_shown(desk: Desk) -> None:
     assert verified["kept"] == ["name"]
     assert verified["seeded"] is True
     assert verified["signature"] == "not signed"
+
+
+def test_a_certificate_without_quasi_identifiers(desk: Desk) -> None:
+    desk.publish()
+    change(desk, lambda certificate: certificate["table"].update(quasi_identifiers=[]))
+    for words in (["verify", desk.out], ["query", desk.out, "age > 30"]):
+        assert_refused(run(*words), "names no quasi-identifiers")

@@ -30,6 +30,7 @@ from betalike.queries.workload import WorkloadResult
 from betalike.schemes import DEFAULT_SCHEME
 
 REFERENCE = DOCS / "reference"
+CAMPAIGNS = [DOCS.parent / "tests" / name / "__main__.py" for name in ("campaign", "fuzzing")]
 COMMAND_LINE, PYTHON = REFERENCE / "command-line.md", REFERENCE / "python.md"
 GROUP: Any = typer.main.get_command(app)
 COMMANDS: dict[str, Any] = GROUP.commands
@@ -87,7 +88,8 @@ def test_every_default_is_the_programs(command: str) -> None:
 def test_every_option_named_anywhere_exists(page: Path) -> None:
     existing = {word for command in (GROUP, *COMMANDS.values()) for p in command.params for word in words_for(p)}
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", page.read_text(encoding="utf-8")))
-    assert named <= existing | {"--help"}
+    of_campaigns = {word for path in CAMPAIGNS for word in re.findall(r'"(--[a-z-]+)"', path.read_text())}
+    assert named <= existing | {"--help"} | of_campaigns
 
 
 FUNCTIONS = ["publish", "audit", "verify", "query", "open_release", "workload", "compare", "attack", "describe"]
@@ -154,7 +156,8 @@ def test_every_key_of_a_specification_is_told_with_its_default_and_no_other() ->
     for name, field in existing.items():
         default = DEFAULT_SCHEME if name == "release.scheme" else field.default
         if isinstance(default, str | int | float):
-            assert told[name][0] == f"`{default}`", name
+            written = str(default).lower() if isinstance(default, bool) else default  # as TOML writes it
+            assert told[name][0] == f"`{written}`", name
 
 
 def test_every_error_is_told_with_its_exit_status_and_no_other() -> None:

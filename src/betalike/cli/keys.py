@@ -33,4 +33,4 @@ def keys(
             print(f"fingerprint  {fingerprint}")
         return 0
 
-    run(command, json)
+    run(command, json, done=f"the keys are in '{file}' and '{file}.pub'")

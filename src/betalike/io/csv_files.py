@@ -28,7 +28,7 @@ from betalike.io.csv_text import (
     recognize_signs,
 )
 from betalike.io.sources import check_unchanged, interruptible, open_file, shown_name, stamp_of
-from betalike.reading import compiled_code_silenced, damage_refused
+from betalike.reading import compiled_code_silenced
 from betalike.schema import check_columns
 
 INFER_ROWS = 10_000
@@ -126,9 +126,11 @@ def text_pieces(path: Path, encoding: str | None = None) -> Iterator[bytes]:
         while len(first) < 3 and (chunk := next(chunks, b"")):
             first += chunk
         mark = next((mark for mark in MARKS if first.startswith(mark)), b"")
-        known = MARKS.get(mark, encoding)
         pieces = itertools.chain([first[len(mark) :]], chunks)
-        yield from pieces if known in (None, UTF_8) else recode(pieces, known)
+        if not mark and encoding in (None, UTF_8):
+            yield from pieces
+        else:
+            yield from recode(pieces, MARKS.get(mark) or encoding or UTF_8, shown_name(path))
 
 
 def survey_csv(path: Path, delimiter: str | None = None) -> CsvFile:
@@ -174,22 +176,13 @@ def load_csv(path: Path, wanted: Wanted, delimiter: str | None, most_bytes: int)
 
 def _read_plain(path: Path, most_bytes: int) -> bytes:
     """Return the decompressed bytes of a file, if they are not more than this."""
+    text = io.BytesIO()
     with open_file(path) as file:
-        beginning = file.read(8)
-        file.seek(0)
-        text = io.BytesIO()
-        if is_compressed(beginning):
-            for piece in plain_chunks(file, shown_name(path)):
-                text.write(piece)
-                if text.tell() > most_bytes:
-                    break
-            data = text.getvalue()
-        else:
-            with damage_refused(f"{shown_name(path)} cannot be read to its end."):
-                data = file.read(most_bytes + 1)
-    if len(data) > most_bytes:
-        raise FileError(NO_ROOM.format(shown_name(path), most_bytes >> 20))
-    return data
+        for piece in plain_chunks(file, shown_name(path)):
+            text.write(piece)
+            if text.tell() > most_bytes:
+                raise FileError(NO_ROOM.format(shown_name(path), most_bytes >> 20))
+    return text.getvalue()
 
 
 def _named(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:

@@ -22,6 +22,7 @@ LONGEST_ROW = 1 << 26  # bytes; a longer one is no row of a table
 MOST_FIELDS = 1 << 16
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 UTF_8, WESTERN = "utf-8", "cp1252"
+SAME_NUMBER = "betalike-same-number"  # how bytes are decoded that Windows-1252 lacks
 NO_TEXT = "{} is not a text file, nor Parquet or Arrow IPC; betalike reads CSV, Parquet, Arrow IPC."
 EMPTY = "{} is empty; a table needs a header line and at least one row."
 
@@ -118,7 +119,7 @@ class RowWalk:
         header = b"".join(self._beginning)[state[HEADER_START] : state[HEADER_END]]
         is_tidy = not (state[N_BLANK] or state[N_LONE_CR])
         return Layout(
-            signs, _header_names(header.decode(encoding, "replace"), signs, name), int(state[N_ROWS]), is_tidy
+            signs, _header_names(header.decode(encoding, SAME_NUMBER), signs, name), int(state[N_ROWS]), is_tidy
         )
 
     def _refuse_quotes(self) -> None:
@@ -204,12 +205,24 @@ class CsvText:
     layout: Layout
 
 
-def recode(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """Yield a text as UTF-8."""
-    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-    for piece in pieces:
-        yield decoder.decode(piece).encode()
-    yield decoder.decode(b"", final=True).encode()
+def recode(pieces: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
+    """Yield a text as UTF-8; refuse UTF-16 that is cut off within a character."""
+    decoder = codecs.getincrementaldecoder(encoding)(errors=SAME_NUMBER if encoding == WESTERN else "strict")
+    try:
+        for piece in pieces:
+            yield decoder.decode(piece).encode()
+        yield decoder.decode(b"", final=True).encode()
+    except UnicodeDecodeError:  # its message holds the text
+        raise FileError(f"{name} begins like {encoding[:6].upper()} text but is damaged or cut off.") from None
+
+
+def _same_number(error: UnicodeError) -> tuple[str, int]:
+    """Turn the five bytes that Windows-1252 has no character for into the control characters of the same number."""
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error(SAME_NUMBER, _same_number)
 
 
 class Utf8Check:
@@ -230,7 +243,7 @@ class Utf8Check:
 
 def recognize_csv(data: bytes, name: str, delimiter: str | None = None) -> CsvText:
     """Bring a CSV file's bytes to UTF-8 with plain line ends; refuse rows of unequal length and odd quotes."""
-    data = _to_utf8(data)
+    data = _to_utf8(data, name)
     if not data.strip(b" \r\n"):
         raise FileError(EMPTY.format(name))
     signs = recognize_signs(data[:SAMPLE_BYTES], name, delimiter)
@@ -244,17 +257,17 @@ def recognize_csv(data: bytes, name: str, delimiter: str | None = None) -> CsvTe
     return CsvText(data, layout)
 
 
-def _to_utf8(data: bytes) -> bytes:
+def _to_utf8(data: bytes, name: str) -> bytes:
     mark = next((mark for mark in MARKS if data.startswith(mark)), b"")
     if mark:
-        return b"".join(recode([data[len(mark) :]], MARKS[mark]))
+        return b"".join(recode([data[len(mark) :]], MARKS[mark], name))
     check = Utf8Check()
     if not data.isascii():
         for start in range(0, len(data), CHUNK):
             check.see(data[start : start + CHUNK])
         check.see(b"", is_last=True)
     # else Western European text, the usual other encoding, where every byte has a meaning
-    return data if check.is_valid else data.decode(WESTERN, errors="replace").encode()
+    return data if check.is_valid else data.decode(WESTERN, errors=SAME_NUMBER).encode()
 
 
 @kernel

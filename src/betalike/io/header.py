@@ -19,6 +19,11 @@ def load_described(path: str | Path, delimiter: str | None) -> pl.DataFrame:
     """Read a table to describe it, with its column names; refuse a CSV file whose names look like cells."""
     frame = load(path, delimiter=delimiter)
     if kind_of(table_files(path)[0]) == CSV:
+        if delimiter is None and frame.width == 1 and _has_other_delimiter(frame.to_series()):
+            raise FileError(
+                f"{shown_name(Path(path))} seems to have one column, but the same sign divides all of its lines. Name "
+                "the delimiter with --delimiter."
+            )
         n_strange = sum(_is_like_a_cell(column, place) for place, column in enumerate(frame))
         if n_strange:
             raise FileError(
@@ -27,6 +32,15 @@ def load_described(path: str | Path, delimiter: str | None) -> pl.DataFrame:
                 "itself. Add a line with the names of the columns."
             )
     return frame
+
+
+def _has_other_delimiter(column: pl.Series) -> bool:
+    """Return whether a possible delimiter occurs as often in each of the first cells as in the name."""
+    cells = column.head(100).cast(pl.String).drop_nulls()
+    found = {sign for sign in column.name if not sign.isalnum() and sign != "_"}
+    return len(cells) > 0 and any(
+        bool((cells.str.count_matches(sign, literal=True) == column.name.count(sign)).all()) for sign in found
+    )
 
 
 def _is_like_a_cell(column: pl.Series, place: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from betalike.hierarchy import Hierarchy
 def read_hierarchy(path: str | Path) -> Hierarchy:
     """Read one hierarchy; errors name the file, the line and the value."""
     path = Path(path)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise FileError(f"the hierarchy '{path}' is not a regular file.")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -35,4 +38,4 @@ def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hi
     if not folder.is_dir():
         raise FileError(f"there is no folder '{folder}' with hierarchies. Check the path.")
     paths = {column: folder / f"{column}.csv" for column in columns if "/" not in column}
-    return {column: read_hierarchy(path) for column, path in paths.items() if path.is_file()}
+    return {column: read_hierarchy(path) for column, path in paths.items() if os.path.lexists(path)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +12,7 @@ import msgspec
 from betalike.errors import FileError, SchemaError
 from betalike.schema import Role
 
+LONGEST = 1 << 24  # bytes; a device may have no end
 PROMISE = ("beta", "model", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values")
 
 
@@ -117,7 +119,11 @@ def read_specification(path: str | Path) -> Specification:
     """Read a release.toml; errors say which entry is wrong."""
     path = Path(path)
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=Specification)
+        with path.open("rb") as file:
+            content = file.read(LONGEST + 1)
+        if len(content) > LONGEST:
+            raise SchemaError(f"{path.name} is not a specification: it is longer than {LONGEST >> 20} MB.")
+        return msgspec.toml.decode(content.removeprefix(codecs.BOM_UTF8), type=Specification)
     except FileNotFoundError as error:
         raise FileError(
             f"there is no specification '{path}'. Write a first one with: betalike describe TABLE."
@@ -130,3 +136,5 @@ def read_specification(path: str | Path) -> Specification:
         ) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise SchemaError(f"{path.name} is not a specification: {error}.") from error
+    except ValueError as error:  # a whole number of thousands of digits
+        raise SchemaError(f"{path.name} is not a specification: a number is too large.") from error

@@ -69,7 +69,7 @@ class Disclosure:
     def judge(self, classes: ClassCounts, counts: Ints, sensitive: Axis) -> Verdict:
         """Decide, exactly, whether every class keeps the promise."""
         prior = (counts / counts.sum())[classes.value]
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             distance = np.abs(np.log(classes.count / classes.sizes[classes.ec] / prior)) / self.delta
         farthest = np.maximum.reduceat(distance, classes.starts[:-1])
         is_whole = np.diff(classes.starts) >= (counts > 0).sum()

@@ -126,7 +126,8 @@ class Diversity:
             return float(self.l / 2 ** entropy_of(counts, int(counts.sum())))
         ordered = np.sort(counts)[::-1]
         tail = int(ordered[self._n_values - 1 :].sum())
-        return float(ordered[0] / tail / self.c) if tail else math.inf
+        with np.errstate(over="ignore"):  # a tiny c makes it infinite
+            return float(ordered[0] / tail / self.c) if tail else math.inf
 
 
 def has_entropy(counts: list[int], least: Fraction) -> bool:

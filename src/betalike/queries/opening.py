@@ -163,6 +163,8 @@ def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str
     path = folder / (published_name(certificate) or "published.csv")
     form = written_form(certificate, path)
     try:
+        if not path.is_file() and not path.is_dir():
+            raise FileNotFoundError  # or a pipe, on which Polars would wait for ever
         columns = scan_release(path, form).collect_schema().names()
         frame = read_release(path, form, _needed(certificate, columns))
     except (pl.exceptions.PolarsError, OSError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import io
@@ -255,6 +256,21 @@ def test_describe_does_not_take_a_person_for_names(tmp_path: Path, case: str) ->
     assert "Ulm" not in message
 
 
+@pytest.mark.parametrize("delimiter", ["^", ":", "~", " ", "\x1f", "¦"])
+@pytest.mark.parametrize("header", ["name{}town{}illness\n", ""])
+def test_describe_asks_for_a_delimiter_that_it_does_not_know(tmp_path: Path, delimiter: str, header: str) -> None:
+    rows = "".join(f"{CANARY}{i}{delimiter}Ulm{delimiter}flu\n" for i in range(9))
+    path = written(tmp_path, header.format(delimiter, delimiter) + rows)
+    message = refusal(lambda: betalike.describe(path))
+    assert "--delimiter" in message
+    assert "Ulm" not in message
+
+
+def test_describe_takes_a_single_column(tmp_path: Path) -> None:
+    path = written(tmp_path, "date of birth\n1980-01-31\n1981-02-01\n")
+    assert [column.name for column in betalike.describe(path).columns] == ["date of birth"]
+
+
 def test_describe_takes_the_index_of_a_data_frame(tmp_path: Path) -> None:
     path = written(tmp_path, ",age,city\n0,1,Ulm\n1,2,Rom\n")
     assert [column.name for column in betalike.describe(path).columns] == ["", "age", "city"]
@@ -272,3 +288,28 @@ def test_names_are_listed_only_if_most_wanted_ones_are_there(
     message = refusal(lambda: READERS[reader](path, wanted))
     assert ("disease" in message) is is_shown
     assert is_shown or "3 columns" in message
+
+
+DAMAGED_TEXT = {
+    "half a character": codecs.BOM_UTF16_LE + text(ROWS).encode("utf-16-le") + b"x",
+    "half a pair": codecs.BOM_UTF16_BE + text(ROWS).encode("utf-16-be") + b"\xd8\x00",
+    "marked as UTF-8": codecs.BOM_UTF8 + text(ROWS).encode() + b"\xff",
+}
+
+
+@each_reader
+@pytest.mark.parametrize("case", DAMAGED_TEXT)
+def test_text_that_breaks_off_within_a_character_is_refused(tmp_path: Path, reader: str, case: str) -> None:
+    path = written(tmp_path, DAMAGED_TEXT[case])
+    assert "damaged or cut off" in refusal(lambda: READERS[reader](path, None))
+
+
+@each_reader
+def test_bytes_that_windows_1252_lacks_stay_apart(tmp_path: Path, reader: str) -> None:
+    odd = bytes([0x81, 0x8D, 0x8F, 0x90, 0x9D])
+    path = written(tmp_path, b"a,b\n" + b"".join(b"1,x%c\n" % byte for byte in odd))
+    assert READERS[reader](path, None)["b"].to_list() == [f"x{chr(byte)}" for byte in odd]
+
+
+def test_a_small_file_takes_little_memory_however_much_is_allowed(tmp_path: Path) -> None:
+    assert load(written(tmp_path, "a,b\n1,2\n"), memory=1 << 60).height == 1
