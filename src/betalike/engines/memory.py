@@ -328,7 +328,9 @@ def _bound_type(axis: OrderedAxis, bounds: Sequence[Bound]) -> pl.DataType:
         return pl.Int128()
     exponents = [int(end.as_tuple().exponent) for end in (*bounds, low, high) if isinstance(end, Decimal)]
     places = max(-min(exponents, default=0), 0)
-    if places > MOST_DIGITS or max(-low, high) >= 10 ** (MOST_DIGITS - places):  # a domain that no type of numbers holds
+    if places > MOST_DIGITS or max(-low, high) >= 10 ** (
+        MOST_DIGITS - places
+    ):  # a domain that no type of numbers holds
         return pl.String()
     return pl.Decimal(MOST_DIGITS, places)
 
