@@ -83,7 +83,9 @@ def load_signer(path: str | Path, out: object) -> Sign:
         raise ParameterError("sign is given without out; only a release in a folder is signed.")
     _, serialization = _package()
     if b"PUBLIC KEY" in _read(path, "private key", is_private=False):
-        raise ParameterError(f"'{path}' is a public key; sign with the private one, '{str(path).removesuffix('.pub')}'.")
+        raise ParameterError(
+            f"'{path}' is a public key; sign with the private one, '{str(path).removesuffix('.pub')}'."
+        )
     content = _read(path, "private key", is_private=True)
     try:
         key = serialization.load_pem_private_key(content, password=None)

@@ -98,7 +98,10 @@ def test_one_byte_changed(signed: Desk, name: str) -> None:
 def test_nothing_else_stands_in_a_signature(signed: Desk) -> None:
     path = signed.out / "certificate.sig"
     content = path.read_text()
-    for changed in (content.replace("{", '{"note": "34, flu",', 1), content.replace('"signature": "', '"signature": "!!')):
+    for changed in (
+        content.replace("{", '{"note": "34, flu",', 1),
+        content.replace('"signature": "', '"signature": "!!'),
+    ):
         path.write_text(changed)
         assert_refused(run("verify", signed.out, "--signed-by", "owner.pub"), "signature", status=1)
 

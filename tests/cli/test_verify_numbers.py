@@ -43,7 +43,13 @@ def publish(table: pl.DataFrame, out: Path, **options: Any) -> Any:
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize(
     "options",
-    [{}, {"layout": "bounds"}, {"format": "parquet", "layout": "bounds"}, {"scheme": "perturb"}, {"scheme": "baseline"}],
+    [
+        {},
+        {"layout": "bounds"},
+        {"format": "parquet", "layout": "bounds"},
+        {"scheme": "perturb"},
+        {"scheme": "baseline"},
+    ],
     ids=["labels", "bounds", "parquet", "perturb", "baseline"],
 )
 def test_a_release_is_verified(tmp_path: Path, name: str, options: dict[str, Any]) -> None:
