@@ -22,7 +22,7 @@ def run(bench: Bench) -> Figure:
     third = compared((1, 99), (3, 97))
     skewed = compared((1, *[111] * 9), (1, *[1] * 9))  # 0.1 % of 1,000 persons, then one of ten
     told = [
-        ("skewness attack", "times that HIV becomes likelier, from 0.1 % to 10 %", 100.0, 1 + gain(skewed)),
+        ("skewness attack", "times as likely that HIV becomes, from 0.1 % to 10 %", 100.0, 1 + gain(skewed)),
         ("skewness attack", "values in the class (diversity)", 10.0, skewed.distinct_l),
         (WHERE_EMD, "EMD of (.4, .6) and (.5, .5)", 0.1, first.t),
         (WHERE_EMD, "EMD of (.01, .99) and (.11, .89)", 0.1, second.t),

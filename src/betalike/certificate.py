@@ -11,21 +11,23 @@ from typing import Annotated, Any
 import msgspec
 
 from betalike.errors import CertificateError
+from betalike.schema import Kind
 
 FILE_NAME = "certificate.json"
 MOST = 2**53  # rows that can be counted with; a certificate that says more is not one
 RELEASED = re.compile(r"published\.(csv|parquet)|transition\.csv|sensitive\.csv|published\.parquet/[\w-][\w.-]{,200}")
+KINDS = frozenset(Kind) - {Kind.NUMERIC}  # a release has one of the kinds of numbers
 Whole = Annotated[int, msgspec.Meta(ge=-MOST, le=MOST)]
 
 
-class Tool(msgspec.Struct, frozen=True):
+class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What made the release."""
 
     name: str
     version: str
 
 
-class Promise(msgspec.Struct, frozen=True):
+class Promise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The promise and how near the worst class, or the most telling published value, comes to it."""
 
     model: str
@@ -39,14 +41,14 @@ class Promise(msgspec.Struct, frozen=True):
     caps: dict[str, str] = {}
 
 
-class Scheme(msgspec.Struct, frozen=True):
+class Scheme(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The scheme that made the release."""
 
     name: str
     details: dict[str, Any] = {}
 
 
-class Column(msgspec.Struct, frozen=True):
+class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a quasi-identifier was generalized; with it, anybody can compute the loss and answer queries from labels."""
 
     name: str
@@ -59,7 +61,7 @@ class Column(msgspec.Struct, frozen=True):
     has_missing: bool = False
 
 
-class TableFacts(msgspec.Struct, frozen=True):
+class TableFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The table that was published, without any of its cells."""
 
     rows: Whole
@@ -70,7 +72,7 @@ class TableFacts(msgspec.Struct, frozen=True):
     sensitive_columns: list[str] = []
 
 
-class ReleaseFacts(msgspec.Struct, frozen=True):
+class ReleaseFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What was published, counted from what was written; classes formed with the same labels are one class there.
 
     Null where rows stay exact and no classes are formed.
@@ -86,7 +88,7 @@ class ReleaseFacts(msgspec.Struct, frozen=True):
     spreadsheet_safe: bool = False
 
 
-class Levels(msgspec.Struct, frozen=True):
+class Levels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the release reaches under other promises; null where it is infinite, or needs classes and there are none."""
 
     k: Whole | None
@@ -101,14 +103,14 @@ class Levels(msgspec.Struct, frozen=True):
     delta: float | None
 
 
-class PublishedFile(msgspec.Struct, frozen=True):
+class PublishedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file of the release."""
 
     sha256: str
     rows: Whole
 
 
-class Certificate(msgspec.Struct, frozen=True):
+class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that a reader needs to check a release; no seed, no path, no original cell."""
 
     tool: Tool
@@ -149,7 +151,7 @@ def _checked(certificate: Certificate) -> Certificate:
     if sum(map(abs, certificate.prior_counts.values())) > MOST:
         raise ValueError("the sensitive values have more rows than can be counted")
     for column in certificate.table.columns:
-        if column.kind not in ("integer", "real", "date", "datetime", "categorical"):
+        if column.kind not in KINDS:
             raise ValueError("a column is of a kind that does not exist")
     return certificate
 

@@ -19,12 +19,12 @@ from betalike.io.frames import to_polars
 from betalike.io.hierarchies import read_hierarchies, read_hierarchy
 from betalike.io.sources import is_standard_input, standard_input
 from betalike.io.tables import ScannedTable, load, scan_table
+from betalike.joint import JOINED
 from betalike.reading import NOT_TO_ITS_END, check_read_whole, damage_refused
 from betalike.schema import Attribute, Kind, Role, Schema, text_columns
 
 Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
 BATCH_ROWS = 1_000_000
-JOINED = " + "  # between the names of several sensitive columns
 Choice = TypeVar("Choice", bound=StrEnum)
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")

@@ -50,7 +50,7 @@ from betalike.release_checks import (
     check_original,
     is_exact,
 )
-from betalike.release_files import check_files
+from betalike.release_files import are_lines_even, check_files
 from betalike.schema import Attribute, Kind, check_columns
 from betalike.signatures import NOT_SIGNED, UNSIGNED, Signed, check_signature
 from betalike.spreadsheet import formula_columns_of, is_formula
@@ -261,7 +261,9 @@ def check_release(
     are_columns = check("columns", _are_columns(certificate), "the certificate contradicts itself on its columns.")
     if files is not None and has_prior and are_columns:
         path = folder / files.published
-        if is_exact(certificate):
+        if path.suffix == ".csv" and not are_lines_even(path):
+            check("readable", False, f"{path.name} has lines with more or fewer cells than its header.")
+        elif is_exact(certificate):
             found = check_exact(path, certificate, original, check)
         else:
             found = _check_promise(path, certificate, model, original, check)

@@ -13,6 +13,7 @@ from betalike.hierarchy import Hierarchy
 from betalike.schema import Kind
 
 Ints = NDArray[np.int64]
+JOINED = " + "  # between the names of several sensitive columns
 
 
 @dataclass(frozen=True, eq=False)

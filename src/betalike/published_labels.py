@@ -29,6 +29,8 @@ def read_number(text: str, kind: Kind) -> Number:
     >>> read_number("9007199254740993", Kind.INTEGER)
     9007199254740993
     """
+    if "_" in text or text.strip() != text or not text.isascii():  # which Python reads, but no other program
+        raise ValueError("not written as a number")
     number: Number = parse_values([text], kind).tolist()[0]
     if not math.isfinite(number):
         raise ValueError("not a finite number")

@@ -7,6 +7,7 @@ at least agree with the files, and is listed as not checked.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ import msgspec
 import numpy as np
 
 from betalike.certificate import (
+    MOST,
     Certificate,
     Promise,
     PublishedFile,
@@ -24,6 +26,7 @@ from betalike.certificate import (
     Tool,
 )
 from betalike.certification import OPERATING_SYSTEM, SEEDED, levels_of, promised_caps, warnings_of
+from betalike.joint import JOINED
 from betalike.measures import Audit
 from betalike.models import Closeness, Model, Verdict, WiderLikeness
 from betalike.models.sets import Nodes
@@ -31,9 +34,25 @@ from betalike.promises_told import promised_axis
 from betalike.published_labels import Coded
 from betalike.rebuilt_columns import ColumnFound, Rebuilt, rebuild_column
 from betalike.schemes import SCHEMES
+from betalike.schemes.mondrian import AttributeRule
+from betalike.schemes.sabre import Redistribution
 from betalike.verification import Layout
 
 RULES = ("theorem-3", "best-retention")
+VERSION = re.compile(r"\d{1,9}(\.\d{1,9}){,4}((a|b|rc|\.dev|\.post|\+)[\w.]{,20})?", re.ASCII)
+STEPS = {"load", "count", "plan", "assign", "write", "verify", "publish"}
+COUNTED = {"buckets", "leaves", "coarse_cells", "parts"}  # numbers among a scheme's details
+CHOSEN = {
+    "attribute": tuple(AttributeRule),
+    "second_try": (True, False),
+    "redistribution": tuple(Redistribution),
+}
+OF_BUREL, OF_MONDRIAN = frozenset({"buckets", "leaves"}), frozenset({"attribute", "second_try"})
+DETAILS = {  # what each scheme says of itself
+    **dict.fromkeys(("burel", "burel+split"), OF_BUREL),
+    **dict.fromkeys(("lmondrian", "dmondrian", "tmondrian", "mondrian"), OF_MONDRIAN),
+    "sabre": frozenset({"redistribution", "buckets"}),
+}
 
 
 @dataclass(frozen=True)
@@ -109,15 +128,17 @@ def _rebuild(told: Certificate, found: Found) -> tuple[Certificate, list[str]]:
         also = msgspec.structs.replace(also, t=t, average_t=average, t_ground=told.also.t_ground)
         not_checked += ["also.t", *([] if audit.classes is None else ["also.average_t"])]
     if not found.is_exact:
-        not_checked += ["scheme.details", "release.formed_classes"]
+        not_checked += ["table.columns.weight", "scheme.details", "release.formed_classes"]
+    elif not found.details:  # the baseline does not publish the column
+        not_checked.append("table.sensitive")
     rebuilt = Certificate(
-        tool=Tool("betalike", told.tool.version),
+        tool=Tool("betalike", told.tool.version if VERSION.fullmatch(told.tool.version) else "none that betalike has"),
         promise=_rebuild_promise(told, found),
         scheme=_rebuild_scheme(told, found),
         table=TableFacts(
             rows=audit.rows,
             quasi_identifiers=[column.told.name for column in columns],
-            sensitive=told.table.sensitive,
+            sensitive=JOINED.join(told.table.sensitive_columns) or told.table.sensitive,
             kept=told.table.kept,
             columns=[column.found for column in columns],
             sensitive_columns=told.table.sensitive_columns,
@@ -128,7 +149,7 @@ def _rebuild(told: Certificate, found: Found) -> tuple[Certificate, list[str]]:
         prior_counts=found.counts,
         randomness=told.randomness if told.randomness in (SEEDED, OPERATING_SYSTEM) else OPERATING_SYSTEM,
         files=found.files,
-        seconds={step: _clamp(seconds, 0.0, math.inf) for step, seconds in told.seconds.items()},
+        seconds={step: _clamp(seconds, 0.0, math.inf) for step, seconds in told.seconds.items() if step in STEPS},
         warnings=warnings_of(
             found.is_exact,
             told.randomness == SEEDED,
@@ -160,9 +181,21 @@ def _rebuild_promise(told: Certificate, found: Found) -> Promise:
 def _rebuild_scheme(told: Certificate, found: Found) -> Scheme:
     name = told.scheme.name if told.scheme.name in SCHEMES else "none that betalike has"
     if not found.is_exact:
-        return Scheme(name, told.scheme.details)
+        return Scheme(name, _possible_details(name, told.scheme.details))
     rule = told.scheme.details.get("rule")
     return Scheme(name, {**({"rule": rule if rule in RULES else None} if found.details else {}), **found.details})
+
+
+def _possible_details(name: str, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a scheme says of itself, with None where it says what it cannot."""
+    needed = DETAILS.get(name, frozenset())
+    details: dict[str, Any] = dict.fromkeys(needed)
+    for key, value in told.items():
+        is_number = key in COUNTED and type(value) is int and 0 < value <= MOST
+        is_choice = key in CHOSEN and type(value) in (bool, str) and value in CHOSEN[key]
+        if key in needed | {"coarse_cells", "parts"} and (is_number or is_choice):
+            details[key] = value
+    return details
 
 
 def _rebuild_release(told: Certificate, found: Found, losses: dict[str, float]) -> ReleaseFacts:

@@ -79,8 +79,18 @@ def _has_missing(told: Column, found: ColumnFound, is_exact: bool, original: Cod
         return original.has_missing
     if found.n_missing or (found.n_root and found.is_bounds is not None):
         return True
-    is_hidden = found.n_root > 0 or (found.is_bounds is True and read_domain(told) in found.shown)
-    return told.has_missing if is_hidden and not is_exact else False
+    return told.has_missing if _may_hide_missing(told, found) and not is_exact else False
+
+
+def _may_hide_missing(told: Column, found: ColumnFound) -> bool:
+    return found.n_root > 0 or (found.is_bounds is True and read_domain(told) in found.shown)
+
+
+def _hidden(told: Column, found: ColumnFound, is_exact: bool, original: Coded | None) -> list[str]:
+    """The field that says whether values are missing, where neither the labels nor the original show it."""
+    is_open = original is None and not is_exact and _may_hide_missing(told, found)
+    is_certain = found.n_missing > 0 or (found.n_root > 0 and found.is_bounds is not None)
+    return ["has_missing"] if is_open and not is_certain else []
 
 
 def _rebuild_ordered(
@@ -101,10 +111,12 @@ def _rebuild_ordered(
     )
     measured = known or true
     least, most = found.n_root / n_rows, _loss(ranges, found.n_root, measured or hull, n_rows)
+    hidden = _hidden(told, found, is_exact, original)
     if measured is None and any(low < high for low, high in ranges):
         most -= most * 1e-12  # the domain is wider than what is shown
-        return Rebuilt(told, column, least, max(least, most), ["domain"])
-    return Rebuilt(told, column, most, most)
+        return Rebuilt(told, column, least, max(least, most), ["domain", *hidden])
+    is_declared = domain is not None and domain != (true or hull)  # wider than the values that are known
+    return Rebuilt(told, column, most, most, [*(["domain"] if is_declared else []), *hidden])
 
 
 def _is_inside(inner: Ends | None, outer: Ends) -> bool:
@@ -152,7 +164,9 @@ def _rebuild_categories(
     column = msgspec.structs.replace(
         plain, leaves=leaves, leaves_under={} if is_exact else under, hierarchy=paths, has_missing=has_missing
     )
-    return Rebuilt(told, column, loss, loss, ["leaves"] if least != most else [])
+    is_declared = paths == told.hierarchy and (is_deep or len(paths) > len(labels))
+    not_checked = [*(["leaves"] if least != most else []), *(["hierarchy"] if is_declared else [])]
+    return Rebuilt(told, column, loss, loss, [*not_checked, *_hidden(told, found, is_exact, original)])
 
 
 def _nodes_shown(tree: Hierarchy | None, labels: Mapping[str, int]) -> dict[str, int]:

@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from betalike.certificate import FILE_NAME, Certificate, file_of, published_name
 from betalike.engines.streams import rows_of_files
-from betalike.release_folder import sha256_of
+from betalike.release_folder import is_in_progress, sha256_of
 from betalike.signatures import SIGNATURE_FILE
 
 Check = Callable[[str, bool, str], bool]
 # What may lie in the folder although no certificate lists it: notes for readers, and what systems leave behind.
 NOTES = re.compile(r"(readme|license|licence|notice|copying|citation)(\.(md|txt|rst|html|pdf|cff))?", re.IGNORECASE)
 LEFT_BY_SYSTEMS = {".gitignore", ".gitattributes", ".gitkeep", ".DS_Store", "Thumbs.db", "desktop.ini", "report.html"}
-STAGING = re.compile(r"\..*\.betalike-[0-9a-f]{8}-\d+-[0-9a-f]{8}")  # of a publication that goes on, or was killed
 MOST_NAMED = 5
+BLOCK = 2**24  # bytes of a CSV file that are looked at in one turn
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ def check_files(folder: Path, certificate: Certificate, companion: str | None, c
     digests: dict[str, str] = {}
     for name, facts in certificate.files.items():
         path = file_of(folder, name)
-        if not check(f"{name[:80]} exists", path is not None and path.is_file(), f"{name[:80]!r} is missing."):
+        is_there = path is not None and path.is_file() and not path.is_symlink() and not path.parent.is_symlink()
+        if not check(f"{name[:80]} exists", is_there, f"{name[:80]!r} is missing, or a link."):
             continue
         assert path is not None
         digests[name] = sha256_of(path)
@@ -66,15 +69,45 @@ def check_files(folder: Path, certificate: Certificate, companion: str | None, c
 
 
 def _unlisted(folder: Path, certificate: Certificate) -> Iterator[str]:
-    """The files below a folder that are no part of the release; of a large folder that is none, only its name."""
+    """The files and links below a folder that are no part of the release."""
     for path in folder.iterdir():
         name = path.name
-        if name in (FILE_NAME, SIGNATURE_FILE) and path.is_file():
-            continue
-        if path.is_dir() and not path.is_symlink():
-            if STAGING.fullmatch(name):
+        if path.is_symlink():  # what it leads to is not in the folder, and may change
+            yield name
+        elif path.is_dir():
+            if is_in_progress(name, folder.name):
                 continue
             below = {f"{name}/{part.relative_to(path).as_posix()}": part for part in path.rglob("*")}
-            yield from (part for part, at in below.items() if part not in certificate.files and not at.is_dir())
-        elif name not in certificate.files and not (NOTES.fullmatch(name) or name in LEFT_BY_SYSTEMS):
+            yield from (
+                part
+                for part, at in below.items()
+                if part not in certificate.files and (at.is_symlink() or not at.is_dir())
+            )
+        elif name not in {FILE_NAME, SIGNATURE_FILE, *certificate.files} and not _is_note(name):
             yield name
+
+
+def _is_note(name: str) -> bool:
+    return bool(NOTES.fullmatch(name)) or name in LEFT_BY_SYSTEMS
+
+
+def are_lines_even(path: Path) -> bool:
+    """Whether every line of a CSV file has as many cells as its first one: readers leave out or fill in the others."""
+    expected, n_cells, is_quoted, is_ended = -1, 0, False, True
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            signs = np.frombuffer(block, dtype=np.uint8)
+            is_inside = (np.cumsum(signs == ord('"')) + is_quoted) % 2 == 1
+            ends = np.flatnonzero((signs == ord("\n")) & ~is_inside)
+            commas = np.flatnonzero((signs == ord(",")) & ~is_inside)
+            before = np.searchsorted(commas, ends)
+            of_lines = np.diff(before, prepend=0)
+            if len(ends):
+                of_lines[0] += n_cells
+                expected = int(of_lines[0]) if expected < 0 else expected
+                if (of_lines != expected).any():
+                    return False
+                n_cells = 0
+            n_cells += len(commas) - (int(before[-1]) if len(ends) else 0)
+            is_quoted, is_ended = bool(is_inside[-1]), block.endswith(b"\n")
+    return not is_quoted and (is_ended or n_cells == expected)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from betalike.errors import FileError
-from betalike.scratch import is_left_behind, own_mark
+from betalike.scratch import is_left_behind, is_own, own_mark
 
 CERTIFICATE = "certificate.json"
 RELEASE_FILES = (
@@ -227,6 +227,11 @@ def _make_staging(folder: Path) -> tuple[Path, int]:
 def _is_stale(name: str, folder_name: str) -> bool:
     """Whether this is the staging folder of a process of this machine that was killed."""
     return is_left_behind(name, rf"\.{re.escape(folder_name)}\.betalike")
+
+
+def is_in_progress(name: str, folder_name: str) -> bool:
+    """Whether this is the staging folder of a process of this machine that is at work for a folder."""
+    return is_own(name, rf"\.{re.escape(folder_name)}\.betalike") and not _is_stale(name, folder_name)
 
 
 def _sync(staging: Path) -> None:

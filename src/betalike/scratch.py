@@ -40,9 +40,18 @@ def own_mark() -> str:
     return f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
+def is_own(name: str, beginning: str) -> bool:
+    """Return whether a folder belongs to a process of this machine; `beginning` is a pattern."""
+    return _own(name, beginning) is not None
+
+
+def _own(name: str, beginning: str) -> re.Match[str] | None:
+    return re.fullmatch(rf"{beginning}-{_host()}-(\d+)-[0-9a-f]{{8}}", name)
+
+
 def is_left_behind(name: str, beginning: str) -> bool:
     """Return whether a folder belongs to a process of this machine that is gone; `beginning` is a pattern."""
-    match = re.fullmatch(rf"{beginning}-{_host()}-(\d+)-[0-9a-f]{{8}}", name)
+    match = _own(name, beginning)
     if not match:
         return False
     try:

@@ -82,6 +82,10 @@ def load_signer(path: str | Path, out: object) -> Sign:
     if out is None:
         raise ParameterError("sign is given without out; only a release in a folder is signed.")
     _, serialization = _package()
+    if b"PUBLIC KEY" in _read(path, "private key", is_private=False):
+        raise ParameterError(
+            f"'{path}' is a public key; sign with the private one, '{str(path).removesuffix('.pub')}'."
+        )
     content = _read(path, "private key", is_private=True)
     try:
         key = serialization.load_pem_private_key(content, password=None)
@@ -104,9 +108,13 @@ def _signing(key: Ed25519PrivateKey) -> Sign:
             fingerprint=_fingerprint(public),
             signature=_text(key.sign(PREFIX + content)),
         )
-        return msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n"
+        return _encoded(signed)
 
     return sign
+
+
+def _encoded(signed: SignatureContent) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n"
 
 
 def check_signature(folder: Path, content: bytes, signed_by: Path | None) -> Signed:
@@ -116,8 +124,11 @@ def check_signature(folder: Path, content: bytes, signed_by: Path | None) -> Sig
     if not os.path.lexists(path):
         return UNSIGNED if wanted is None else Signed(False, NOT_SIGNED, f"there is no {SIGNATURE_FILE}: not signed.")
     try:
-        told = msgspec.json.decode(_read(path, "signature", is_private=False), type=SignatureContent)
-        public, signature = base64.b64decode(told.public_key, validate=True), base64.b64decode(told.signature)
+        found = _read(path, "signature", is_private=False)
+        told = msgspec.json.decode(found, type=SignatureContent)
+        public, signature = (base64.b64decode(text, validate=True) for text in (told.public_key, told.signature))
+        if found != _encoded(told):  # nothing else may stand in it
+            raise ValueError("not as it was written")
     except (msgspec.DecodeError, ValueError, FileError, RecursionError):
         return Signed(False, "signature unreadable", f"{SIGNATURE_FILE} is not a signature that betalike reads.")
     try:

@@ -92,8 +92,25 @@ def test_one_byte_changed(signed: Desk, name: str) -> None:
         assert run("verify", signed.out, "--signed-by", "owner.pub").status in (1, 2)
         assert run("verify", signed.out).status in (1, 2)
     path.write_bytes(content + b" ")  # still the same JSON
-    if name == "certificate.json":
-        assert_refused(run("verify", signed.out), "signature", status=1)
+    assert_refused(run("verify", signed.out), "signature", status=1)
+
+
+def test_nothing_else_stands_in_a_signature(signed: Desk) -> None:
+    path = signed.out / "certificate.sig"
+    content = path.read_text()
+    for changed in (
+        content.replace("{", '{"note": "34, flu",', 1),
+        content.replace('"signature": "', '"signature": "!!'),
+    ):
+        path.write_text(changed)
+        assert_refused(run("verify", signed.out, "--signed-by", "owner.pub"), "signature", status=1)
+
+
+def test_a_public_key_where_the_private_one_is_wanted(desk: Desk) -> None:
+    run("keys", "new", "owner")
+    outcome = desk.publish(sign="owner.pub")
+    assert_refused(outcome, "public key", "'owner'")
+    assert "chmod" not in outcome.text
 
 
 @pytest.mark.parametrize(

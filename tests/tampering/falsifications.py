@@ -22,8 +22,8 @@ class Falsification:
 
     forge: Callable[[Forger], object]
     kinds: tuple[str, ...]
-    alone: bool = True
-    original: bool = True
+    alone: bool | None = True  # None: it depends on how the rows were put into classes
+    original: bool | None = True
 
 
 def told(edit: Callable[[Any], object]) -> Callable[[Forger], object]:
@@ -48,6 +48,49 @@ def added(name: str, content: bytes = b"age,disease\n1,flu\n") -> Callable[[Forg
         path = forger.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+
+    return forge
+
+
+def linked(name: str, content: bytes = b"age,disease\n1,flu\n") -> Callable[[Forger], object]:
+    """Put a link into the folder that leads out of it, to a file or, below a name that ends with /, to a folder."""
+
+    def forge(forger: Forger) -> None:
+        path, away = forger.folder / name, forger.folder.parent / "away"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        away.mkdir(exist_ok=True)
+        (away / "people.csv").write_bytes(content)
+        path.symlink_to(away if name.endswith("/") else away / "people.csv")
+
+    return forge
+
+
+def replaced_by_link(forger: Forger) -> None:
+    """Move the published table away, and leave a link to it: what it leads to can change."""
+    away = forger.folder.parent / forger.published.name
+    forger.published.rename(away)
+    (forger.folder / away.name).symlink_to(away)
+
+
+def raw(edit: Callable[[str], str]) -> Callable[[Forger], object]:
+    """Change the text of the certificate."""
+
+    def forge(forger: Forger) -> None:
+        path = forger.folder / "certificate.json"
+        changed = edit(path.read_text(encoding="utf-8"))
+        assert changed != path.read_text(encoding="utf-8")
+        path.write_text(changed, encoding="utf-8")
+
+    return forge
+
+
+def lines(edit: Callable[[list[str]], list[str]]) -> Callable[[Forger], object]:
+    """Change the lines of a CSV file, and the digest with them."""
+
+    def forge(forger: Forger) -> None:
+        path = forger.published
+        path.write_text("\n".join(edit(path.read_text(encoding="utf-8").splitlines())) + "\n", encoding="utf-8")
+        forger.rehash()
 
     return forge
 
@@ -89,6 +132,62 @@ def one_cell(column: str, value: object) -> Callable[[pl.DataFrame], pl.DataFram
     )
 
 
+def widened(certificate: Any) -> None:
+    """Claim a domain twice as wide, so that the loss looks half as large, and put the losses right."""
+    column, release = column_of(certificate, "weight"), certificate["release"]
+    low, high = map(float, column["domain"])
+    column["domain"] = [str(low), str(high + (high - low))]
+    release["loss"]["weight"] /= 2
+    release["average_loss"] = sum(release["loss"].values()) / len(release["loss"])
+
+
+def weighted(certificate: Any) -> None:
+    """Let the column with the least loss count most, and put the average right."""
+    columns, release = certificate["table"]["columns"], certificate["release"]
+    least = min(columns, key=lambda column: release["loss"][column["name"]])
+    least["weight"] = 96.0
+    release["average_loss"] = sum(c["weight"] * release["loss"][c["name"]] for c in columns) / 100
+
+
+def leaves_made_up(forger: Forger) -> None:
+    """Claim a hierarchy twice as large, so that the loss looks half as large, and put the losses right."""
+    form = pl.read_parquet if forger.published.suffix == ".parquet" else pl.read_csv
+    frame = form(forger.published)
+    at_root = (frame["city"].cast(pl.String) == "*").mean()
+
+    def edit(certificate: Any) -> None:
+        column, release = column_of(certificate, "city"), certificate["release"]
+        column["hierarchy"] += [[f"nowhere {number}", "west", "*"] for number in range(6)]
+        column["leaves"] *= 2
+        release["loss"]["city"] = at_root + (release["loss"]["city"] - at_root) / 2
+        release["average_loss"] = sum(release["loss"].values()) / len(release["loss"])
+
+    forger.certify(edit)
+
+
+def classes_exchanged(frame: pl.DataFrame) -> pl.DataFrame:
+    """Give each of two classes with as many rows the labels of the other, in all columns."""
+    labels = [name for name in frame.columns if name not in ("disease", "note")]
+    sizes = frame.group_by(labels, maintain_order=True).len().sort("len", maintain_order=True)
+    pairs = ((sizes.row(i), sizes.row(i + 1)) for i in range(sizes.height - 1))
+    one, other = next((a[:-1], b[:-1]) for a, b in pairs if a[-1] == b[-1])
+    exchange = {one: other, other: one}
+    changed = [exchange.get(row, row) for row in frame.select(labels).iter_rows()]
+    return frame.with_columns(
+        pl.Series(name, [row[i] for row in changed], frame[name].dtype) for i, name in enumerate(labels)
+    )
+
+
+def two_people(frame: pl.DataFrame) -> pl.DataFrame:
+    """Exchange the diseases of the first person and the next one with another disease, gender and city."""
+    first = frame.row(0, named=True)
+    rows = enumerate(frame.iter_rows(named=True))
+    other = next(i for i, row in rows if all(row[name] != first[name] for name in ("disease", "gender", "city")))
+    diseases = frame["disease"].to_list()
+    diseases[0], diseases[other] = diseases[other], diseases[0]
+    return frame.with_columns(pl.Series("disease", diseases))
+
+
 def relabelled(forger: Forger) -> None:
     """Publish with a seed, and say that there was none."""
     forger.publish(lambda frame: frame, seed=7)
@@ -124,6 +223,26 @@ FALSIFICATIONS: dict[str, Falsification] = {
         told(lambda c: c["promise"].update(hierarchy=[["flu", "*"]])), ALL
     ),
     "a parameter added": Falsification(told(lambda c: c["promise"]["parameters"].update(negative_beta=0.5)), ALL),
+    "t lowered": Falsification(told(lambda c: c["promise"]["parameters"].update(t=0.001)), ("closeness",)),
+    "t raised": Falsification(told(lambda c: c["promise"]["parameters"].update(t=0.9)), ("closeness",)),
+    "distances of the promise": Falsification(
+        told(lambda c: c["promise"]["parameters"].update(ground="ordered")), ("closeness",)
+    ),
+    "l raised": Falsification(told(lambda c: c["promise"]["parameters"].update(l=5)), ("diversity",)),
+    "c raised": Falsification(told(lambda c: c["promise"]["parameters"].update(c=50.0)), ("diversity",)),
+    # a weaker promise in the place of the one that was made: seen only if the worst class comes nearest to that part
+    "k lowered": Falsification(told(lambda c: c["promise"].update(k=1)), ("diversity",), alone=None, original=None),
+    "delta raised": Falsification(told(lambda c: c["promise"]["parameters"].update(delta=9.0)), ("disclosure",)),
+    "delta lowered": Falsification(told(lambda c: c["promise"]["parameters"].update(delta=0.01)), ("disclosure",)),
+    "a floor dropped": Falsification(
+        told(lambda c: c["promise"].update(model="enhanced-likeness", parameters={})),
+        ("two-sided",),
+        alone=None,
+        original=None,
+    ),
+    "a floor raised": Falsification(
+        told(lambda c: c["promise"]["parameters"].update(negative_beta=0.01)), ("two-sided",)
+    ),
     # figures of the release
     "losses removed": Falsification(told(lambda c: c["release"].update(loss={})), ALL),
     "one loss removed": Falsification(told(lambda c: c["release"]["loss"].pop("age")), ALL),
@@ -170,13 +289,32 @@ FALSIFICATIONS: dict[str, Falsification] = {
     "another hierarchy": Falsification(
         told(lambda c: column_of(c, "city").update(hierarchy=[["Ulm", "north", "*"]])), ALL
     ),
-    "missing values denied": Falsification(told(lambda c: column_of(c, "age").update(has_missing=False)), ALL),
+    "missing values denied": Falsification(
+        told(lambda c: column_of(c, "age").update(has_missing=False)), ("labels", "parquet", *EXACT)
+    ),
+    "missing values denied, where a range may hide them": Falsification(
+        told(lambda c: column_of(c, "age").update(has_missing=False)), ("bounds",), alone=None
+    ),
     "missing values claimed": Falsification(told(lambda c: column_of(c, "weight").update(has_missing=True)), ALL),
     "a quasi-identifier moved to kept": Falsification(told(moved_to_kept), ALL),
     "quasi-identifiers in another order": Falsification(told(lambda c: c["table"]["quasi_identifiers"].reverse()), ALL),
     "columns left out": Falsification(told(lambda c: c["table"].update(columns=[])), ALL),
     "kept columns denied": Falsification(told(lambda c: c["table"].update(kept=[])), KEPT),
-    "another sensitive column": Falsification(told(lambda c: c["table"].update(sensitive="note")), ALL),
+    "another sensitive column": Falsification(
+        told(lambda c: c["table"].update(sensitive="note")), (*GENERALIZED, "perturb")
+    ),
+    "another sensitive column, which is not published": Falsification(
+        told(lambda c: c["table"].update(sensitive="note")), ("baseline",), alone=False
+    ),
+    "a name that several columns do not have": Falsification(
+        told(lambda c: c["table"].update(sensitive="34, flu")), ("several",)
+    ),
+    "several columns in another order": Falsification(
+        told(lambda c: c["table"]["sensitive_columns"].reverse()), ("several",)
+    ),
+    "one of several columns left out": Falsification(
+        told(lambda c: c["table"].update(sensitive_columns=["disease"])), ("several",)
+    ),
     # other levels
     "k of the levels": Falsification(told(lambda c: c["also"].update(k=99)), ALL),
     "l": Falsification(told(lambda c: c["also"].update(l=99.0)), ALL),
@@ -225,7 +363,100 @@ FALSIFICATIONS: dict[str, Falsification] = {
         lambda f: f.published.write_bytes(f.published.read_bytes().replace(b"M", b"F", 1)), ALL
     ),
     "the table gone": Falsification(lambda f: f.published.unlink(), ALL),
+    "a backup copy": Falsification(added("published.csv~"), ALL),
+    "an editor's copy": Falsification(added(".published.csv.swp"), ALL),
+    "a notebook": Falsification(added("analysis.ipynb", b"{}"), ALL),
+    "a serialized frame": Falsification(added("frame.pkl", b"x"), ALL),
+    "an archive": Falsification(added("all.zip", b"PK"), ALL),
+    "a certificate's copy": Falsification(added("certificate.json.bak", b"{}"), ALL),
+    "a certificate in a subfolder": Falsification(added("old/certificate.json", b"{}"), ALL),
+    "a hidden subfolder": Falsification(added(".cache/people.csv"), ALL),
+    "a note in a subfolder": Falsification(added("more/README.md"), ALL),
+    "rows in what an interrupted publication left": Falsification(
+        added(".out.betalike-0123abcd-1-0123abcd/original.csv"), ALL
+    ),
+    "a link to a table": Falsification(linked("people.csv"), ALL),
+    "a link that looks like a note": Falsification(linked("README.md"), ALL),
+    "a link to a folder": Falsification(linked("more/"), ALL),
+    "a link to a folder in a subfolder": Falsification(linked("more/deep/"), ALL),
+    "a link in the place of the table": Falsification(replaced_by_link, ALL),
+    "a listed file at an absolute path": Falsification(told(lambda c: add_to_files(c, "/etc/passwd")), ALL),
+    "a listed file below the table": Falsification(told(lambda c: add_to_files(c, "published.csv/x.csv")), ALL),
+    "two published tables": Falsification(
+        lambda f: (
+            added("published.parquet")(f) if f.published.suffix == ".csv" else added("published.csv")(f),
+            f.certify(lambda c: [add_to_files(c, f"published.{form}") for form in ("csv", "parquet")]),
+            f.rehash(),
+        ),
+        ALL,
+    ),
+    "a digest in capitals": Falsification(
+        told(lambda c: [facts.update(sha256=facts["sha256"].upper()) for facts in c["files"].values()]), ALL
+    ),
+    "a digest of another kind": Falsification(
+        told(lambda c: [facts.update(md5=facts.pop("sha256")[:32]) for facts in c["files"].values()]), ALL
+    ),
+    "a digest cut short": Falsification(
+        told(lambda c: [facts.update(sha256=facts["sha256"][:8]) for facts in c["files"].values()]), ALL
+    ),
+    # the form of the certificate
+    "a field that nobody knows": Falsification(told(lambda c: c.update(approved="by the data protection office")), ALL),
+    "people in the promise": Falsification(told(lambda c: c["promise"].update(people=[["34", "flu"]])), ALL),
+    "people in a file's facts": Falsification(
+        told(lambda c: next(iter(c["files"].values())).update(people=[["34", "flu"]])), ALL
+    ),
+    "people in the scheme's details": Falsification(
+        told(lambda c: c["scheme"]["details"].update(people=[["34", "flu"]])), ALL
+    ),
+    "people in the times": Falsification(told(lambda c: c["seconds"].update({"34 flu": 1.0})), ALL),
+    "people in the version": Falsification(told(lambda c: c["tool"].update(version="34, flu")), ALL),
+    "a name twice": Falsification(raw(lambda text: text.replace("{", '{"promise": {"beta": 0.1}, ', 1)), ALL),
+    "a name twice, deep": Falsification(raw(lambda text: text.replace('"holds"', '"holds": false, "holds"', 1)), ALL),
+    "a file listed twice": Falsification(
+        raw(lambda text: text.replace('"published.', '"published.csv": {"sha256": "", "rows": 1}, "published.', 1)),
+        ("labels", "bounds", *EXACT),
+    ),
+    "a gain that is no number": Falsification(told(lambda c: c["promise"].update(worst_gain=float("nan"))), ALL),
+    "an infinite loss": Falsification(told(lambda c: c["release"].update(average_loss=float("inf"))), ALL),
+    "a loss beyond numbers": Falsification(
+        raw(lambda text: text.replace('"average_loss": ', '"average_loss": 1e999, "_": ', 1)), ALL
+    ),
+    "a figure as text": Falsification(told(lambda c: c["also"].update(k="7")), ALL),
+    "text after the end": Falsification(raw(lambda text: text + "{}"), ALL),
+    "an empty certificate": Falsification(raw(lambda text: ""), ALL),
+    # what only the owner knows, with every figure put right; verify lists it as not checked
+    "a domain widened, losses put right": Falsification(
+        told(widened), ("labels", "bounds", "parquet"), alone=False, original=False
+    ),
+    "a hierarchy made larger, losses put right": Falsification(
+        leaves_made_up, GENERALIZED, alone=False, original=False
+    ),
+    "weights changed, the average put right": Falsification(told(weighted), GENERALIZED, alone=False, original=False),
+    "weights below 0": Falsification(told(lambda c: column_of(c, "age").update(weight=-1.0)), ALL),
+    "weights of nothing": Falsification(
+        told(lambda c: [column.update(weight=0.0) for column in c["table"]["columns"]]), ALL
+    ),
+    "another scheme of the same kind": Falsification(told(lambda c: c["scheme"].update(name="mondrian")), GENERALIZED),
+    "a scheme without classes": Falsification(told(lambda c: c["scheme"].update(name="baseline")), GENERALIZED),
+    "exact rows said to be in classes": Falsification(told(lambda c: c["scheme"].update(name="seam")), EXACT),
     # rows, with digests put right
+    "a cell too many": Falsification(lines(lambda rows: [*rows[:-1], rows[-1] + ",Miller"]), ("labels", "perturb")),
+    "a cell too few": Falsification(
+        lines(lambda rows: [*rows[:-1], rows[-1].rpartition(",")[0]]), ("labels", "bounds", "perturb")
+    ),
+    "a line of notes": Falsification(lines(lambda rows: ["# Miller has flu", *rows]), ("labels", *EXACT)),
+    "a line of notes at the end": Falsification(lines(lambda rows: [*rows, "# Miller has flu"]), ("labels", *EXACT)),
+    "the header twice": Falsification(lines(lambda rows: [rows[0], *rows]), ("labels", *EXACT)),
+    "no header": Falsification(lines(lambda rows: rows[1:]), ("labels", *EXACT)),
+    "a column without a name": Falsification(lines(lambda rows: [row + "," for row in rows]), ("labels", *EXACT)),
+    "a column named twice": Falsification(
+        lines(lambda rows: [f"{row},{row.partition(',')[0]}" for row in rows]), ("labels", *EXACT)
+    ),
+    "a number with a separator": Falsification(rows(one_cell("age", "3_7")), ("labels", "parquet")),
+    "a range written in another way": Falsification(
+        rows(lambda f: f.with_columns(pl.col("weight").str.replace(", ", ",  ", literal=True))), ("labels", "parquet")
+    ),
+    "the labels of two classes exchanged": Falsification(rows(classes_exchanged), GENERALIZED, alone=False),
     "a row removed": Falsification(rows(lambda f: f.head(-1)), ALL),
     "a row doubled": Falsification(rows(lambda f: pl.concat([f, f.head(1)])), ALL),
     "sensitive values exchanged between classes": Falsification(
@@ -243,6 +474,12 @@ FALSIFICATIONS: dict[str, Falsification] = {
     "a kept cell changed": Falsification(rows(one_cell("note", "n9")), KEPT, alone=False),
     "kept cells exchanged": Falsification(rows(shuffled("note")), KEPT, alone=False),
     "exact values exchanged": Falsification(rows(shuffled("weight")), EXACT, alone=False),
+    "M and F exchanged beside several sensitive columns": Falsification(
+        rows(lambda f: f.with_columns(swapped("gender", "M", "F"))), ("several",), alone=False
+    ),
+    "one of several sensitive columns exchanged": Falsification(
+        republished(shuffled("note")), ("several",), alone=False
+    ),
     # a false table, published by betalike: nothing in the folder is wrong
     "M and F exchanged everywhere": Falsification(
         republished(lambda f: f.with_columns(swapped("gender", "M", "F"))), ALL, alone=False
@@ -256,6 +493,20 @@ FALSIFICATIONS: dict[str, Falsification] = {
     ),
     "everybody a little heavier": Falsification(
         republished(lambda f: f.with_columns(pl.col("weight") + 1e-9)), ALL, alone=False
+    ),
+    "everybody a year older": Falsification(republished(lambda f: f.with_columns(pl.col("age") + 1)), ALL, alone=False),
+    "one person a year older": Falsification(
+        republished(
+            lambda f: f.with_columns(
+                pl.when(pl.int_range(pl.len()) == 5).then(pl.col("age") + 1).otherwise(pl.col("age")).alias("age")
+            )
+        ),
+        EXACT,
+        alone=False,
+    ),
+    "two people's diseases exchanged": Falsification(republished(two_people), GENERALIZED, alone=False),
+    "all ages made missing": Falsification(
+        republished(lambda f: f.with_columns(pl.lit(None, dtype=pl.Int64).alias("age"))), ALL, alone=False
     ),
     "missing ages filled in": Falsification(
         republished(lambda f: f.with_columns(pl.col("age").fill_null(20))), ALL, alone=False

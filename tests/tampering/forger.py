@@ -23,6 +23,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "parquet": {"format": "parquet", "keep": ["note"]},
     "perturb": {"scheme": "perturb", "keep": ["note"]},
     "baseline": {"scheme": "baseline"},
+    "closeness": {"scheme": "tmondrian", "beta": None, "t": 0.4},
+    "diversity": {"scheme": "mondrian", "model": "recursive-l-diversity", "beta": None, "l": 2, "c": 4, "k": 3},
+    "disclosure": {"scheme": "mondrian", "model": "delta-disclosure", "beta": None, "delta": 1.5},
+    "two-sided": {"negative_beta": 0.9},
+    "several": {"sensitive": ["disease", "note"]},
 }
 GENERALIZED, EXACT = ("labels", "bounds", "parquet"), ("perturb", "baseline")
 
@@ -45,8 +50,16 @@ def people(n_rows: int = 150) -> pl.DataFrame:
 
 def publish(table: pl.DataFrame, folder: Path, kind: str, **changes: Any) -> None:
     """Publish one of the kinds of releases."""
-    arguments = {"beta": 1, "hierarchies": {"city": TREE}, "out": folder, "force": True, **OPTIONS[kind], **changes}
-    betalike.publish(table, quasi_identifiers=arguments.pop("qis", QIS), sensitive="disease", **arguments)
+    arguments = {
+        "sensitive": "disease",
+        "beta": 1,
+        "hierarchies": {"city": TREE},
+        "out": folder,
+        "force": True,
+        **OPTIONS[kind],
+        **changes,
+    }
+    betalike.publish(table, quasi_identifiers=arguments.pop("qis", QIS), **arguments)
 
 
 class Forger:

@@ -99,13 +99,10 @@ def comparable_text(text: str) -> str:
 
 
 def comparable(column: pl.Series, kind: Kind) -> pl.Series:
-    """The column in a form in which equal values are equal, whatever file or frame they came from."""
+    """The column in a form in which equal values are equal in Python, whatever file or frame they came from."""
     column = empty_to_missing(column)
     if kind is Kind.CATEGORICAL:
         return column.cast(pl.String).str.replace(WHOLE, "$1")  # whole numbers of a frame may be written as 37.0
-    if kind is Kind.DECIMAL:  # 1.10 is 1.1
-        texts = _to_numbers(column, kind, column.name).cast(pl.String)
-        return texts.str.replace(r"(\.\d*?)0+$", "$1").str.strip_suffix(".")
     return _to_numbers(column, kind, column.name)
 
 
@@ -323,6 +320,7 @@ def _declared(end: Any, kind: Kind, name: str) -> Number:
             number = Decimal(str(end))
         else:
             number = end if isinstance(end, float | Decimal) else operator.index(end)
+        float(number)  # an error beyond what can be measured
         if not kind.is_number:
             format_values([number], kind)  # an error outside the years that a date can have
         return number

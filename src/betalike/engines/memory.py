@@ -324,10 +324,23 @@ def _bound_type(axis: OrderedAxis, bounds: Sequence[Bound]) -> pl.DataType:
         return pl.Int64()
     if kind is Kind.INTEGER and low >= 0 and high < 2**64:
         return pl.UInt64()
-    if max(-low, high) >= 10**MOST_DIGITS:
+    if kind is Kind.INTEGER and 10**MOST_DIGITS <= max(-low, high) < 2**127:
         return pl.Int128()
     exponents = [int(end.as_tuple().exponent) for end in (*bounds, low, high) if isinstance(end, Decimal)]
-    return pl.Decimal(MOST_DIGITS, -min(exponents, default=0))
+    places = max(-min(exponents, default=0), 0)
+    if places > MOST_DIGITS or max(-low, high) >= 10 ** (
+        MOST_DIGITS - places
+    ):  # a domain that no type of numbers holds
+        return pl.String()
+    return pl.Decimal(MOST_DIGITS, places)
+
+
+def _typed_bounds(bounds: Sequence[Bound], axis: OrderedAxis, dtype: pl.DataType) -> list[Any]:
+    if dtype.is_decimal():
+        return [None if bound is None else Decimal(bound) for bound in bounds]
+    if dtype == pl.String and axis.kind.is_number:
+        return [None if bound is None else format(bound, "f" if isinstance(bound, Decimal) else "") for bound in bounds]
+    return [*bounds]
 
 
 def class_columns(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], layout: Layout) -> list[pl.Series]:
@@ -340,5 +353,6 @@ def class_columns(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], l
             )
         lows, highs = axis.bounds(low, high)
         dtype = _bound_type(axis, [*lows, *highs])
-        return [pl.Series(f"{axis.name}_low", lows, dtype), pl.Series(f"{axis.name}_high", highs, dtype)]
+        sides = ((f"{axis.name}_low", lows), (f"{axis.name}_high", highs))
+        return [pl.Series(name, _typed_bounds(side, axis, dtype), dtype) for name, side in sides]
     return [pl.Series(axis.name, axis.labels(low, high), dtype=pl.String)]
