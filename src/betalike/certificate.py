@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,14 +20,14 @@ KINDS = frozenset(Kind) - {Kind.NUMERIC}  # a release has one of the kinds of nu
 Whole = Annotated[int, msgspec.Meta(ge=-MOST, le=MOST)]
 
 
-class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Tool(msgspec.Struct, frozen=True):
     """What made the release."""
 
     name: str
     version: str
 
 
-class Promise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Promise(msgspec.Struct, frozen=True):
     """The promise and how near the worst class, or the most telling published value, comes to it."""
 
     model: str
@@ -41,14 +41,14 @@ class Promise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     caps: dict[str, str] = {}
 
 
-class Scheme(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Scheme(msgspec.Struct, frozen=True):
     """The scheme that made the release."""
 
     name: str
     details: dict[str, Any] = {}
 
 
-class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Column(msgspec.Struct, frozen=True):
     """How a quasi-identifier was generalized; with it, anybody can compute the loss and answer queries from labels."""
 
     name: str
@@ -61,7 +61,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     has_missing: bool = False
 
 
-class TableFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TableFacts(msgspec.Struct, frozen=True):
     """The table that was published, without any of its cells."""
 
     rows: Whole
@@ -72,7 +72,7 @@ class TableFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sensitive_columns: list[str] = []
 
 
-class ReleaseFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReleaseFacts(msgspec.Struct, frozen=True):
     """What was published, counted from what was written; classes formed with the same labels are one class there.
 
     Null where rows stay exact and no classes are formed.
@@ -88,7 +88,7 @@ class ReleaseFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     spreadsheet_safe: bool = False
 
 
-class Levels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Levels(msgspec.Struct, frozen=True):
     """What the release reaches under other promises; null where it is infinite, or needs classes and there are none."""
 
     k: Whole | None
@@ -103,14 +103,14 @@ class Levels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     delta: float | None
 
 
-class PublishedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PublishedFile(msgspec.Struct, frozen=True):
     """A file of the release."""
 
     sha256: str
     rows: Whole
 
 
-class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Certificate(msgspec.Struct, frozen=True):
     """Everything that a reader needs to check a release; no seed, no path, no original cell."""
 
     tool: Tool
@@ -202,17 +202,35 @@ def read_content(path: Path) -> bytes:
         raise CertificateError(f"the certificate '{path}' cannot be read: {reason}.") from error
 
 
-def decode_certificate(content: bytes, path: Path) -> Certificate:
-    """Return the certificate that a file holds; a name that occurs twice is an error, as readers could differ."""
+def decode_certificate(content: bytes, path: Path, is_strict: bool = False) -> Certificate:
+    """Return the certificate that a file holds; a name that occurs twice is an error, as readers could differ.
+
+    A later version may say more, which readers leave out; `is_strict` is for checks, which must not overlook any of it.
+    """
     try:
         certificate = msgspec.json.decode(content, type=Certificate)
-        json.loads(content, object_pairs_hook=_once)
+        plain = json.loads(content, object_pairs_hook=_once)
+        if is_strict and (unknown := next(_unknown_names(plain, certificate.to_dict()), None)) is not None:
+            raise ValueError(f"it has a field {unknown[:80]!r}, which this version cannot check")
         return _checked(certificate)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise CertificateError(
             f"'{path}' is not a certificate that this version of betalike reads: {reason}."
         ) from error
+
+
+def _unknown_names(plain: object, known: object) -> Iterator[str]:
+    """The names in a certificate's file that are not in the certificate that was read from it."""
+    if isinstance(plain, dict) and isinstance(known, dict):
+        for name, value in plain.items():
+            if name not in known:
+                yield name
+            else:
+                yield from _unknown_names(value, known[name])
+    elif isinstance(plain, list) and isinstance(known, list):
+        for value, other in zip(plain, known, strict=True):
+            yield from _unknown_names(value, other)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

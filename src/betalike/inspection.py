@@ -228,8 +228,10 @@ def verify_folder(
     signed_by: str | Path | None,
 ) -> Checked:
     """Check a release folder; what is signed are the bytes of the certificate that was read."""
+    if folder.is_file():
+        raise CertificateError(f"'{folder}' is a file; name the folder of the release.")
     content = read_content(folder)
-    certificate = decode_certificate(content, folder / FILE_NAME)
+    certificate = decode_certificate(content, folder / FILE_NAME, is_strict=True)
     signature = check_signature(folder, content, None if signed_by is None else Path(signed_by))
     if open_original is None:
         return check_release(folder, certificate, None, signature)

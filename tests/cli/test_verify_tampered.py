@@ -146,7 +146,12 @@ def test_another_original(release: Desk) -> None:
 
 def test_an_original_without_the_sensitive_column(release: Desk) -> None:
     other = release.write("other.csv", "age\n1\n2\n")
-    assert_refused(run("verify", release.out, "--original", other), "no column 'disease'")
+    assert_refused(run("verify", release.out, "--original", other), "no column")
+
+
+@pytest.mark.parametrize("name", ["certificate.json", "published.csv"])
+def test_a_file_in_the_place_of_the_folder(release: Desk, name: str) -> None:
+    assert_refused(run("verify", release.out / name), "name the folder")
 
 
 def test_an_original_of_another_kind_of_file(release: Desk) -> None:

@@ -44,7 +44,9 @@ def test_the_true_original_passes_and_another_fails(tmp_path: Path, kind: str, s
     checked = betalike.verify(out, original=frame)
     assert checked.holds, checked.explanations
     mirrored = frame.with_columns(y=pl.col("y").replace({"a": "b", "b": "a"}))
-    assert not betalike.verify(out, original=mirrored).holds
+    if (kind, scheme) != ("texts", "burel"):  # where all texts become `*`, so that the mirrored rows may fit as well
+        assert not betalike.verify(out, original=mirrored).holds
+    assert not betalike.verify(out, original=frame.with_columns(y=pl.lit("a"))).holds
 
 
 @pytest.mark.parametrize("layout", ["labels", "bounds"])

@@ -70,10 +70,16 @@ def test_short_floats() -> None:
     assert shown(axis, codes) == ["0.5", "0.25"]
 
 
-def test_decimals_are_reals() -> None:
+def test_decimals_keep_their_digits() -> None:
     axis, codes = code_quasi_identifier(column_of([Decimal("1.50"), None, Decimal("0.25")]), qi())
-    assert axis.kind is Kind.REAL
-    assert shown(axis, codes) == ["1.5", None, "0.25"]
+    assert axis.kind is Kind.DECIMAL
+    assert shown(axis, codes) == ["1.50", None, "0.25"]
+
+
+def test_unsigned_numbers_keep_their_digits() -> None:
+    axis, codes = code_quasi_identifier(pl.Series("column", [2**64 - 1, 1, 2**64 - 2], dtype=pl.UInt64), qi())
+    assert axis.kind is Kind.INTEGER
+    assert shown(axis, codes) == ["18446744073709551615", "1", "18446744073709551614"]
 
 
 def test_dates_count_days_and_moments_microseconds() -> None:
