@@ -131,7 +131,7 @@ def test_columns_that_cannot_be_published_are_refused(values: list[Any]) -> None
         code_sensitive(pl.Series("column", values), Attribute("column", Role.SENSITIVE), missing_is_value=False)
 
 
-def test_values_that_the_hierarchy_lacks_are_counted_and_only_common_ones_shown() -> None:
+def test_values_that_the_hierarchy_lacks_are_counted_and_not_shown() -> None:
     tree = Hierarchy.flat(["a"])
     rare = ["a", "Miller-77", "Miller-77"]
     with pytest.raises(HierarchyError) as caught:
@@ -139,7 +139,7 @@ def test_values_that_the_hierarchy_lacks_are_counted_and_only_common_ones_shown(
     assert "lacks 1 of the values" in str(caught.value)
     assert "2 rows" in str(caught.value)
     assert "Miller" not in str(caught.value)
-    with pytest.raises(HierarchyError, match=r"lacks 2 of the values.*\('common', \.\.\.\).*in 4 rows"):
+    with pytest.raises(HierarchyError, match=r"lacks 2 of the values of the column 'column', which occur in 4 rows"):
         code_quasi_identifier(pl.Series("column", ["a", "common", "common", "common", "Miller-77"]), qi(hierarchy=tree))
 
 
