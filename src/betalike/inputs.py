@@ -22,6 +22,7 @@ from betalike.io.tables import ScannedTable, load, scan_table
 from betalike.joint import JOINED
 from betalike.reading import NOT_TO_ITS_END, check_read_whole, damage_refused
 from betalike.schema import Attribute, Kind, Role, Schema, text_columns
+from betalike.years import check_years
 
 Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
 BATCH_ROWS = 1_000_000
@@ -192,7 +193,7 @@ def _batches(table: ScannedTable) -> Iterator[pl.DataFrame]:
     with damage_refused(NOT_TO_ITS_END):
         for batch in table.rows.collect_batches(chunk_size=BATCH_ROWS):
             n_seen += batch.height
-            yield batch
+            yield check_years(batch)
     check_read_whole(n_seen, table.n_rows)
     table.check()
 

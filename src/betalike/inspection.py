@@ -28,6 +28,7 @@ from betalike.certification import summary_of
 from betalike.distances import Ground
 from betalike.engines.coding import code_sensitive, value_texts
 from betalike.engines.combinations import count_combinations
+from betalike.engines.exact_rows import check_labels
 from betalike.engines.joint import counts_of_part, join_columns
 from betalike.engines.memory import label_values, recount, recount_distinct
 from betalike.engines.streams import scan_release, scan_written, written_names
@@ -144,6 +145,7 @@ class Checked:
 
 def prior_from_column(column: pl.Series) -> tuple[str, Prior]:
     """How often each sensitive value occurs in the original table."""
+    check_labels(column.to_frame())
     texts = value_texts(column)
     return "original", dict(texts.value_counts().iter_rows())
 
@@ -194,7 +196,9 @@ def audit_frame(
     if doubled:
         raise SchemaError(f"the quasi-identifier '{doubled[0]}' is named twice. Name each column once.")
     names = [published_columns(name, frame.columns) for name in quasi_identifiers]
-    check_columns([*(name for group in names for name in group), sensitive.name], frame.columns)
+    used = [*(name for group in names for name in group), sensitive.name]
+    check_columns(used, frame.columns)
+    check_labels(frame.select(used))
     warnings: list[str] = []
     if prior is None:
         prior = ("published", prior_from_column(frame[sensitive.name])[1])

@@ -17,7 +17,7 @@ import polars as pl
 from betalike.certificate import Certificate, protected_columns
 from betalike.engines.coding import comparable, value_texts
 from betalike.engines.combinations import Combinations, add_up, count_combinations, count_each
-from betalike.engines.exact_rows import as_plain_text
+from betalike.engines.exact_rows import as_plain_text, check_labels
 from betalike.engines.joint import join_columns
 from betalike.errors import InputError
 from betalike.published_labels import Coded, Label, code_original
@@ -131,6 +131,7 @@ def _renamed(
     if has_values:
         name, parts = certificate.table.sensitive, certificate.table.sensitive_columns
         values = join_columns(batch.select(parts), parts, name)[name] if parts else batch[name]
+        check_labels(values.to_frame())
         columns.insert(len(columns) if place is None else place, value_texts(values))
     return pl.DataFrame([column.alias(str(number)) for number, column in enumerate(columns)])
 

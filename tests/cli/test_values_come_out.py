@@ -439,3 +439,27 @@ def test_types_that_cannot_be_published_are_refused_in_words(kind: str, role: st
         betalike.publish(beside(STRANGE[kind]), **options)
     assert CANARY not in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+ODD_VALUES: dict[str, pl.Series] = {
+    "far dates": pl.Series([10**17] * 30, dtype=pl.Datetime("ms")),
+    "durations": pl.Series([5] * 30, dtype=pl.Duration("us")),
+    "lists": pl.Series([[1]] * 30, dtype=pl.List(pl.Int64)),
+}
+
+
+@pytest.mark.parametrize("role", ["age", "disease"])
+@pytest.mark.parametrize("kind", ODD_VALUES)
+def test_values_without_a_text_are_refused_by_audit_and_verify(kind: str, role: str, tmp_path: Path) -> None:
+    good = pl.DataFrame({"age": [i % 7 for i in range(30)], "disease": ["flu", "gout", "ulcer"] * 10})
+    columns = {"quasi_identifiers": ["age"], "sensitive": "disease"}
+    betalike.publish(good, **columns, beta=2, out=tmp_path / "out")
+    path = tmp_path / "t.parquet"
+    good.with_columns(ODD_VALUES[kind].alias(role)).write_parquet(path)
+    with pytest.raises(SchemaError, match=f"'{role}'"):
+        betalike.audit(path, **columns)
+    if role == "disease":
+        with pytest.raises(SchemaError, match=f"'{role}'"):
+            betalike.audit(tmp_path / "out", **columns, original=path)
+        with pytest.raises(SchemaError, match=f"'{role}'"):
+            betalike.verify(tmp_path / "out", original=path)

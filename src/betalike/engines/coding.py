@@ -25,7 +25,6 @@ Counts = NDArray[np.int64]
 DENSE_SPAN = 1 << 22
 MOST_DIGITS = 38  # of a decimal
 WHOLE = r"^(-?\d+)\.0$"  # a whole number among others that are not
-SHOWN_FROM_ROWS = 3  # a value of fewer rows than this could tell of a person and is not shown in a message
 
 
 def code_quasi_identifier(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> tuple[Axis, Codes]:
@@ -383,16 +382,11 @@ def _leaves_of(
 
 
 def _absent_leaves(column: pl.Series, absent: pl.Series, name: str, counts: Counts | None) -> HierarchyError:
-    rows = pl.Series("rows", np.ones(len(column), dtype=np.int64) if counts is None else counts)
-    found = pl.DataFrame([column.alias("value"), rows]).filter(column.is_in(absent.implode()))
-    found = found.group_by("value").agg(pl.col("rows").sum()).sort("rows", "value", descending=[True, False])
-    shown = [str(value) for value, count in found.iter_rows() if count >= SHOWN_FROM_ROWS][:3]
-    named = (
-        f" ({', '.join(repr(value) for value in shown)}{', ...' if len(absent) > len(shown) else ''})" if shown else ""
-    )
+    is_absent = column.is_in(absent.implode())
+    n_rows = _rows(is_absent, counts)
     return HierarchyError(
-        f"the hierarchy {name}.csv lacks {len(absent)} of the values of the column '{name}'{named}, which occur in "
-        f"{found['rows'].sum()} rows. Add a line for each: the value; its ancestors; '*'."
+        f"the hierarchy {name}.csv lacks {len(absent)} of the values of the column '{name}', which occur in "
+        f"{n_rows} rows. Add a line for each: the value; its ancestors; '*'."
     )
 
 

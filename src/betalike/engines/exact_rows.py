@@ -16,6 +16,7 @@ from betalike.errors import SchemaError
 from betalike.publication import Format
 from betalike.spreadsheet import restore_columns
 from betalike.table_kernels import count_pairs
+from betalike.years import check_years
 
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]
@@ -72,6 +73,17 @@ def _read_column(path: Path, name: str) -> pl.Series:
 def has_no_text(dtype: pl.DataType) -> bool:
     """Whether a CSV file has no place for values of this type."""
     return dtype.is_nested() or dtype in (pl.Binary, pl.Object) or isinstance(dtype, pl.BaseExtension)
+
+
+def check_labels(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame; refuse columns without a text to compare, and dates outside the years 1 to 9999."""
+    for name, dtype in frame.schema.items():
+        if has_no_text(dtype) or dtype == pl.Duration:
+            raise SchemaError(
+                f"the column '{name}' is of type {dtype.base_type()}, which cannot be compared as text. Convert it to "
+                "text first."
+            )
+    return check_years(frame)
 
 
 def check_csv_types(types: Mapping[str, pl.DataType]) -> None:
