@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from betalike.errors import ParameterError
 
 Floats = NDArray[np.float64]
+SLACK = 1e-6  # what arithmetic may add to a whole number
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,9 @@ def to_answers(estimates: Estimates, confidence: float, method: str) -> list[Ans
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence is {confidence}; it must be between 0 and 1, such as 0.95.")
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * estimates.standard_error
-    low = np.maximum(estimates.count - reach, estimates.at_least)
-    high = np.minimum(estimates.count + reach, estimates.at_most)
+    low, high = estimates.count - reach, estimates.count + reach
+    whole = np.floor(low + SLACK), np.ceil(high - SLACK)  # counts are whole numbers, and rounding must lose none
+    low, high = (np.clip(end, estimates.at_least, estimates.at_most) for end in whole)
     figures = (estimates.count, estimates.standard_error, low, high, estimates.at_least, estimates.at_most)
     return [
         Answer(count, error, start, end, confidence, round(least), round(most), method)

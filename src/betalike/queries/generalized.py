@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from betalike.queries.answer import Estimates
 from betalike.queries.boxes import Box
 from betalike.queries.index import ClassIndex
-from betalike.queries.kernels import CLUMPED, DOUBT, ESTIMATE, POSSIBLE, SURE
+from betalike.queries.kernels import CLUMPED, DOUBT, INDEPENDENT, ESTIMATE, POSSIBLE, SURE
 from betalike.queries.shares import Shares, Spread
 
+CLUMPING = 1.0
 MISFIT = {Spread.DENSITY: 0.5, Spread.UNIFORM: 0.75}  # log-odds, one standard deviation; measured on CENSUS
 
 
@@ -29,5 +30,5 @@ def estimate(
 ) -> Estimates:
     """How many tuples lie in each box and have one of its sensitive values."""
     sums = index.sum_boxes(boxes, masks, shares)
-    error = np.sqrt(sums[:, CLUMPED] + (misfit * sums[:, DOUBT]) ** 2)
+    error = np.sqrt(CLUMPING * sums[:, CLUMPED] + (1 - CLUMPING) * sums[:, INDEPENDENT] + sums[:, DOUBT] ** 2)
     return Estimates(sums[:, ESTIMATE], error, sums[:, SURE], sums[:, POSSIBLE]).clipped()

@@ -6,6 +6,8 @@ The classes of each label of each axis are listed in `members`, so that a box lo
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,8 +16,8 @@ from betalike.compilation import kernel
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 Floats = NDArray[np.float64]
-ESTIMATE, CLUMPED, DOUBT, SURE, POSSIBLE = range(5)
-N_SUMS = 5
+ESTIMATE, INDEPENDENT, CLUMPED, DOUBT, SURE, POSSIBLE = range(6)
+N_SUMS = 6
 
 
 @kernel
@@ -39,7 +41,7 @@ def rarest_axis(weights: Floats, rows: Ints, label_start: Ints, first_label: Int
             continue
         n_touched = 0
         for label in range(first_label[axis], first_label[axis + 1]):
-            if weights[rows[axis] + label - first_label[axis]] > 0:
+            if weights[rows[axis] + label - first_label[axis], 0] > 0:
                 n_touched += label_start[label + 1] - label_start[label]
         if best < 0 or n_touched < fewest:
             best, fewest = axis, n_touched
@@ -50,14 +52,19 @@ def rarest_axis(weights: Floats, rows: Ints, label_start: Ints, first_label: Int
 def weigh_classes(
     weights: Floats,
     rows: Ints,
+    at_ends: Floats,
     ids: Ids,
     members: Ids,
     label_start: Ints,
     first_label: Ints,
     touched: Ids,
     share: Floats,
+    doubt: Floats,
 ) -> int:
-    """List the classes that a box touches, with the share of each that it is thought to hold."""
+    """List the classes that a box touches, with the share of each that it is thought to hold and its deviation.
+
+    Weights have three columns: the share of a label, that of the two tuples at its ends, and a standard deviation.
+    """
     axis = rarest_axis(weights, rows, label_start, first_label)
     n_touched = 0
     n_labels = 1 if axis < 0 else first_label[axis + 1] - first_label[axis]
@@ -65,21 +72,28 @@ def weigh_classes(
         if axis < 0:
             start, end = 0, len(ids)
         else:
-            if weights[rows[axis] + number] == 0:
+            if weights[rows[axis] + number, 0] == 0:
                 continue
             label = first_label[axis] + number
             start, end = label_start[label], label_start[label + 1]
         for place in range(start, end):
             ec = place if axis < 0 else members[place]
-            product = 1.0
+            product, square = 1.0, 0.0
             for other in range(len(rows)):
                 if rows[other] >= 0:
-                    product *= weights[rows[other] + ids[ec, other]]
-                    if product == 0.0:
+                    row = rows[other] + ids[ec, other]
+                    part = weights[row, 0]
+                    if part == 0.0:
+                        product = 0.0
                         break
+                    if part < 1.0:
+                        part = (1.0 - at_ends[ec]) * part + at_ends[ec] * weights[row, 1]
+                        product *= part
+                        square += (weights[row, 2] / part) ** 2
             if product > 0.0:
                 touched[n_touched] = ec
                 share[n_touched] = product
+                doubt[n_touched] = product * math.sqrt(square)
                 n_touched += 1
     return n_touched
 
@@ -88,6 +102,7 @@ def weigh_classes(
 def sum_boxes(
     weights: Floats,
     rows: Ints,
+    at_ends: Floats,
     ids: Ids,
     members: Ids,
     label_start: Ints,
@@ -109,9 +124,9 @@ def sum_boxes(
     `ahead`, if it is not empty, those of each class before each value.
     """
     touched = np.empty(len(ids), dtype=np.int32)
-    share = np.empty(len(ids))
+    share, doubt = np.empty(len(ids)), np.empty(len(ids))
     for box in range(first, last):
-        n_touched = weigh_classes(weights, rows[box], ids, members, label_start, first_label, touched, share)
+        n_touched = weigh_classes(weights, rows[box], at_ends, ids, members, label_start, first_label, touched, share, doubt)
         for i in range(n_touched):
             ec, w = touched[i], share[i]
             count = 0
@@ -121,10 +136,10 @@ def sum_boxes(
                 else:
                     low = entry_from(value, starts[ec], starts[ec + 1], run_start[run])
                     count += before[entry_from(value, low, starts[ec + 1], run_end[run])] - before[low]
-            doubt = w * (1.0 - w)
             sums[box, ESTIMATE] += w * count
-            sums[box, CLUMPED] += doubt * count * count
-            sums[box, DOUBT] += doubt * count
+            sums[box, INDEPENDENT] += w * (1.0 - w) * count
+            sums[box, CLUMPED] += w * (1.0 - w) * count * count
+            sums[box, DOUBT] += doubt[i] * count
             sums[box, SURE] += count if w == 1.0 else 0
             sums[box, POSSIBLE] += count
 
@@ -133,6 +148,7 @@ def sum_boxes(
 def observe_boxes(
     weights: Floats,
     rows: Ints,
+    at_ends: Floats,
     ids: Ids,
     members: Ids,
     label_start: Ints,
@@ -146,9 +162,9 @@ def observe_boxes(
 ) -> None:
     """Of each box: how many tuples of each sensitive value are inside. Paper: Section 5, E'."""
     touched = np.empty(len(ids), dtype=np.int32)
-    share = np.empty(len(ids))
+    share, doubt = np.empty(len(ids)), np.empty(len(ids))
     for box in range(first, last):
-        n_touched = weigh_classes(weights, rows[box], ids, members, label_start, first_label, touched, share)
+        n_touched = weigh_classes(weights, rows[box], at_ends, ids, members, label_start, first_label, touched, share, doubt)
         row = observed[box]
         for i in range(n_touched):
             ec, w = touched[i], share[i]

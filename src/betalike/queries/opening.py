@@ -38,7 +38,7 @@ PERTURBED, BASELINE = "perturb", "baseline"
 METHODS = {PERTURBED: ["shrinkage", "inversion", "prior"], BASELINE: ["prior"]}
 GENERALIZED_METHODS = [str(Spread.DENSITY), str(Spread.UNIFORM)]
 GROUP_BINS = 64
-PRIOR_MISFIT = 0.5  # log-odds; measured on CENSUS
+PRIOR_MISFIT = 1.0  # log-odds, one standard deviation
 
 
 @dataclass(frozen=True)
@@ -121,12 +121,16 @@ class OpenRelease:
         observed = self.index.observe_boxes(selections, self._shares[Spread.UNIFORM])
         size = observed.sum(axis=1)
         bounds = perturbed.certain_bounds(self.counts, size, wanted)
-        if method == "prior":
-            return Estimates(*perturbed.from_prior(self.counts, size, wanted, PRIOR_MISFIT), *bounds).clipped()
         if method == "inversion":
             return Estimates(*perturbed.inverted(self.perturbation, observed, wanted), *bounds)
+        prior, error = perturbed.from_prior(self.counts, size, wanted, PRIOR_MISFIT)
+        if self.transition is None:
+            return Estimates(prior, error, *bounds).clipped()
         count = perturbed.shrunk(self.perturbation, self.shrinkage, observed, wanted)
-        return Estimates(count, perturbed.unbiased_error(self.perturbation, size, wanted), *bounds).clipped()
+        error = perturbed.unbiased_error(self.perturbation, size, wanted)
+        if method == "prior":  # the release shows how far it is off
+            return Estimates(prior, np.hypot(error, count - prior), *bounds).clipped()
+        return Estimates(count, error, *bounds).clipped()
 
     @cached_property
     def perturbation(self) -> Perturbation:

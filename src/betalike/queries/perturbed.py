@@ -90,14 +90,20 @@ def inverted(perturbation: Perturbation, observed: Floats, wanted: Floats) -> tu
     factors = wanted @ perturbation.inverse.T
     count = (observed * factors).sum(axis=1)
     squares = (observed * factors**2).sum(axis=1)  # of which the tuples' own counts are not due to chance
-    return count, np.sqrt(np.maximum(squares - count, 0.0))
+    usual = observed.sum(axis=1) * _noise_of(perturbation, factors)  # few tuples may show too little of it
+    return count, np.sqrt(np.maximum(squares - count, usual))
 
 
 def unbiased_error(perturbation: Perturbation, size: Floats, wanted: Floats) -> Floats:
     """Standard error of the inversion once the table's noise is allowed for: a cautious one for the default."""
     factors = wanted @ perturbation.inverse.T
+    return np.asarray(np.sqrt(perturbation.free(size) * _noise_of(perturbation, factors)))
+
+
+def _noise_of(perturbation: Perturbation, factors: Floats) -> Floats:
+    """Variance that chance gives a sum of factors over the published value of one tuple of the table."""
     variance = np.einsum("qi,ij,qj->q", factors, perturbation.noise_variance, factors)
-    return np.asarray(np.sqrt(perturbation.free(size) * np.maximum(variance, 0.0)))
+    return np.asarray(np.maximum(variance, 0.0))
 
 
 @dataclass(frozen=True)
