@@ -1,7 +1,7 @@
 """Measure how often the 95 % intervals of counts hold the exact count, on real tables: `--help` lists the options.
 
-CENSUS and Adult are found through BETALIKE_DATA. `--tables` names a folder of further CSV files whose last column is the
-sensitive one; all others are quasi-identifiers. Tables that are not there are left out with a note.
+CENSUS and Adult are found through BETALIKE_DATA. `--tables` names a folder of further CSV files whose last column is
+sensitive; all others are quasi-identifiers. Tables that are not there are left out with a note.
 
 Each release is asked two sets of queries. `random` is the paper's workload (6.2). `written` is what people write: one
 category, one number or a range of numbers, one or two sensitive values, sometimes OR. Queries whose exact count is 0
@@ -119,16 +119,12 @@ def ask(source: Source, release: OpenRelease, n_queries: int) -> Asked:
     questions: Questions = []
     for seed, (n, selectivity) in enumerate(kinds):
         each = -(-n_queries // len(kinds))
-        drawn = draw_queries(
-            release.quasi_identifiers, release.sensitive, each, n, selectivity, SeededRandomness(seed)
-        )
+        drawn = draw_queries(release.quasi_identifiers, release.sensitive, each, n, selectivity, SeededRandomness(seed))
         questions += [[box] for box in drawn]
     n_random = len(questions)
     rng = np.random.default_rng(1)
     questions += [write_query(release, rng) for _ in range(n_queries)]
-    schema = make_schema(
-        source.quasi_identifiers, source.sensitive, source.hierarchies, None, None, None, (), False
-    )
+    schema = make_schema(source.quasi_identifiers, source.sensitive, source.hierarchies, None, None, None, (), False)
     engine = MemoryEngine(source.frame.select(schema.names), schema)
     index = exact_index(release, engine.count_cells(), engine.sensitive_labels)
     parts = count_exactly(index, release, [box for question in questions for box in question])

@@ -3,9 +3,13 @@
 `uniform` spreads them evenly over the label (Paper: 6.2). `density` spreads them as the release shows values to be
 frequent: a first, even spread gives a density of each column, which the second follows, and once more.
 
-A class has the label of an inner node because members of at least two of the node's children met in it. So a leaf's
-share of such a label is taken in proportion to its density times that of the other children: a frequent child alone
-would have kept its own label.
+Two things more are known, which `density` uses. A range is as wide as it is because a tuple of the class lies at each
+end. And a class has the label of an inner node because members of at least two of the node's children met in it: a
+leaf's share of such a label is taken in proportion to its density times that of the other children, as a frequent child
+alone would have kept its own label.
+
+Every share may be wrong. How wrong is learned from the release: the less it shows of a column, and the further two ways
+to spread a label's tuples are apart, the greater the doubt.
 """
 
 from __future__ import annotations
@@ -24,9 +28,11 @@ from betalike.queries.values import ValueSet
 Floats = NDArray[np.float64]
 ROUNDS = 2  # more of them follow the accidents of wide labels (measured on CENSUS)
 MOST_BREAKS = 4096
-SHARE, ENDS, OTHER = range(3)  # of most tuples; of the two that make a range as wide as it is; by another spread
-DOUBT = OTHER  # in weights: a standard deviation in its place
-LEAST_MISFIT, FURTHER_MISFIT, DISAGREEMENT = 0.5, 1.0, 0.5
+SHARE, ENDS, OTHER = range(3)  # of a label; of the two tuples at its ends; of the label by another spread
+DOUBT = OTHER  # of weights: the standard deviation of the share
+# Chosen on 22 real tables and checked on ten others: docs/explanation/queries.md
+LEAST_MISFIT, FURTHER_MISFIT = 0.8, 0.6  # log-odds: standard deviation, and how much more where a column is hidden
+DISAGREEMENT = 0.85  # standard deviation, as a part of the distance between two spreads
 TOUCHED, NOT_ALL = 1e-30, 1 - 1e-12
 TOO_NARROW = 1e-8  # a label's part of the whole distribution
 MISSING_SHARE = 0.5  # of `*` in a column of numbers, where present and missing values met
@@ -48,8 +54,8 @@ class Shares(Protocol):
         ...
 
     @property
-    def width(self) -> Floats:
-        """Which part of the domain each label covers, from 0 for a single value to 1 for all of them."""
+    def hidden(self) -> float:
+        """Which part of the domain tuples' labels cover on average: 0 if all values are exact, 1 if none is shown."""
         ...
 
     def within(self, values: ValueSet) -> Floats:
@@ -73,7 +79,7 @@ def label_weights(shares: Shares, values: ValueSet) -> Floats:
     touching, within = shares.spans.touching(values), shares.spans.within(values)
     weights = np.clip(shares.within(values), TOUCHED, NOT_ALL)
     share = weights[SHARE]
-    misfit = LEAST_MISFIT + FURTHER_MISFIT * shares.width
+    misfit = LEAST_MISFIT + FURTHER_MISFIT * shares.hidden
     weights[DOUBT] = np.hypot(misfit * share * (1.0 - share), DISAGREEMENT * (weights[OTHER] - share))
     weights[:, ~touching] = 0.0
     weights[:, within] = 1.0
@@ -93,7 +99,7 @@ class OrderedShares:
     breaks: Floats
     mass: Floats
     spread: Spread
-    width: Floats
+    hidden: float
 
     def within(self, values: ValueSet) -> Floats:
         """Return the shares of each label in a set; two tuples of a class lie at its label's ends."""
@@ -101,7 +107,7 @@ class OrderedShares:
         inside, length, ends = np.zeros((3, len(low)))
         for start, end in values.spans:
             first = np.maximum(low, float(start - self.spans.origin))
-            last = np.minimum(high, _after(np.float64(end - self.spans.origin), self.is_discrete))
+            last = np.minimum(high, _after(np.asarray(float(end - self.spans.origin)), self.is_discrete))
             is_met = first < last
             inside += np.where(is_met, self._below(last) - self._below(first), 0.0)
             length += np.where(is_met, self._clip(last) - self._clip(first), 0.0)
@@ -154,7 +160,7 @@ def _ordered_shares(
     breaks = np.unique(np.concatenate([low, _after(low, column.is_discrete), last, high]))
     breaks = breaks[np.isfinite(breaks)]
     if len(breaks) < 2:
-        return OrderedShares(spans, column.is_discrete, np.array([0.0, 1.0]), np.ones(1), spread, np.zeros(len(shown)))
+        return OrderedShares(spans, column.is_discrete, np.array([0.0, 1.0]), np.ones(1), spread, 0.0)
     if len(breaks) > MOST_BREAKS:
         breaks = breaks[np.unique(np.linspace(0, len(breaks) - 1, MOST_BREAKS).astype(int))]
     width = breaks[-1] - breaks[0]
@@ -169,9 +175,13 @@ def _ordered_shares(
     for _ in range(ROUNDS):
         mass = known + _spread_once(mass, start, end, present - 2 * at_ends)
         mass = mass / mass.sum() + 1e-9 * even
-    covered = np.zeros(len(shown))
-    covered[shown] = np.clip((np.minimum(last, breaks[-1]) - np.maximum(low, breaks[0])) / width, 0.0, 1.0)
-    return OrderedShares(spans, column.is_discrete, breaks, mass / mass.sum(), spread, covered)
+    covered = np.clip((np.minimum(last, breaks[-1]) - np.maximum(low, breaks[0])) / width, 0.0, 1.0)
+    return OrderedShares(spans, column.is_discrete, breaks, mass / mass.sum(), spread, _average(covered, present))
+
+
+def _average(width: Floats, counts: Floats) -> float:
+    total = float(counts.sum())
+    return float(width @ counts) / total if total > 0 else 0.0
 
 
 def _spread_once(mass: Floats, start: NDArray[np.int64], end: NDArray[np.int64], counts: Floats) -> Floats:
@@ -198,7 +208,7 @@ class LeafShares:
     before: Floats
     other: Floats
     n_leaves: int
-    width: Floats
+    hidden: float
 
     def within(self, values: ValueSet) -> Floats:
         """Return the shares of each label in a set; nothing more is known of two of the tuples."""
@@ -239,11 +249,11 @@ def _leaf_shares(column: NamedColumn, spans: LabelSpans, counts: Floats, spread:
         for i, (leaves, child) in enumerate(zip(covered, siblings, strict=True)):
             pairs[i, leaves] = _pair_shares(density[leaves], child)
             dense[i, leaves] = (density[leaves] + 1e-300) / (density[leaves] + 1e-300).sum()
-    width = np.zeros(len(is_inner))
-    width[inner] = [(len(leaves) - 1) / (size - 1) for leaves in covered]
+    width = np.array([(len(leaves) - 1) / (size - 1) for leaves in covered])
+    hidden = _average(np.append(width, 0.0), np.append(counts[inner], counts[outer].sum()))
     chosen = pairs if spread is Spread.DENSITY else even
     other = np.where(np.abs(even - chosen) > np.abs(dense - chosen), even, dense)
-    return LeafShares(spans, row, _before(chosen), _before(other), column.n_leaves, width)
+    return LeafShares(spans, row, _before(chosen), _before(other), column.n_leaves, hidden)
 
 
 def _before(share: Floats) -> Floats:
