@@ -30,12 +30,22 @@ class Numbers:
         shares: dict[Value, Fraction] = {value: (1 - missing) / len(present) for value in present}
         return shares | ({None: missing} if missing else {})
 
-    def density(self, labels: Labels, rounds: int) -> dict[str | None, dict[Value, float]]:
+    def ends(self, label: str | None) -> list[Value]:
+        """Values that a class with this label surely has: the two ends of a range."""
+        covered = self.covered(label)
+        return sorted(covered)[:: len(covered) - 1] if None not in covered and len(covered) > 1 else []  # type: ignore[type-var]
+
+    def density(self, labels: Labels, rounds: int, classes: Labels) -> dict[str | None, dict[Value, float]]:
         shares = {label: {v: float(s) for v, s in self.uniform(label).items()} for label in set(labels)}
+        n_rows, n_classes = Counter(labels), Counter(classes)
         for _ in range(rounds):
             mass: Counter[Value] = Counter()
-            for label in labels:
-                mass.update(shares[label])
+            for label, share in shares.items():
+                at_ends = min(n_classes[label], n_rows[label] / 2) if self.ends(label) else 0
+                for value in self.ends(label):
+                    mass[value] += at_ends  # type: ignore[assignment]
+                for value, part in share.items():
+                    mass[value] += part * (n_rows[label] - 2 * at_ends)  # type: ignore[assignment]
             for share in shares.values():
                 present = [value for value in share if value is not None]
                 total = sum(mass[value] for value in present)
@@ -65,7 +75,11 @@ class Tree:
         below = [self.covered(node) for node in path if node != "*"]
         return max((leaves for leaves in below if leaves < self.covered(label)), key=len, default={leaf})
 
-    def density(self, labels: Labels, rounds: int) -> dict[str | None, dict[Value, float]]:
+    def ends(self, label: str | None) -> list[Value]:
+        """Values that a class with this label surely has: none is known."""
+        return []
+
+    def density(self, labels: Labels, rounds: int, classes: Labels) -> dict[str | None, dict[Value, float]]:
         shares = {label: {v: float(s) for v, s in self.uniform(label).items()} for label in set(labels)}
         for _ in range(rounds):
             mass: Counter[Value] = Counter()
@@ -96,12 +110,13 @@ def count(
 ) -> tuple[float | Fraction, int, int]:
     """The estimate, and how many rows are surely and possibly meant; uniform shares without `rounds`."""
     shares: dict[str, Mapping[str | None, Mapping[Value, float | Fraction]]] = {}
-    for name, column in columns.items():
+    sizes = Counter(tuple(row[name] for name in columns) for row in rows)  # rows with the same labels are a class
+    for axis, (name, column) in enumerate(columns.items()):
         labels = [row[name] for row in rows]
         shares[name] = (
             {label: column.uniform(label) for label in set(labels)}
             if rounds is None
-            else column.density(labels, rounds)
+            else column.density(labels, rounds, [ec[axis] for ec in sizes])
         )
     estimate: float | Fraction = Fraction(0)
     surely = possibly = 0
@@ -113,8 +128,14 @@ def count(
         surely += all(covered[name] <= query[name] for name in asked)
         possibly += all(covered[name] & query[name] for name in asked)
         part: float | Fraction = Fraction(1)
+        size = sizes[tuple(row[name] for name in columns)]
         for name in asked:
-            part *= sum((s for v, s in shares[name][row[name]].items() if v in query[name]), Fraction(0))
+            share = sum((s for v, s in shares[name][row[name]].items() if v in query[name]), Fraction(0))
+            ends = columns[name].ends(row[name]) if rounds is not None else []
+            if ends:
+                at_ends = 2 / max(size, 2)
+                share = (1 - at_ends) * share + at_ends * sum(value in query[name] for value in ends) / 2
+            part *= share
         estimate += part
     return estimate, surely, possibly
 

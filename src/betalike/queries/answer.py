@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from betalike.errors import ParameterError
 
 Floats = NDArray[np.float64]
+SLACK = 1e-6  # what arithmetic may add to a whole number
+RELATION = 1.3  # log-odds of sensitive values in a selection, from those of its surroundings: standard deviation
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,10 @@ def to_answers(estimates: Estimates, confidence: float, method: str) -> list[Ans
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence is {confidence}; it must be between 0 and 1, such as 0.95.")
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * estimates.standard_error
-    low = np.maximum(estimates.count - reach, estimates.at_least)
-    high = np.minimum(estimates.count + reach, estimates.at_most)
+    # counts are whole numbers: an interval without one would never hold
+    low = np.minimum(np.floor(estimates.count - reach + SLACK), estimates.count)
+    high = np.maximum(np.ceil(estimates.count + reach - SLACK), estimates.count)
+    low, high = (np.clip(end, estimates.at_least, estimates.at_most) for end in (low, high))
     figures = (estimates.count, estimates.standard_error, low, high, estimates.at_least, estimates.at_most)
     return [
         Answer(count, error, start, end, confidence, round(least), round(most), method)

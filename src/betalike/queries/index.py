@@ -76,6 +76,11 @@ class ClassIndex:
         return [np.bincount(self.ids[:, axis], sizes, n).astype(np.float64) for axis, n in enumerate(self.n_labels)]
 
     @cached_property
+    def _at_ends(self) -> Floats:
+        """Which part of each class two tuples are."""
+        return np.asarray(2.0 / np.maximum(self.counts.sizes, 2))
+
+    @cached_property
     def _entries(self) -> tuple[Ints, Ids, Ints]:
         before = np.append(0, np.cumsum(self.counts.count)).astype(np.int64)
         return self.counts.starts.astype(np.int64), self.counts.value.astype(np.int32), before
@@ -92,8 +97,11 @@ class ClassIndex:
 
     def shares(self, spread: Spread) -> list[Shares]:
         """The shares of all labels, column by column."""
-        columns = zip(self.columns, self.spans, self.label_counts, strict=True)
-        return [make_shares(column, spans, counts, spread) for column, spans, counts in columns]
+        n_classes = [
+            np.bincount(self.ids[:, axis], minlength=n).astype(np.float64) for axis, n in enumerate(self.n_labels)
+        ]
+        columns = zip(self.columns, self.spans, self.label_counts, n_classes, strict=True)
+        return [make_shares(column, spans, counts, n, spread) for column, spans, counts, n in columns]
 
     def sum_boxes(self, boxes: Sequence[Box], masks: Sequence[NDArray[np.bool_]], shares: Sequence[Shares]) -> Floats:
         """Of each box, with the mask of its sensitive values: the sums that `kernels.sum_boxes` tells of."""
@@ -106,7 +114,7 @@ class ClassIndex:
             flat = np.array([run for of_box in batch for run in of_box], dtype=np.int64).reshape(-1, 2)
             first_run = np.append(0, np.cumsum([len(of_box) for of_box in batch])).astype(np.int64)
             part = sums[first : first + len(rows)]
-            arguments = (weights, rows, self.ids, *self.members, self.first_label, *self._entries)
+            arguments = (*weights, rows, self._at_ends, self.ids, *self.members, self.first_label, *self._entries)
             starts, ends = np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1])
             _share_out(len(rows), lambda a, b: sum_boxes(*arguments, self._ahead, starts, ends, first_run, part, a, b))  # noqa: B023 - run at once
         return sums
@@ -116,11 +124,11 @@ class ClassIndex:
         observed = np.zeros((len(boxes), self.counts.n_values))
         for first, weights, rows in self._batches(boxes, shares):
             part = observed[first : first + len(rows)]
-            arguments = (weights, rows, self.ids, *self.members, self.first_label, *self._entries)
+            arguments = (*weights, rows, self._at_ends, self.ids, *self.members, self.first_label, *self._entries)
             _share_out(len(rows), lambda a, b: observe_boxes(*arguments, part, a, b))  # noqa: B023 - run at once
         return observed
 
-    def _batches(self, boxes: Sequence[Box], shares: Sequence[Shares]) -> Iterator[tuple[int, Floats, Ints]]:
+    def _batches(self, boxes: Sequence[Box], shares: Sequence[Shares]) -> Iterator[tuple[int, tuple[Floats, Floats], Ints]]:
         """Boxes as rows of label weights; equal sets share a row, and rows are made for some boxes at a time."""
         first = 0
         while first < len(boxes):
@@ -138,11 +146,11 @@ class ClassIndex:
                     if (axis, values) not in known:
                         known[axis, values] = n_weights
                         tables.append(label_weights(shares[axis], values))
-                        n_weights += len(tables[-1])
+                        n_weights += tables[-1].shape[1]
                     row[axis] = known[axis, values]
                 rows.append(row)
-            weights = np.concatenate(tables) if tables else np.zeros(1)
-            yield first, weights, np.array(rows, dtype=np.int64).reshape(len(rows), len(self.columns))
+            weights = np.concatenate(tables, axis=1) if tables else np.zeros((3, 1))
+            yield first, (weights[0], weights[1:].T.copy()), np.array(rows, dtype=np.int64).reshape(len(rows), len(self.columns))
             first += len(rows)
 
 

@@ -6,6 +6,8 @@ The classes of each label of each axis are listed in `members`, so that a box lo
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,8 +16,8 @@ from betalike.compilation import kernel
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 Floats = NDArray[np.float64]
-ESTIMATE, CLUMPED, DOUBT, SURE, POSSIBLE = range(5)
-N_SUMS = 5
+ESTIMATE, INDEPENDENT, CLUMPED, DOUBT, RELATED, SURE, POSSIBLE = range(7)
+N_SUMS = 7
 
 
 @kernel
@@ -49,16 +51,23 @@ def rarest_axis(weights: Floats, rows: Ints, label_start: Ints, first_label: Int
 @kernel
 def weigh_classes(
     weights: Floats,
+    further: Floats,
     rows: Ints,
+    at_ends: Floats,
     ids: Ids,
     members: Ids,
     label_start: Ints,
     first_label: Ints,
     touched: Ids,
     share: Floats,
+    doubt: Floats,
 ) -> int:
-    """List the classes that a box touches, with the share of each that it is thought to hold."""
+    """List the classes that a box touches, with the share of each that it is thought to hold and its deviation.
+
+    `weights` has the share of each label, `further` that of the two tuples at its ends and a standard deviation.
+    """
     axis = rarest_axis(weights, rows, label_start, first_label)
+    restricted = np.flatnonzero(rows >= 0)
     n_touched = 0
     n_labels = 1 if axis < 0 else first_label[axis + 1] - first_label[axis]
     for number in range(n_labels):
@@ -71,15 +80,21 @@ def weigh_classes(
             start, end = label_start[label], label_start[label + 1]
         for place in range(start, end):
             ec = place if axis < 0 else members[place]
-            product = 1.0
-            for other in range(len(rows)):
-                if rows[other] >= 0:
-                    product *= weights[rows[other] + ids[ec, other]]
-                    if product == 0.0:
-                        break
+            product, variance = 1.0, 0.0
+            for other in restricted:
+                row = rows[other] + ids[ec, other]
+                part = weights[row]
+                if part == 0.0:
+                    product = 0.0
+                    break
+                if part < 1.0:
+                    part = (1.0 - at_ends[ec]) * part + at_ends[ec] * further[row, 0]
+                    variance = variance * part * part + (product * further[row, 1]) ** 2
+                    product *= part
             if product > 0.0:
                 touched[n_touched] = ec
                 share[n_touched] = product
+                doubt[n_touched] = math.sqrt(variance) if variance > 0.0 else 0.0
                 n_touched += 1
     return n_touched
 
@@ -87,7 +102,9 @@ def weigh_classes(
 @kernel
 def sum_boxes(
     weights: Floats,
+    further: Floats,
     rows: Ints,
+    at_ends: Floats,
     ids: Ids,
     members: Ids,
     label_start: Ints,
@@ -103,15 +120,18 @@ def sum_boxes(
     first: int,
     last: int,
 ) -> None:
-    """Of each box: the estimate, two sums for its error, and the tuples that are surely and possibly inside.
+    """Sum up for each box the estimate, four parts of its error, and the tuples that are surely and possibly inside.
 
     A box's sensitive values are runs of value codes. `before` counts the tuples before each entry of the classes, and
     `ahead`, if it is not empty, those of each class before each value.
     """
     touched = np.empty(len(ids), dtype=np.int32)
-    share = np.empty(len(ids))
+    share, doubt = np.empty(len(ids)), np.empty(len(ids))
     for box in range(first, last):
-        n_touched = weigh_classes(weights, rows[box], ids, members, label_start, first_label, touched, share)
+        n_touched = weigh_classes(
+            weights, further, rows[box], at_ends, ids, members, label_start, first_label, touched, share, doubt
+        )
+        estimate, independent, clumped, doubts, related, sure, possible = 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0
         for i in range(n_touched):
             ec, w = touched[i], share[i]
             count = 0
@@ -121,18 +141,28 @@ def sum_boxes(
                 else:
                     low = entry_from(value, starts[ec], starts[ec + 1], run_start[run])
                     count += before[entry_from(value, low, starts[ec + 1], run_end[run])] - before[low]
-            doubt = w * (1.0 - w)
-            sums[box, ESTIMATE] += w * count
-            sums[box, CLUMPED] += doubt * count * count
-            sums[box, DOUBT] += doubt * count
-            sums[box, SURE] += count if w == 1.0 else 0
-            sums[box, POSSIBLE] += count
+            possible += count
+            if w == 1.0:
+                sure += count
+                continue
+            estimate += w * count
+            variance = w * (1.0 - w) * count
+            independent += variance
+            clumped += variance * count
+            related += variance * (1.0 - 0.5 * at_ends[ec] * count)
+            doubts += doubt[i] * count
+        sums[box, ESTIMATE] = estimate + sure
+        sums[box, INDEPENDENT], sums[box, CLUMPED] = independent, clumped
+        sums[box, DOUBT], sums[box, RELATED] = doubts, related
+        sums[box, SURE], sums[box, POSSIBLE] = sure, possible
 
 
 @kernel
 def observe_boxes(
     weights: Floats,
+    further: Floats,
     rows: Ints,
+    at_ends: Floats,
     ids: Ids,
     members: Ids,
     label_start: Ints,
@@ -146,9 +176,11 @@ def observe_boxes(
 ) -> None:
     """Of each box: how many tuples of each sensitive value are inside. Paper: Section 5, E'."""
     touched = np.empty(len(ids), dtype=np.int32)
-    share = np.empty(len(ids))
+    share, doubt = np.empty(len(ids)), np.empty(len(ids))
     for box in range(first, last):
-        n_touched = weigh_classes(weights, rows[box], ids, members, label_start, first_label, touched, share)
+        n_touched = weigh_classes(
+            weights, further, rows[box], at_ends, ids, members, label_start, first_label, touched, share, doubt
+        )
         row = observed[box]
         for i in range(n_touched):
             ec, w = touched[i], share[i]

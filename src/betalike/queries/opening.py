@@ -23,7 +23,7 @@ from betalike.hierarchy import ROOT, Hierarchy
 from betalike.inspection import published_columns
 from betalike.publication import Layout, Recount, written_form
 from betalike.queries import generalized, perturbed
-from betalike.queries.answer import Answer, Estimates, to_answers
+from betalike.queries.answer import RELATION, Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
 from betalike.queries.columns import Column, NamedColumn, OrderedColumn, comparable_number, has_nanoseconds
 from betalike.queries.index import ClassIndex, sensitive_masks, without
@@ -38,7 +38,6 @@ PERTURBED, BASELINE = "perturb", "baseline"
 METHODS = {PERTURBED: ["shrinkage", "inversion", "prior"], BASELINE: ["prior"]}
 GENERALIZED_METHODS = [str(Spread.DENSITY), str(Spread.UNIFORM)]
 GROUP_BINS = 64
-PRIOR_MISFIT = 0.5  # log-odds; measured on CENSUS
 
 
 @dataclass(frozen=True)
@@ -106,10 +105,7 @@ class OpenRelease:
             wanted = np.array(masks, dtype=np.float64).reshape(len(boxes), len(self.values))
             parts = self._estimate_selections(selections, wanted, method)
         else:
-            spread = Spread(method)
-            parts = generalized.estimate(
-                self.index, self._shares[spread], selections, masks, generalized.MISFIT[spread]
-            )
+            parts = generalized.estimate(self.index, self._shares[Spread(method)], selections, masks)
         return parts.added(owner, len(queries))
 
     @cached_property
@@ -121,12 +117,16 @@ class OpenRelease:
         observed = self.index.observe_boxes(selections, self._shares[Spread.UNIFORM])
         size = observed.sum(axis=1)
         bounds = perturbed.certain_bounds(self.counts, size, wanted)
-        if method == "prior":
-            return Estimates(*perturbed.from_prior(self.counts, size, wanted, PRIOR_MISFIT), *bounds).clipped()
         if method == "inversion":
             return Estimates(*perturbed.inverted(self.perturbation, observed, wanted), *bounds)
+        prior, error = perturbed.from_prior(self.counts, size, wanted, RELATION)
+        if self.transition is None:
+            return Estimates(prior, error, *bounds).clipped()
         count = perturbed.shrunk(self.perturbation, self.shrinkage, observed, wanted)
-        return Estimates(count, perturbed.unbiased_error(self.perturbation, size, wanted), *bounds).clipped()
+        error = perturbed.shrunk_error(self.perturbation, observed, wanted, count)
+        if method == "prior":  # the release shows how far it is off
+            return Estimates(prior, np.hypot(error, count - prior), *bounds).clipped()
+        return Estimates(count, error, *bounds).clipped()
 
     @cached_property
     def perturbation(self) -> Perturbation:

@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 STRENGTHS = np.logspace(-8, 1, 37)  # prior variances that are tried, as multiples of what the groups show
 FURTHER = 0.3  # variance in every direction besides, in proportion to what the groups show
 LEAST_FURTHER = 1e-4
+DRAWN = 0.7  # share of the distance between the default and the unbiased estimate that may be an error
 BLOCK = 512  # selections that are worked out at a time, so that a processor's cache holds them
 
 
@@ -90,14 +91,26 @@ def inverted(perturbation: Perturbation, observed: Floats, wanted: Floats) -> tu
     factors = wanted @ perturbation.inverse.T
     count = (observed * factors).sum(axis=1)
     squares = (observed * factors**2).sum(axis=1)  # of which the tuples' own counts are not due to chance
-    return count, np.sqrt(np.maximum(squares - count, 0.0))
+    usual = observed.sum(axis=1) * _noise_of(perturbation, factors)  # few tuples may show too little of it
+    return count, np.sqrt(np.maximum(squares - count, usual))
 
 
 def unbiased_error(perturbation: Perturbation, size: Floats, wanted: Floats) -> Floats:
     """Standard error of the inversion once the table's noise is allowed for: a cautious one for the default."""
     factors = wanted @ perturbation.inverse.T
+    return np.asarray(np.sqrt(perturbation.free(size) * _noise_of(perturbation, factors)))
+
+
+def shrunk_error(perturbation: Perturbation, observed: Floats, wanted: Floats, count: Floats) -> Floats:
+    """Standard error of the default: that of the unbiased estimate, and a part of what it was drawn away from it."""
+    drawn = count - (perturbation.adjusted(observed) * (wanted @ perturbation.inverse.T)).sum(axis=1)
+    return np.asarray(np.hypot(unbiased_error(perturbation, observed.sum(axis=1), wanted), DRAWN * drawn))
+
+
+def _noise_of(perturbation: Perturbation, factors: Floats) -> Floats:
+    """Variance that chance gives a sum of factors over the published value of one tuple of the table."""
     variance = np.einsum("qi,ij,qj->q", factors, perturbation.noise_variance, factors)
-    return np.asarray(np.sqrt(perturbation.free(size) * np.maximum(variance, 0.0)))
+    return np.asarray(np.maximum(variance, 0.0))
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class WorkloadResult:
     @property
     def covered(self) -> float | None:
         """The share of queries whose interval holds the exact count; None if every query was dropped."""
-        held = [a.low - 0.5 <= exact <= a.high + 0.5 for a, exact in zip(self.answers, self.exact, strict=True)]
+        held = [a.low <= exact <= a.high for a, exact in zip(self.answers, self.exact, strict=True)]
         return float(np.mean(held)) if held else None
 
     @property
