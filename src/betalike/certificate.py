@@ -147,7 +147,7 @@ def _checked(certificate: Certificate) -> Certificate:
     if sum(map(abs, certificate.prior_counts.values())) > MOST:
         raise ValueError("the sensitive values have more rows than can be counted")
     for column in certificate.table.columns:
-        if column.kind not in ("integer", "real", "date", "datetime", "categorical"):
+        if column.kind not in ("integer", "decimal", "real", "date", "datetime", "categorical"):
             raise ValueError("a column is of a kind that does not exist")
     return certificate
 

@@ -78,18 +78,41 @@ class OrderedShares:
     def within(self, values: ValueSet) -> Floats:
         """The share of each label that lies in a set."""
         low, high = self.spans.measured(self.spans.low), self.spans.measured(self.spans.high) + self.width
-        origin = self.spans.origin
-        inside, length = np.zeros(len(low)), np.zeros(len(low))
-        for start, end in values.spans:
-            first, last = np.maximum(low, float(start - origin)), np.minimum(high, float(end - origin) + self.width)
-            inside += np.where(first < last, self._below(last) - self._below(first), 0.0)
-            length += np.maximum(last - first, 0.0)
+        inside, length = self._covered(low, high, values)
         total = self._below(high) - self._below(low)
         is_narrow = total < TOO_NARROW  # differences of the distribution are mostly rounding: an even spread instead
         inside, total = np.where(is_narrow, length, inside), np.where(is_narrow, high - low, total)
         share = np.divide(inside, total, out=np.zeros(len(low)), where=(total > 0) & self.spans.is_present)
         missing = np.where(self.spans.missing, np.where(self.spans.is_present, MISSING_SHARE, 1.0), 0.0)
         return np.asarray(share * (1.0 - missing) + missing * values.missing)
+
+    def _covered(self, low: Floats, high: Floats, values: ValueSet) -> tuple[Floats, Floats]:
+        """How much of the distribution, and which length, a set's intervals cover between each low and high.
+
+        The first and the last interval that a label meets may stick out of it; those between them lie inside, and
+        differences of running sums add them up.
+        """
+        inside, length = np.zeros(len(low)), np.zeros(len(low))
+        if not values.spans:
+            return inside, length
+        start, end = (self.spans.measured(side) for side in values.ends)
+        end = end + self.width
+        with np.errstate(invalid="ignore"):  # inf - inf, of a set that starts and ends at infinity
+            whole = end - start
+        lengths = np.append(0.0, np.cumsum(np.where(np.isfinite(whole), whole, 0.0)))  # infinite ones are never between
+        masses = np.append(0.0, np.cumsum(self._below(end) - self._below(start)))
+        first = np.searchsorted(end, low)
+        last = np.searchsorted(start, high, side="right") - 1
+        for edge, is_met in ((first, first <= last), (last, first < last)):
+            place = np.clip(edge, 0, len(start) - 1)
+            a, b = np.maximum(low, start[place]), np.minimum(high, end[place])
+            is_met = is_met & (a < b)
+            inside += np.where(is_met, self._below(b) - self._below(a), 0.0)
+            length += np.subtract(b, a, out=np.zeros(len(a)), where=is_met)
+        between = first + 1 < last
+        inside[between] += masses[last[between]] - masses[first[between] + 1]
+        length[between] += lengths[last[between]] - lengths[first[between] + 1]
+        return inside, length
 
     def _below(self, x: Floats) -> Floats:
         return np.asarray(np.interp(x, self.breaks, self.distribution))
@@ -142,11 +165,10 @@ class LeafShares:
 
     def within(self, values: ValueSet) -> Floats:
         """The share of each label that lies in a set."""
-        inside = np.zeros(len(self.before))
-        for start, end in values.spans:
-            first, last = int(max(start, 0)), int(min(end, self.n_leaves - 1))
-            if first <= last:
-                inside += self.before[:, last + 1] - self.before[:, first]
+        start, end = (side.clip(-1, self.n_leaves).astype(np.int64) for side in values.ends)
+        is_met = (start < self.n_leaves) & (end >= 0)
+        first, last = np.maximum(start[is_met], 0), np.minimum(end[is_met], self.n_leaves - 1)
+        inside = (self.before[:, last + 1] - self.before[:, first]).sum(axis=1)
         if values.missing:
             inside += self.before[:, -1] - self.before[:, self.n_leaves]
         shares = self.spans.within(values).astype(np.float64)
