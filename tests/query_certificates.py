@@ -53,7 +53,7 @@ def describe(frame: pl.DataFrame, names: Sequence[str], trees: Mapping[str, list
                 )
             )
         else:
-            kind = {pl.Date: "date", pl.Float64: "real"}.get(column.dtype, "integer")
+            kind = {pl.Date: "date", pl.Float64: "real", pl.Decimal: "decimal"}.get(column.dtype.base_type(), "integer")
             columns.append(
                 Column(name, kind, 1.0, domain=(str(column.min()), str(column.max())), has_missing=has_missing)
             )

@@ -84,6 +84,8 @@ def parse_values(texts: Sequence[str], kind: Kind) -> Numbers:
 
 def exact_number(text: str) -> int | float | Fraction:
     """Return a number as it is written; one that is too large or too small to count with as a float."""
+    if text.isdecimal() and len(text) <= MOST_DIGITS:  # the most frequent kind, in lists that may be long
+        return int(text)
     try:
         number = _parse_decimal(text)
     except ValueError:

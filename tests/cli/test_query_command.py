@@ -74,6 +74,14 @@ def test_bad_queries_are_refused(desk_with_release: Desk, words: list[str], told
     assert all(word in error["message"] for word in told)
 
 
+@pytest.mark.parametrize("word", ["(", "NOT "])
+def test_nesting_is_answered_at_a_depth_of_100_and_refused_without_end(desk_with_release: Desk, word: str) -> None:
+    closing = ")" if word == "(" else ""
+    assert run("query", desk_with_release.out, word * 100 + "age > 3" + closing * 100).status == 0
+    deep = word * 100_000 + "age > 3" + closing * 100_000
+    assert_refused(run("query", desk_with_release.out, deep), "nested too deeply", "ask in several queries")
+
+
 def test_bad_folders_and_originals_are_refused(desk_with_release: Desk) -> None:
     desk = desk_with_release
     assert_refused(run("query", desk.folder / "nowhere", "age > 3"), "no certificate")

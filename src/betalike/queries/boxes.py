@@ -11,33 +11,84 @@ Box = Mapping[str, ValueSet]
 MOST_BOXES = 1_000
 
 
-def intersect(left: Sequence[Box], right: Sequence[Box]) -> list[Box]:
-    """What lies in both unions."""
-    met = [_meet(a, b) for a in left for b in right]
-    return _limited([box for box in met if box is not None])
+def intersect(unions: Sequence[Sequence[Box]]) -> Sequence[Box]:
+    """Return what lies in all of some unions: what AND makes of them.
+
+    A long chain of comparisons is a long list of unions of one box each, so these are met first and all at once.
+    """
+    if len(unions) == 1:
+        return unions[0]
+    boxes: Sequence[Box] = _meet_all([union[0] for union in unions if len(union) == 1])
+    for union in unions:
+        if len(union) != 1:
+            boxes = _intersect_two(boxes, union)
+    return boxes
 
 
-def unite(left: Sequence[Box], right: Sequence[Box]) -> list[Box]:
-    """What lies in either union, as boxes that do not overlap: counts may be added."""
-    united = list(left)
-    for box in right:
+def unite(unions: Sequence[Sequence[Box]]) -> Sequence[Box]:
+    """Return what lies in any of some unions, as boxes that do not overlap: counts may be added."""
+    if len(unions) == 1:
+        return unions[0]
+    united: list[Box] = []
+    for box in sorted(_join_alike([box for union in unions for box in union]), key=len):  # the widest first
         pieces = [box]
         for taken in united:
-            pieces = [rest for piece in pieces for rest in _subtract(piece, taken)]
-        for piece in pieces:
-            _add(united, piece)
-        _limited(united)
-    return united
+            pieces = _limited([rest for piece in pieces for rest in _subtract(piece, taken)])
+        united += pieces
+        if len(united) > MOST_BOXES:
+            united = _limited(_join_alike(united))
+    return _join_alike(united)
+
+
+def _meet_all(boxes: Sequence[Box]) -> list[Box]:
+    """Return the one box that lies in all of some; no box if nothing does."""
+    sets: dict[str, list[ValueSet]] = {}
+    for box in boxes:
+        for name, values in box.items():
+            sets.setdefault(name, []).append(values)
+    met = {name: ValueSet.intersection(some) for name, some in sets.items()}
+    return [] if any(values.is_empty for values in met.values()) else [met]
+
+
+def _intersect_two(left: Sequence[Box], right: Sequence[Box]) -> list[Box]:
+    met: list[Box] = []
+    for box in left:
+        met += [both for other in right if (both := _meet(box, other)) is not None]
+        _limited(met)
+    return met
+
+
+def _join_alike(boxes: list[Box]) -> list[Box]:
+    """Join boxes, overlapping or not, that differ on a single column: `a = 1 OR a = 2 OR ...` is one box."""
+    n_before = len(boxes) + 1
+    while len(boxes) < n_before:
+        n_before = len(boxes)
+        for name in dict.fromkeys(name for box in boxes for name in box):
+            alike: dict[object, list[Box]] = {}
+            for box in boxes:
+                others = frozenset((column, values) for column, values in box.items() if column != name)
+                alike.setdefault(others if name in box else id(box), []).append(box)
+            boxes = [
+                {**some[0], name: ValueSet.union([box[name] for box in some])} if len(some) > 1 else some[0]
+                for some in alike.values()
+            ]
+    return boxes
 
 
 def _meet(a: Box, b: Box) -> Box | None:
-    both = {**a, **{name: values & a[name] if name in a else values for name, values in b.items()}}
-    return None if any(values.is_empty for values in both.values()) else both
+    both = dict(a)
+    for name, values in b.items():
+        if name in a:
+            values = a[name] & values
+        if values.is_empty:
+            return None
+        both[name] = values
+    return both
 
 
 def _subtract(box: Box, taken: Box) -> list[Box]:
     """The parts of a box outside another: one for each column, within the other on the columns before."""
-    if _meet(box, taken) is None:
+    if any(name in box and box[name].is_disjoint(values) for name, values in taken.items()):
         return [box]
     pieces: list[Box] = []
     for name, values in taken.items():
@@ -46,17 +97,6 @@ def _subtract(box: Box, taken: Box) -> list[Box]:
             pieces.append(outside)
         box = {**box, name: values & box[name] if name in box else values}
     return pieces
-
-
-def _add(boxes: list[Box], piece: Box) -> None:
-    """Add a box, joined to one that differs from it on a single column if there is such."""
-    for i, box in enumerate(boxes):
-        if box.keys() == piece.keys():
-            different = [name for name in box if box[name] != piece[name]]
-            if len(different) <= 1:
-                boxes[i] = {**box, **{name: box[name] | piece[name] for name in different}}
-                return
-    boxes.append(piece)
 
 
 def _limited(boxes: list[Box]) -> list[Box]:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,8 @@ from betalike.axis import OrderedAxis
 from betalike.errors import CertificateError, QueryError, suggestion
 from betalike.exact_numbers import Number, Numbers, exact_number, parse_values
 from betalike.hierarchy import ROOT, Hierarchy
-from betalike.queries.values import Comparable, Span, ValueSet, next_number
+from betalike.queries.values import Comparable, Span, ValueSet, exact_arrays, next_number
+from betalike.queries.words import shortened
 from betalike.schema import Kind
 
 Floats = NDArray[np.float64]
@@ -36,8 +37,7 @@ class Comparison(StrEnum):
     AT_LEAST = ">="
 
 
-@dataclass(frozen=True)
-class Literal:
+class Literal(NamedTuple):
     """A number or a text in a predicate, and the piece of the predicate that it stands in, for messages."""
 
     text: str
@@ -59,9 +59,8 @@ class LabelSpans:
     @staticmethod
     def of(low: Sequence[Comparable], high: Sequence[Comparable], missing: Sequence[bool]) -> LabelSpans:
         """Ends as floats where these are exact, else as Python's own numbers."""
-        is_float = all(isinstance(end, float) or (isinstance(end, int) and abs(end) <= 2**53) for end in (*low, *high))
-        ends = [np.array(side, dtype=np.float64 if is_float else object) for side in (low, high)]
-        return LabelSpans(ends[0], ends[1], np.array(missing, dtype=bool))
+        starts, ends = exact_arrays(low, high)
+        return LabelSpans(starts, ends, np.array(missing, dtype=bool))
 
     @cached_property
     def origin(self) -> Comparable:
@@ -72,7 +71,9 @@ class LabelSpans:
 
     def measured(self, ends: Numbers) -> Floats:
         """Ends as floats, from the origin on."""
-        return np.asarray(ends - self.origin).astype(np.float64)
+        if ends.dtype != object:
+            return np.asarray(ends - self.origin).astype(np.float64)
+        return np.array([_difference(end, self.origin) for end in ends.tolist()], dtype=np.float64)
 
     @property
     def is_present(self) -> NDArray[np.bool_]:
@@ -86,16 +87,20 @@ class LabelSpans:
 
     def touching(self, values: ValueSet) -> NDArray[np.bool_]:
         """Which labels have a value in common with a set."""
-        met = self.missing & values.missing
-        for low, high in values.spans:
-            met |= (self.low <= high) & (self.high >= low) & self.is_present
-        return met
+        starts, ends = values.ends
+        if not len(starts):
+            return self.missing & values.missing
+        nearest = np.searchsorted(ends, self.low)  # the first interval that does not end before the label starts
+        met = (nearest < len(ends)) & (starts[np.minimum(nearest, len(ends) - 1)] <= self.high)
+        return np.asarray(met & self.is_present | self.missing & values.missing)
 
     def within(self, values: ValueSet) -> NDArray[np.bool_]:
         """Which labels cover nothing outside a set."""
         inside = ~self.is_present
-        for low, high in values.spans:
-            inside |= (self.low >= low) & (self.high <= high)
+        starts, ends = values.ends
+        if len(starts):
+            nearest = np.searchsorted(ends, self.high)  # the first interval that does not end before the label does
+            inside |= (nearest < len(ends)) & (starts[np.minimum(nearest, len(ends) - 1)] <= self.low)
         return np.asarray(inside & (values.missing | ~self.missing))
 
 
@@ -114,6 +119,10 @@ class Column(Protocol):
 
     def compare(self, comparison: Comparison, literal: Literal) -> ValueSet:
         """The values for which a comparison holds; missing values never do."""
+        ...
+
+    def equal_any(self, literals: Sequence[Literal]) -> ValueSet:
+        """Return the values that equal one of a list of literals, which may be long."""
         ...
 
     def spans(self, labels: Sequence[str | None]) -> LabelSpans:
@@ -143,19 +152,32 @@ class OrderedColumn:
 
     def compare(self, comparison: Comparison, literal: Literal) -> ValueSet:
         """The values for which a comparison holds."""
-        return ValueSet.of([_half_line(comparison, self._number(literal), self.is_discrete)], self.is_discrete)
+        if comparison is Comparison.EQUAL:
+            return self.equal_any([literal])
+        (number,) = self._numbers([literal])
+        return ValueSet.of([_half_line(comparison, number, self.is_discrete)], self.is_discrete)
 
-    def _number(self, literal: Literal) -> Comparable:
+    def equal_any(self, literals: Sequence[Literal]) -> ValueSet:
+        """Return the values that equal one of a list of literals."""
+        numbers = self._numbers(literals)
+        if self.is_discrete:  # no whole number equals 30.5
+            numbers = [n for n in numbers if isinstance(n, int) or not _is_finite(n) or n == math.floor(n)]
+        return ValueSet.of(((number, number) for number in numbers), self.is_discrete)
+
+    def _numbers(self, literals: Sequence[Literal]) -> list[Comparable]:
+        """Return what literals of this column's type stand for."""
         is_numeric = self.kind.is_number
         wanted = "a number" if is_numeric else "a date such as '2024-01-31'"
         try:
-            if is_numeric is literal.is_number:
+            if all(literal.is_number is is_numeric for literal in literals):
+                texts = [literal.text for literal in literals]
                 if is_numeric:
-                    return float(literal.text) if self.kind is Kind.REAL else exact_number(literal.text)
-                return comparable_number(parse_values([literal.text], self.kind).tolist()[0])
+                    return list(map(float if self.kind is Kind.REAL else exact_number, texts))
+                return list(map(comparable_number, parse_values(texts, self.kind).tolist()))
         except (ValueError, TypeError, OverflowError):
             pass
-        raise QueryError(f"in '{literal.piece}': the column '{self.name}' is of type {self.kind}; give {wanted}.")
+        piece = literals[0].piece
+        raise QueryError(f"in '{piece}': the column '{self.name}' is of type {self.kind}; give {wanted}.")
 
     def spans(self, labels: Sequence[str | None]) -> LabelSpans:
         """What published labels cover; `*` covers the whole domain and missing values."""
@@ -223,27 +245,41 @@ class NamedColumn:
         """The leaves as numbers or moments, where all of them are such: they can be compared then."""
         return _all_of(self.leaves, Kind.REAL if self.are_numbers else Kind.DATETIME)
 
+    @cached_property
+    def codes_of_numbers(self) -> dict[Comparable, list[int]]:
+        """The leaves that are the same number, such as 5 and 5.0."""
+        same: dict[Comparable, list[int]] = {}
+        for code, number in enumerate([] if self.numbers is None else self.numbers.tolist()):
+            same.setdefault(number, []).append(code)
+        return same
+
     def compare(self, comparison: Comparison, literal: Literal) -> ValueSet:
         """The leaves for which a comparison holds; the name of an inner node stands for all leaves under it."""
         if comparison is Comparison.EQUAL:
-            if literal.text in self.codes:
-                return self._set([(self.codes[literal.text],) * 2])
-            if literal.text in self.nodes:
-                return self._set([self.nodes[literal.text]])
-            if not (literal.is_number and self.are_numbers):
-                raise self._unknown(literal)
-        elif self.numbers is None or literal.is_number is not self.are_numbers:
+            return self.equal_any([literal])
+        if self.numbers is None or literal.is_number is not self.are_numbers:
             raise QueryError(
                 f"in '{literal.piece}': the column '{self.name}' holds names that have no order; use =, <> or IN."
                 if self.numbers is None
                 else f"in '{literal.piece}': compare '{self.name}' with a {'number' if self.are_numbers else 'date'}."
             )
         low, high = _half_line(comparison, self._number(literal), is_discrete=False)
-        assert self.numbers is not None
         held = np.flatnonzero((self.numbers >= low) & (self.numbers <= high))
-        return self._set([(int(code), int(code)) for code in held])
+        return ValueSet.of([(code, code) for code in held.tolist()], is_discrete=True)
 
-    def _set(self, spans: Sequence[tuple[int, int]]) -> ValueSet:
+    def equal_any(self, literals: Sequence[Literal]) -> ValueSet:
+        """Return the leaves that some literals name; the name of an inner node stands for all leaves under it."""
+        spans: list[Span] = []
+        for literal in literals:
+            code = self.codes.get(literal.text)
+            if code is not None:
+                spans.append((code, code))
+            elif literal.text in self.nodes:
+                spans.append(self.nodes[literal.text])
+            elif literal.is_number and self.are_numbers:
+                spans += [(same, same) for same in self.codes_of_numbers.get(self._number(literal), [])]
+            else:
+                raise self._unknown(literal)
         return ValueSet.of(spans, is_discrete=True)
 
     def _number(self, literal: Literal) -> Comparable:
@@ -253,7 +289,7 @@ class NamedColumn:
                 return float(literal.text) if is_float else exact_number(literal.text)
             return comparable_number(parse_values([literal.text], Kind.DATETIME).tolist()[0])
         except (ValueError, TypeError, OverflowError) as error:
-            raise QueryError(f"in '{literal.piece}': '{literal.text}' is not a date.") from error
+            raise QueryError(f"in '{literal.piece}': '{shortened(literal.text)}' is not a date.") from error
 
     def _unknown(self, literal: Literal) -> QueryError:
         close = suggestion(literal.text, [*self.leaves, *self.nodes])
@@ -263,7 +299,7 @@ class NamedColumn:
             else ""
         )
         return QueryError(
-            f"in '{literal.piece}': the column '{self.name}' has no value '{literal.text}'.{close}{unnamed}"
+            f"in '{literal.piece}': the column '{self.name}' has no value '{shortened(literal.text)}'.{close}{unnamed}"
         )
 
     def spans(self, labels: Sequence[str | None]) -> LabelSpans:
@@ -298,6 +334,14 @@ def _all_of(texts: Sequence[str], kind: Kind) -> Numbers | None:
     return np.array(numbers, dtype=np.float64 if is_float else object) if all(map(_is_finite, numbers)) else None
 
 
+def _difference(number: Comparable, origin: Comparable) -> float:
+    """How far a number is from another one, rounded once; much faster than by fractions, which are reduced first."""
+    if isinstance(number, float) or isinstance(origin, float):
+        return float(number - origin)
+    above, below = number.denominator, origin.denominator
+    return (number.numerator * below - origin.numerator * above) / (above * below)
+
+
 def _is_finite(number: Comparable) -> bool:
     return -math.inf < number < math.inf
 
@@ -313,19 +357,19 @@ def has_nanoseconds(labels: Sequence[str | None]) -> bool:
 
 
 def _half_line(comparison: Comparison, number: Comparable, is_discrete: bool) -> Span:
-    """The closed interval of numbers for which a comparison holds."""
-    floor: Comparable = number
-    ceiling: Comparable = number
-    below, above = next_number(number, -1), next_number(number, 1)
+    """The closed interval of numbers that are less or greater than another one."""
+    ends: tuple[Comparable, Comparable, Comparable, Comparable]
     if is_discrete and _is_finite(number):
         floor, ceiling = math.floor(number), math.ceil(number)
-        below, above = ceiling - 1, floor + 1
+        ends = ceiling - 1, floor, ceiling, floor + 1
+    else:
+        ends = next_number(number, -1), number, number, next_number(number, 1)
+    before, upto, since, after = ends
     return {
-        Comparison.EQUAL: (ceiling, floor),  # empty for 30.5 among whole numbers
-        Comparison.LESS: (-math.inf, below),
-        Comparison.AT_MOST: (-math.inf, floor),
-        Comparison.GREATER: (above, math.inf),
-        Comparison.AT_LEAST: (ceiling, math.inf),
+        Comparison.LESS: (-math.inf, before),
+        Comparison.AT_MOST: (-math.inf, upto),
+        Comparison.GREATER: (after, math.inf),
+        Comparison.AT_LEAST: (since, math.inf),
     }[comparison]
 
 

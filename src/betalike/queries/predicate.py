@@ -2,187 +2,262 @@
 
 SQL's rule for missing values holds: a comparison with one is neither true nor false, so neither `age < 30` nor
 `NOT age < 30` selects a row without an age; `age IS NULL` does.
+
+The text is read once from left to right. Nothing here calls itself, so that neither a long predicate nor a deep one
+meets a limit of Python's, and the time grows with the length alone.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from functools import reduce
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from betalike.errors import QueryError, suggestion
 from betalike.queries.boxes import Box, intersect, unite
 from betalike.queries.columns import Column, Comparison, Literal
+from betalike.queries.statement import CLAUSES, SET_OPERATORS, check_end, find_condition
 from betalike.queries.values import ValueSet
+from betalike.queries.words import LIST, MOST_NESTED, NUMBER, TEXT, Words, shortened, too_deep
 
-if TYPE_CHECKING:
-    from sqlglot.expressions import Expr
-
-SHOWN = 60
 SUPPORTED = "=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL, AND, OR and NOT on columns and constants"
-_START = "SELECT COUNT(*) FROM release WHERE "
-_CLAUSES = {"expressions", "from", "from_", "where"}
-
-
-def parse(text: str, columns: Mapping[str, Column]) -> list[Box]:
-    """The boxes of a predicate; their counts add up to the predicate's."""
-    condition = _condition(text)
-    if condition is None:
-        return [{}]
-    try:
-        return _Reader(columns).read(condition, is_negated=False)
-    except RecursionError as error:
-        raise QueryError("the predicate is nested too deeply; ask in several queries.") from error
-
-
-def _condition(text: str) -> Expr | None:
-    """What stands after WHERE; None if nothing does."""
-    import sqlglot
-    from sqlglot import expressions as sql
-    from sqlglot.errors import SqlglotError
-
-    is_whole = re.match(r"\s*select\b", text, flags=re.IGNORECASE) is not None
-    if not text.strip():
-        raise QueryError("the predicate is empty; write one such as: age BETWEEN 30 AND 40.")
-    try:
-        statements = sqlglot.parse(text if is_whole else _START + text)
-    except (SqlglotError, RecursionError) as error:
-        raise QueryError(f"the predicate cannot be read{_place(error)}. Is it SQL, such as: age >= 30?") from None
-    if len(statements) != 1 or not isinstance(statements[0], sql.Select):
-        raise QueryError(f"'{_shown(text)}' is not one predicate or one SELECT COUNT(*) FROM ... WHERE ....")
-    select = statements[0]
-    for name, clause in select.args.items():
-        if clause and name not in _CLAUSES:
-            first = clause[0] if isinstance(clause, list) else clause
-            raise QueryError(f"'{_piece(first)}' is not supported: only SELECT COUNT(*) FROM ... WHERE ... is.")
-    counted = [item.unalias() for item in select.expressions]
-    if len(counted) != 1 or not isinstance(counted[0], sql.Count) or not isinstance(counted[0].this, sql.Star):
-        shown = ", ".join(_piece(item) for item in select.expressions)
-        raise QueryError(f"'SELECT {shown}' is not supported: only SELECT COUNT(*) is.")
-    source = select.args.get("from_") or select.args.get("from")
-    if source is not None and not isinstance(source.this, sql.Table):
-        raise QueryError(f"'{_piece(source)}' is not supported: name one table; any name stands for the release.")
-    where = select.args.get("where")
-    return None if where is None else where.this
-
-
-def _place(error: Exception) -> str:
-    """Where the parser stopped, in the words of the text."""
-    errors = getattr(error, "errors", None)
-    if not errors:
-        return ""
-    before = str(errors[0].get("start_context", "")).removeprefix(_START)
-    return f" near '{_shown(before[-SHOWN // 2 :] + str(errors[0].get('highlight', '')))}'"
-
-
-def _shown(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= SHOWN else text[:SHOWN] + " ..."
-
-
-def _piece(node: object) -> str:
-    from sqlglot.expressions import Expr
-
-    return _shown(node.sql(comments=False) if isinstance(node, Expr) else str(node))
-
-
-class _Reader:
-    """Walks through a parsed predicate; NOT is pushed down to the comparisons."""
-
-    def __init__(self, columns: Mapping[str, Column]) -> None:
-        from sqlglot import expressions as sql
-
-        self.columns = columns
-        self.comparisons: dict[type[Expr], tuple[Comparison, bool]] = {
-            sql.EQ: (Comparison.EQUAL, False),
-            sql.NEQ: (Comparison.EQUAL, True),
-            sql.LT: (Comparison.LESS, False),
-            sql.LTE: (Comparison.AT_MOST, False),
-            sql.GT: (Comparison.GREATER, False),
-            sql.GTE: (Comparison.AT_LEAST, False),
-        }
-
-    def read(self, node: Expr, is_negated: bool) -> list[Box]:
-        """The boxes where a predicate is true, or, negated, where it is false."""
-        from sqlglot import expressions as sql
-
-        if isinstance(node, sql.Paren):
-            return self.read(node.this, is_negated)
-        if isinstance(node, sql.Not):
-            return self.read(node.this, not is_negated)
-        if isinstance(node, sql.And | sql.Or):
-            parts = (self.read(part, is_negated) for part in node.flatten())
-            return reduce(unite if isinstance(node, sql.Or) is not is_negated else intersect, parts)
-        if isinstance(node, sql.Boolean):
-            return [{}] if bool(node.this) is not is_negated else []
-        name, values = self._read_comparison(node, is_negated)
-        return [] if values.is_empty else [{name: values}]
-
-    def _read_comparison(self, node: Expr, is_negated: bool) -> tuple[str, ValueSet]:
-        from sqlglot import expressions as sql
-
-        if isinstance(node, sql.Is) and isinstance(node.expression, sql.Null):
-            column = self._column(node.this, node)
-            present = ValueSet.present(column.is_discrete)
-            return column.name, present if is_negated else present.complement()
-        if isinstance(node, sql.Between) and not node.args.get("symmetric"):
-            column = self._column(node.this, node)
-            low, high = (self._literal(node.args[end], node) for end in ("low", "high"))
-            values = column.compare(Comparison.AT_LEAST, low) & column.compare(Comparison.AT_MOST, high)
-        elif isinstance(node, sql.In) and node.expressions:
-            column = self._column(node.this, node)
-            sets = [column.compare(Comparison.EQUAL, self._literal(item, node)) for item in node.expressions]
-            values = ValueSet.of((span for one in sets for span in one.spans), column.is_discrete)
-        elif type(node) in self.comparisons:
-            comparison, is_not = self.comparisons[type(node)]
-            left, right = node.this, node.expression
-            if not isinstance(left, sql.Column) and isinstance(right, sql.Column):
-                left, right, comparison = right, left, _TURNED.get(comparison, comparison)
-            column = self._column(left, node)
-            values = column.compare(comparison, self._literal(right, node))
-            is_negated = is_negated is not is_not
-        else:
-            raise QueryError(f"'{_piece(node)}' is not supported; there is: {SUPPORTED}.")
-        present = ValueSet.present(column.is_discrete)
-        return column.name, values.complement() & present if is_negated else values
-
-    def _column(self, node: Expr, piece: Expr) -> Column:
-        from sqlglot import expressions as sql
-
-        if not isinstance(node, sql.Column):
-            raise QueryError(f"in '{_piece(piece)}': '{_piece(node)}' is not a column. There is: {SUPPORTED}.")
-        if node.name in self.columns:
-            return self.columns[node.name]
-        alike = [name for name in self.columns if name.lower() == node.name.lower()]
-        if len(alike) == 1:  # SQL does not tell capitals from small letters
-            return self.columns[alike[0]]
-        raise QueryError(
-            f"in '{_piece(piece)}': the release answers for no column '{_shown(node.name)}'. It has: "
-            f"{', '.join(self.columns)}.{suggestion(node.name, self.columns)}"
-        )
-
-    def _literal(self, node: Expr, piece: Expr) -> Literal:
-        from sqlglot import expressions as sql
-
-        sign = ""
-        while isinstance(node, sql.Neg | sql.Paren):
-            sign = ("" if sign else "-") if isinstance(node, sql.Neg) else sign
-            node = node.this
-        is_cast_text = isinstance(node, sql.Cast) and isinstance(node.this, sql.Literal) and node.this.is_string
-        if is_cast_text and node.args["to"].this.name in ("DATE", "TIMESTAMP", "DATETIME"):
-            node = node.this
-        if isinstance(node, sql.Literal) and not (sign and node.is_string):
-            return Literal(sign + str(node.this), not node.is_string, _piece(piece))
-        if isinstance(node, sql.Boolean) and not sign:
-            return Literal("true" if node.this else "false", False, _piece(piece))
-        hint = " Use IS NULL." if isinstance(node, sql.Null) else ""
-        raise QueryError(f"in '{_piece(piece)}': '{_piece(node)}' is not a number or a text.{hint}")
-
-
+_COMPARISONS = {
+    "=": (Comparison.EQUAL, False),
+    "==": (Comparison.EQUAL, False),
+    "<>": (Comparison.EQUAL, True),
+    "!=": (Comparison.EQUAL, True),
+    "<": (Comparison.LESS, False),
+    "<=": (Comparison.AT_MOST, False),
+    ">": (Comparison.GREATER, False),
+    ">=": (Comparison.AT_LEAST, False),
+}
 _TURNED = {
     Comparison.LESS: Comparison.GREATER,
     Comparison.AT_MOST: Comparison.AT_LEAST,
     Comparison.GREATER: Comparison.LESS,
     Comparison.AT_LEAST: Comparison.AT_MOST,
 }
+_OPERATORS = {*_COMPARISONS, "IS", "IN", "BETWEEN", "NOT"}
+_CONSTANTS = {"TRUE", "FALSE", "NULL"}
+_ENDS = {"OR", ")", ";"}  # of a comparison; so is AND, except that of BETWEEN
+_FOLLOWING = CLAUSES | SET_OPERATORS
+
+
+def parse(text: str, columns: Mapping[str, Column]) -> Sequence[Box]:
+    """The boxes of a predicate; their counts add up to the predicate's."""
+    words = Words.of(text)
+    if not len(words):
+        raise QueryError("the predicate is empty; write one such as: age BETWEEN 30 AND 40.")
+    start = find_condition(words)
+    return [{}] if start is None else _Reader(words, columns).read(start)
+
+
+@dataclass
+class _Group:
+    """What stands between two parentheses: terms joined by OR, each of which is parts joined by AND."""
+
+    is_negated: bool
+    terms: list[list[Sequence[Box]]] = field(default_factory=lambda: [[]])
+
+    def boxes(self) -> Sequence[Box]:
+        """The boxes where the group is true, or, negated, where it is false."""
+        within, over = (unite, intersect) if self.is_negated else (intersect, unite)
+        return over([within(term) for term in self.terms])
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """Where a comparison starts, where its operator is and where it has ended; and its text, for messages."""
+
+    first: int
+    operator: int
+    end: int
+    piece: str
+
+
+class _Reader:
+    """Reads a predicate; NOT is carried in to the comparisons."""
+
+    def __init__(self, words: Words, columns: Mapping[str, Column]) -> None:
+        self.words = words
+        self.columns = columns
+
+    def read(self, place: int) -> Sequence[Box]:
+        """The boxes of the condition that starts at a place."""
+        words = self.words
+        groups, n_nots = [_Group(is_negated=False)], 0
+        while True:
+            if words.mark(place) == "NOT":
+                place, n_nots = place + 1, n_nots + 1
+                if n_nots > MOST_NESTED:
+                    raise too_deep()
+                continue
+            is_negated = groups[-1].is_negated is not bool(n_nots % 2)
+            n_nots = 0
+            if words.mark(place) == "(" and self._is_end(words.closing[place] + 1):
+                groups.append(_Group(is_negated))
+                place += 1
+                continue
+            end = self._find_end(place)
+            groups[-1].terms[-1].append(self._read_part(place, end, is_negated))
+            place = end
+            while words.mark(place) == ")":
+                boxes = groups.pop().boxes()
+                groups[-1].terms[-1].append(boxes)
+                place += 1
+            if words.mark(place) not in ("AND", "OR"):
+                check_end(words, place)
+                return groups[0].boxes()
+            if words.mark(place) == "OR":
+                groups[-1].terms.append([])
+            place += 1
+
+    def _is_end(self, place: int) -> bool:
+        """Whether a condition that ends before this place is complete."""
+        mark = self.words.mark(place)
+        return place >= len(self.words) or mark == "AND" or mark in _ENDS or mark in _FOLLOWING
+
+    def _find_end(self, first: int) -> int:
+        """Return the place after a comparison; what stands in parentheses is part of it."""
+        words, place, is_between = self.words, first, False
+        while place < len(words):
+            mark = words.marks[place]
+            if mark == "AND" and is_between:
+                is_between = False
+            elif mark == "AND" or mark in _ENDS or (mark in _FOLLOWING and place > first):
+                break
+            is_between = is_between or mark == "BETWEEN"
+            place = words.closing.get(place, place) + 1
+        if place == first:
+            raise words.unreadable(first)
+        return place
+
+    def _read_part(self, first: int, end: int, is_negated: bool) -> list[Box]:
+        """The boxes where a comparison is true, or, negated, where it is false."""
+        words, place = self.words, first
+        while place < end and words.marks[place] not in _OPERATORS:
+            place = words.closing.get(place, place) + 1
+        if place >= end:
+            if end == first + 1 and words.mark(first) in ("TRUE", "FALSE"):
+                return [{}] if (words.mark(first) == "TRUE") is not is_negated else []
+            if end > first + 1 and all(words.is_name(i) for i in range(first, end)):
+                raise words.unreadable(first + 1)
+            raise self._unsupported(first, end)
+        name, values = self._read_comparison(_Comparison(first, place, end, words.shown(first, end)), is_negated)
+        return [] if values.is_empty else [{name: values}]
+
+    def _read_comparison(self, part: _Comparison, is_negated: bool) -> tuple[str, ValueSet]:
+        words, operator = self.words, part.operator
+        mark = words.marks[operator]
+        if mark == "NOT":
+            is_negated = not is_negated
+            operator += 1
+            mark = words.mark(operator)
+        if mark == "IS":
+            return self._read_is(part, is_negated)
+        if mark == "BETWEEN":
+            column = self._column(part.first, part.operator, part)
+            values = self._read_between(column, operator + 1, part)
+        elif mark == "IN":
+            column = self._column(part.first, part.operator, part)
+            values = column.equal_any(self._list(operator + 1, part))
+        elif mark in _COMPARISONS and operator == part.operator:
+            comparison, is_not = _COMPARISONS[mark]
+            is_negated = is_negated is not is_not
+            left, right = (part.first, operator), (operator + 1, part.end)
+            if not self._is_column(*left) and self._is_column(*right):
+                left, right, comparison = right, left, _TURNED.get(comparison, comparison)
+            column = self._column(*left, part)
+            values = column.compare(comparison, self._literal(*right, part))
+        else:
+            raise self._unsupported(part.first, part.end)
+        return column.name, values.others() if is_negated else values
+
+    def _read_is(self, part: _Comparison, is_negated: bool) -> tuple[str, ValueSet]:
+        column = self._column(part.first, part.operator, part)
+        asked = self.words.marks[part.operator + 1 : part.end]
+        if asked not in (["NULL"], ["NOT", "NULL"]):
+            raise self._unsupported(part.first, part.end)
+        present = ValueSet.present(column.is_discrete)
+        return column.name, present if is_negated is not (len(asked) == 2) else present.complement()
+
+    def _read_between(self, column: Column, place: int, part: _Comparison) -> ValueSet:
+        if self.words.mark(place) in ("SYMMETRIC", "ASYMMETRIC"):
+            raise self._unsupported(part.first, part.end)
+        middle = place
+        while middle < part.end and self.words.marks[middle] != "AND":
+            middle = self.words.closing.get(middle, middle) + 1
+        if middle >= part.end:
+            raise self.words.unreadable(part.end)
+        low, high = self._literal(place, middle, part), self._literal(middle + 1, part.end, part)
+        return column.compare(Comparison.AT_LEAST, low) & column.compare(Comparison.AT_MOST, high)
+
+    def _list(self, place: int, part: _Comparison) -> list[Literal]:
+        """The constants of a list in parentheses."""
+        words, end = self.words, part.end - 1
+        if place == end and words.kinds[place] == LIST:
+            return [Literal(text, is_number, part.piece) for text, is_number in words.items(place)]
+        if words.closing.get(place) != end or end == place + 1 or words.marks[place + 1] == "SELECT":
+            raise self._unsupported(part.first, part.end)
+        literals = []  # of one constant alone, or with signs, parentheses or comments
+        while place < end:
+            first = place = place + 1
+            while place < end and words.marks[place] != ",":
+                place = words.closing.get(place, place) + 1
+            literals.append(self._literal(first, place, part))
+        return literals
+
+    def _is_column(self, first: int, end: int) -> bool:
+        """Whether a stretch is a name, or names with dots between them."""
+        words = self.words
+        is_named = end > first and all(words.is_name(place) for place in range(first, end, 2))
+        is_dotted = set(words.marks[first + 1 : end : 2]) <= {"."} and (end - first) % 2 == 1
+        return is_named and is_dotted and words.marks[end - 1] not in _CONSTANTS
+
+    def _column(self, first: int, end: int, part: _Comparison) -> Column:
+        words = self.words
+        if first >= end:
+            raise words.unreadable(first)
+        if not self._is_column(first, end):
+            raise QueryError(f"in '{part.piece}': '{words.shown(first, end)}' is not a column. There is: {SUPPORTED}.")
+        name = words.content(end - 1)
+        if name in self.columns:
+            return self.columns[name]
+        alike = [known for known in self.columns if known.lower() == name.lower()]
+        if len(alike) == 1:  # SQL does not tell capitals from small letters
+            return self.columns[alike[0]]
+        raise QueryError(
+            f"in '{part.piece}': the release answers for no column '{shortened(name)}'. It has: "
+            f"{', '.join(self.columns)}.{suggestion(name, self.columns)}"
+        )
+
+    def _literal(self, first: int, end: int, part: _Comparison) -> Literal:
+        """The constant that a stretch of words is; signs and parentheses around it are allowed."""
+        words, start, is_minus = self.words, first, False
+        while first < end - 1:
+            if words.marks[first] in ("-", "+"):
+                is_minus = is_minus is not (words.marks[first] == "-")
+            elif words.closing.get(first) == end - 1:
+                end -= 1
+            else:
+                break
+            first += 1
+        if first >= end:
+            raise words.unreadable(end)
+        kind, mark = words.kinds[first], words.marks[first]
+        if end == first + 1:
+            if kind == NUMBER:
+                number = words.content(first)
+                return Literal(number if not is_minus else _negative(number), True, part.piece)
+            if kind == TEXT and not is_minus:
+                return Literal(words.content(first), False, part.piece)
+            if mark in ("TRUE", "FALSE") and not is_minus:
+                return Literal(mark.lower(), False, part.piece)
+        hint = " Use IS NULL." if mark == "NULL" else ""
+        raise QueryError(f"in '{part.piece}': '{words.shown(start, end)}' is not a number or a text.{hint}")
+
+    def _unsupported(self, first: int, end: int) -> QueryError:
+        return QueryError(f"'{self.words.shown(first, end)}' is not supported; there is: {SUPPORTED}.")
+
+
+def _negative(number: str) -> str:
+    return number[1:] if number.startswith("-") else "-" + number

@@ -22,6 +22,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from betalike.exact_numbers import Numbers
 from betalike.queries.columns import Column, LabelSpans, NamedColumn, OrderedColumn
 from betalike.queries.values import ValueSet
 
@@ -104,15 +105,8 @@ class OrderedShares:
     def within(self, values: ValueSet) -> Floats:
         """Return the shares of each label in a set; two tuples of a class lie at its label's ends."""
         low, high = self.spans.measured(self.spans.low), _after(self.spans.measured(self.spans.high), self.is_discrete)
-        inside, length, ends = np.zeros((3, len(low)))
-        for start, end in values.spans:
-            first = np.maximum(low, float(start - self.spans.origin))
-            last = np.minimum(high, _after(np.asarray(float(end - self.spans.origin)), self.is_discrete))
-            is_met = first < last
-            inside += np.where(is_met, self._below(last) - self._below(first), 0.0)
-            length += np.where(is_met, self._clip(last) - self._clip(first), 0.0)
-            for side in (self.spans.low, self.spans.high):
-                ends += 0.5 * np.asarray((side >= start) & (side <= end)).astype(np.float64)
+        inside, length = self._covered(low, high, values)
+        ends = 0.5 * (_are_in(self.spans.low, values) + _are_in(self.spans.high, values))
         even = _ratio(length, self._clip(high) - self._clip(low), self.spans.is_present)
         total = self._below(high) - self._below(low)
         is_narrow = total < TOO_NARROW  # differences of the distribution are mostly rounding: an even spread instead
@@ -131,14 +125,51 @@ class OrderedShares:
     def _distribution(self) -> Floats:
         return np.append(0.0, np.cumsum(self.mass))
 
+    def _covered(self, low: Floats, high: Floats, values: ValueSet) -> tuple[Floats, Floats]:
+        """Return how much of the distribution, and which length, a set's intervals cover between each low and high.
+
+        The first and the last interval that a label meets may stick out of it; those between them lie inside, and
+        differences of running sums add them up.
+        """
+        inside, length = np.zeros(len(low)), np.zeros(len(low))
+        if not values.spans:
+            return inside, length
+        start, end = (self.spans.measured(side) for side in values.ends)
+        end = _after(end, self.is_discrete)
+        lengths = np.append(0.0, np.cumsum(self._clip(end) - self._clip(start)))
+        masses = np.append(0.0, np.cumsum(self._below(end) - self._below(start)))
+        first = np.searchsorted(end, low)
+        last = np.searchsorted(start, high, side="right") - 1
+        for edge, is_met in ((first, first <= last), (last, first < last)):
+            place = np.clip(edge, 0, len(start) - 1)
+            a, b = np.maximum(low, start[place]), np.minimum(high, end[place])
+            is_met = is_met & (a < b)
+            inside += np.where(is_met, self._below(b) - self._below(a), 0.0)
+            length += np.where(is_met, self._clip(b) - self._clip(a), 0.0)
+        between = first + 1 < last
+        inside[between] += masses[last[between]] - masses[first[between] + 1]
+        length[between] += lengths[last[between]] - lengths[first[between] + 1]
+        return inside, length
+
     def _below(self, x: Floats) -> Floats:
         place = np.clip(np.searchsorted(self.breaks, x, side="right") - 1, 0, len(self.mass) - 1)
-        part = np.clip((x - self.breaks[place]) / (self.breaks[place + 1] - self.breaks[place]), 0.0, 1.0)
+        with np.errstate(over="ignore"):  # far outside a stretch that is hardly wide at all
+            part = np.clip((x - self.breaks[place]) / (self.breaks[place + 1] - self.breaks[place]), 0.0, 1.0)
         return np.asarray(self._distribution[place] + part * self.mass[place])
 
 
 def _ratio(part: Floats, total: Floats, is_present: NDArray[np.bool_]) -> Floats:
     return np.divide(part, total, out=np.zeros(len(part)), where=(total > 0) & is_present)
+
+
+def _are_in(numbers: Numbers, values: ValueSet) -> Floats:
+    """Return 1 for each number that lies in a set, else 0."""
+    starts, ends = values.ends
+    if not len(starts):
+        return np.zeros(len(numbers))
+    nearest = np.searchsorted(ends, numbers)  # the first interval that does not end before the number
+    is_in = (nearest < len(ends)) & (starts[np.minimum(nearest, len(ends) - 1)] <= numbers)
+    return np.asarray(is_in).astype(np.float64)
 
 
 def _after(x: Floats, is_discrete: bool) -> Floats:
@@ -216,11 +247,10 @@ class LeafShares:
         return np.array([share, share, self._inside(self.other, values)])
 
     def _inside(self, before: Floats, values: ValueSet) -> Floats:
-        inside = np.zeros(len(before))
-        for start, end in values.spans:
-            first, last = int(max(start, 0)), int(min(end, self.n_leaves - 1))
-            if first <= last:
-                inside += before[:, last + 1] - before[:, first]
+        start, end = (side.clip(-1, self.n_leaves).astype(np.int64) for side in values.ends)
+        is_met = (start < self.n_leaves) & (end >= 0)
+        first, last = np.maximum(start[is_met], 0), np.minimum(end[is_met], self.n_leaves - 1)
+        inside = (before[:, last + 1] - before[:, first]).sum(axis=1)
         if values.missing:
             inside += before[:, -1] - before[:, self.n_leaves]
         shares = self.spans.within(values).astype(np.float64)

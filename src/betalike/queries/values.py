@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from operator import itemgetter
 
-from betalike.exact_numbers import TINY
+import numpy as np
+
+from betalike.exact_numbers import TINY, Numbers
 
 Comparable = int | float | Fraction  # Python compares any two of these exactly
 Span = tuple[Comparable, Comparable]
+HASHED = 8  # spans at either end that a hash is made of; a set may have many more
 
 
 @dataclass(frozen=True)
@@ -29,12 +35,33 @@ class ValueSet:
     def of(spans: Iterable[Span], is_discrete: bool, missing: bool = False) -> ValueSet:
         """Sort intervals, leave out empty ones and join those that touch."""
         joined: list[Span] = []
-        for low, high in sorted(span for span in spans if span[0] <= span[1]):
-            if joined and low <= _after(joined[-1][1], is_discrete):
+        filled = [span for span in spans if span[0] <= span[1]]
+        has_fractions = any(isinstance(low, Fraction) for low, _ in filled)
+        for low, high in sorted(filled, key=_rough_order if has_fractions else itemgetter(0)):
+            if joined and _touches(joined[-1][1], low, is_discrete):
                 joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
             else:
                 joined.append((low, high))
         return ValueSet(tuple(joined), missing, is_discrete)
+
+    @staticmethod
+    def union(sets: Sequence[ValueSet]) -> ValueSet:
+        """Return what belongs to any of some sets, of which there is at least one."""
+        if len(sets) == 1:
+            return sets[0]
+        spans = (span for one in sets for span in one.spans)
+        return ValueSet.of(spans, sets[0].is_discrete, any(one.missing for one in sets))
+
+    @staticmethod
+    def intersection(sets: Sequence[ValueSet]) -> ValueSet:
+        """Return what belongs to all of some sets, of which there is at least one.
+
+        Neighbours are met first, then the results, so that no set is walked through for each of the others.
+        """
+        while len(sets) > 1:
+            pairs = [first & second for first, second in zip(sets[::2], sets[1::2], strict=False)]
+            sets = pairs + ([sets[-1]] if len(sets) % 2 else [])
+        return sets[0]
 
     @staticmethod
     def present(is_discrete: bool) -> ValueSet:
@@ -51,23 +78,80 @@ class ValueSet:
         """Whether every value belongs to the set, missing ones as well."""
         return self.missing and self.spans == ((-math.inf, math.inf),)
 
+    def is_disjoint(self, other: ValueSet) -> bool:
+        """Whether nothing belongs to both sets."""
+        if self.missing and other.missing:
+            return False
+        if not self.spans or not other.spans:
+            return True
+        is_apart = self.spans[-1][1] < other.spans[0][0] or other.spans[-1][1] < self.spans[0][0]
+        return is_apart or not (self & other).spans
+
+    @cached_property
+    def ends(self) -> tuple[Numbers, Numbers]:
+        """Where the intervals start and where they end, as two arrays."""
+        low, high = exact_arrays([low for low, _ in self.spans], [high for _, high in self.spans])
+        return low, high
+
+    def __hash__(self) -> int:
+        return hash((len(self.spans), self.spans[:HASHED], self.spans[-HASHED:], self.missing))
+
     def __or__(self, other: ValueSet) -> ValueSet:
-        return ValueSet.of((*self.spans, *other.spans), self.is_discrete, self.missing or other.missing)
+        return ValueSet.union([self, other])
 
     def __and__(self, other: ValueSet) -> ValueSet:
-        pairs = ((max(a, c), min(b, d)) for a, b in self.spans for c, d in other.spans)
-        return ValueSet.of(pairs, self.is_discrete, self.missing and other.missing)
+        both: list[Span] = []  # in order and apart, as the intervals of either set are
+        i = j = 0
+        while i < len(self.spans) and j < len(other.spans):
+            (a, b), (c, d) = self.spans[i], other.spans[j]
+            low, high = max(a, c), min(b, d)
+            if low <= high:
+                both.append((low, high))
+            if b < d:
+                i += 1
+            else:
+                j += 1
+        return ValueSet(tuple(both), self.missing and other.missing, self.is_discrete)
 
     def complement(self) -> ValueSet:
         """What does not belong to the set."""
-        starts = [-math.inf, *(_after(high, self.is_discrete) for _, high in self.spans)]
-        ends = [*(_before(low, self.is_discrete) for low, _ in self.spans), math.inf]
-        gaps = [
-            (start, end)
-            for start, end in zip(starts, ends, strict=True)
-            if start <= end and start < math.inf and end > -math.inf
+        if not self.spans:
+            return replace(ValueSet.present(self.is_discrete), missing=not self.missing)
+        before, after = _before(self.spans[0][0], self.is_discrete), _after(self.spans[-1][1], self.is_discrete)
+        gaps: list[Span] = [(-math.inf, before)] if before > -math.inf else []
+        gaps += [
+            (_after(high, self.is_discrete), _before(low, self.is_discrete))
+            for (_, high), (low, _) in pairwise(self.spans)
         ]
-        return ValueSet.of(gaps, self.is_discrete, not self.missing)
+        gaps += [(after, math.inf)] if after < math.inf else []
+        return ValueSet(tuple(gaps), not self.missing, self.is_discrete)
+
+    def others(self) -> ValueSet:
+        """Return the values outside the set that are not missing: SQL's NOT never selects a missing value."""
+        return replace(self.complement(), missing=False)
+
+
+def exact_arrays(*sides: Sequence[Comparable]) -> list[Numbers]:
+    """Return numbers as arrays of floats where these are exact for all of them, else of Python's own numbers."""
+    is_float = all(
+        isinstance(end, float) or (isinstance(end, int) and abs(end) <= 2**53) for side in sides for end in side
+    )
+    return [np.array(side, dtype=np.float64 if is_float else object) for side in sides]
+
+
+def _rough_order(span: Span) -> tuple[float, Comparable]:
+    """Order intervals by where they start; fractions, which are slow to compare, only where their floats are equal."""
+    return float(span[0]), span[0]
+
+
+def _touches(high: Comparable, low: Comparable, is_discrete: bool) -> bool:
+    """Whether an interval that starts at `low` leaves no gap after one that ends at `high` and starts before it."""
+    if low <= high:
+        return True
+    if is_discrete or isinstance(high, float) or isinstance(low, float):
+        return low <= _after(high, is_discrete)
+    is_open = max(low.denominator, high.denominator) >= TINY.denominator  # decimals alone are further apart than TINY
+    return is_open and low <= high + TINY
 
 
 def _after(value: Comparable, is_discrete: bool) -> Comparable:
@@ -80,4 +164,6 @@ def _before(value: Comparable, is_discrete: bool) -> Comparable:
 
 def next_number(value: Comparable, sign: int) -> Comparable:
     """Return the next number above (sign 1) or below (-1): of floats, or nearer than any decimal."""
-    return math.nextafter(value, sign * math.inf) if isinstance(value, float) else value + sign * TINY
+    if isinstance(value, float):
+        return math.nextafter(value, sign * math.inf)
+    return value + TINY if sign > 0 else value - TINY

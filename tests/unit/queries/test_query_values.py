@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from betalike.exact_numbers import TINY
 from betalike.queries.values import ValueSet
 
 RANGE = range(-3, 13)
@@ -57,3 +59,37 @@ def test_everything_and_nothing(is_discrete: bool) -> None:
     assert not present.is_everything
     assert present.complement() == ValueSet((), True, is_discrete)
     assert present.spans == ((-math.inf, math.inf),)
+
+
+@given(st.lists(SETS, min_size=1, max_size=6))
+def test_many_sets_at_once_are_joined_and_met_as_two_by_two(sets: list[ValueSet]) -> None:
+    assert members(ValueSet.union(sets)) == set.union(*map(members, sets))
+    assert members(ValueSet.intersection(sets)) == set.intersection(*map(members, sets))
+
+
+@given(SETS, SETS)
+def test_disjoint_sets_share_nothing(a: ValueSet, b: ValueSet) -> None:
+    assert a.is_disjoint(b) is (not members(a) & members(b))
+
+
+@given(SETS)
+def test_others_are_never_missing(a: ValueSet) -> None:
+    assert members(a.others()) == set(RANGE) - members(a)
+
+
+@given(SETS)
+def test_equal_sets_have_equal_hashes(a: ValueSet) -> None:
+    assert hash(a) == hash(ValueSet.of(reversed(a.spans), True, a.missing))
+
+
+ENDS = st.sampled_from([Fraction(n, 4) + open_end * TINY for n in range(4) for open_end in (-1, 0, 1)] + [1, 2])
+
+
+@given(st.lists(st.tuples(ENDS, ENDS), max_size=5))
+def test_decimals_that_touch_are_joined_as_if_each_gap_was_measured(spans: list[tuple[Fraction, Fraction]]) -> None:
+    joined = ValueSet.of(spans, is_discrete=False)
+    gaps = zip(joined.spans, joined.spans[1:], strict=False)
+    assert all(second[0] > first[1] + TINY for first, second in gaps)
+    probes = [Fraction(n, 8) for n in range(18)]
+    for x in probes:
+        assert any(low <= x <= high for low, high in joined.spans) is any(low <= x <= high for low, high in spans)
