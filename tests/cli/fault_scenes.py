@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -82,7 +83,7 @@ def _out_of_core(*options: str, **more: Any) -> Case:
 
 
 PERTURB, BASELINE = ("--scheme", "perturb"), ("--scheme", "baseline")
-PARQUET, BOUNDS, KEEP = ("--format", "parquet"), ("--layout", "bounds"), ("--keep", "city", "--qi", "age,gender")
+PARQUET, BOUNDS, KEEP = ("--format", "parquet"), ("--layout", "bounds"), ("--keep", "city")
 CASES = {
     "csv": Case(),
     "parquet": Case(PARQUET),
@@ -134,7 +135,7 @@ class Scene:
             older = "csv" if case.published.endswith("parquet") else "parquet"
             assert Desk(folder / "place").publish(table=small, format=older).status == 0
         if case.other_files:
-            Desk(folder / "place").write("out/notes.txt", "mine")
+            Desk(folder / "place").write("out/README.md", "mine")
         if case.is_here:
             scene.out.mkdir(exist_ok=True)
         return scene
@@ -153,7 +154,8 @@ class Scene:
         """The command."""
         out = "." if self.case.is_here else self.out
         force = ["--force"] if self.has_older else []
-        return Desk(self.folder).words(self.folder / self.table, *self.case.options, *force, *more, out=out)
+        columns = {"qi": "age,gender"} if "--keep" in self.case.options else {}
+        return Desk(self.folder).words(self.folder / self.table, *self.case.options, *force, *more, out=out, **columns)
 
     def play(self, publisher: ForkingPublisher, fault: dict[str, Any] | None = None) -> tuple[int, str]:
         """Publish, with a fault if one is given; return the exit code and what was printed as an error."""
@@ -184,9 +186,11 @@ class Scene:
     def is_new(self) -> bool:
         """Whether the folder holds the whole new release, and nothing of an older one."""
         names = {path.name for path in self.out.iterdir()} if self.out.is_dir() else set()
-        names -= {name for name in names if name.startswith(".")} | {"notes.txt"}
-        wanted = {self.case.published, "certificate.json", *self.case.companions}
-        return names == wanted and run("verify", self.out).status == 0
+        hidden = {name for name in names if name.startswith(".")}  # what a killed process left, which verify reports
+        if names - hidden - {"README.md"} != {self.case.published, "certificate.json", *self.case.companions}:
+            return False
+        checks = json.loads(run("verify", self.out, "--json").stdout)["checks"]
+        return all(passed for name, passed in checks.items() if name != "files" or not hidden)
 
 
 def wrongs(scene: Scene, before: dict[str, bytes | None]) -> Iterator[str]:

@@ -48,7 +48,8 @@ def test_a_kill_at_any_step(scene: Scene, publisher: ForkingPublisher) -> None:
         here = scene.copy(scene.folder.parent / f"step-{step}")
         status, text = here.play(publisher, {"step": step, "signal": signal.SIGKILL})
         at = f"step {step} of {n_steps}, {publisher.steps[-1:]}"
-        if status != -signal.SIGKILL:
+        is_through = status == 0 and len(publisher.steps) <= step and here.is_new()  # threads save a step at times
+        if status != -signal.SIGKILL and not is_through:
             wrong.append(f"{at}: exit code {status} {text}")
         wrong += [f"{at}: {what}" for what in wrongs_after_kill(here, before)]
         if here.has_older or not here.out.exists():
