@@ -233,7 +233,7 @@ def verify_folder(
 ) -> Checked:
     """Check a release folder; what is signed are the bytes of the certificate that was read."""
     if folder.is_file():
-        raise CertificateError(f"'{folder}' is a file; name the folder of the release.")
+        raise CertificateError(f"'{folder}' is a file; name the folder of the release, which holds certificate.json.")
     content = read_content(folder)
     certificate = decode_certificate(content, folder / FILE_NAME, is_strict=True)
     signature = check_signature(folder, content, None if signed_by is None else Path(signed_by))

@@ -151,12 +151,13 @@ def test_audit_json_agrees_with_the_certificate(desk: Desk) -> None:
 @pytest.mark.parametrize("model", ["basic", "enhanced"])
 def test_audit_answers_whether_a_promise_is_kept(desk: Desk, factor: float, status: int, model: str) -> None:
     desk.publish()
-    audit = ["audit", desk.out, "--qi", "age,gender,city", "--sensitive", "disease", "--model", model, "--json"]
+    audit = ["audit", desk.out, "--qi", "age,gender,city", "--sensitive", "disease", "--json"]
     reached = run(*audit).document[f"{model}_beta"]
-    outcome = run(*audit, "--beta", factor * reached)
+    promise = ["--model", model, "--beta", factor * reached]
+    outcome = run(*audit, *promise)
     assert outcome.status == status
     assert outcome.document["holds"] is (status == 0)
-    shown = run(*audit[:-1], "--beta", factor * reached)
+    shown = run(*audit[:-1], *promise)
     assert shown.status == status
     assert ("NOT KEPT" in shown.stdout) is (status == 1)
 

@@ -132,7 +132,7 @@ def test_two_publishes_at_once(tmp_path: Path, publisher: ForkingPublisher, name
         statuses = sorted([status, *outcomes])
         if statuses not in ([0, 0], [0, 2]) or (statuses == [0, 0] and not has_older):
             wrong.append(f"step {step} of {n_steps}: exit codes {status} and {outcomes}: {text}")
-        names = {path.name for path in here.out.iterdir()} - {"notes.txt"}
+        names = {path.name for path in here.out.iterdir()} - {"README.md"}
         kinds = [{"published.csv", "transition.csv", "certificate.json"}, {here.case.published, "certificate.json"}]
         if names not in kinds or run("verify", here.out).status != 0:
             wrong.append(f"step {step} of {n_steps}: a mixture: {sorted(names)}")

@@ -18,6 +18,7 @@ from betalike.errors import ParameterError
 __all__ = ["census_like", "census_like_hierarchies"]
 
 CHUNK_ROWS = 1 << 18  # the temporary arrays of a chunk stay small however long the table
+MOST_ROWS = 10**10
 
 
 def census_like(rows: int = 100_000, seed: int = 0) -> pl.DataFrame:
@@ -29,6 +30,8 @@ def census_like(rows: int = 100_000, seed: int = 0) -> pl.DataFrame:
     'salary_class'
     """
     n_rows = check_integer("rows", rows, at_least=1)
+    if n_rows > MOST_ROWS:
+        raise ParameterError(f"rows is {n_rows}; there can be up to {MOST_ROWS}.")
     rng = np.random.Generator(np.random.PCG64(check_integer("seed", seed, at_least=0)))
     population = Population()
     scores = np.empty(n_rows)
