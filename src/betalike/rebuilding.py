@@ -189,7 +189,7 @@ def _rebuild_scheme(told: Certificate, found: Found) -> Scheme:
 def _possible_details(name: str, told: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a scheme says of itself, with None where it says what it cannot."""
     needed = DETAILS.get(name, frozenset())
-    details: dict[str, Any] = dict.fromkeys(needed)
+    details: dict[str, Any] = {} if "parts" in told else dict.fromkeys(needed)  # parts are split without a word
     for key, value in told.items():
         is_number = key in COUNTED and type(value) is int and 0 < value <= MOST
         is_choice = key in CHOSEN and type(value) in (bool, str) and value in CHOSEN[key]

@@ -55,7 +55,7 @@ def place(request: pytest.FixtureRequest, desk: Desk, monkeypatch: pytest.Monkey
     home.folder.mkdir()
     if request.param != "fresh":
         if request.param == "beside other files":
-            home.write("out/notes.txt", "mine")
+            home.write("out/README.md", "mine")
         form = "csv" if request.param == "older release, no exchange" else "parquet"
         assert home.publish(table=table, format=form).status == 0
     if request.param == "older release, no exchange":
@@ -68,7 +68,7 @@ def release_of(files: Files) -> Files:
     return {
         name: content
         for name, content in files.items()
-        if name.startswith("out/") and ".betalike-" not in name and name != "out/notes.txt"
+        if name.startswith("out/") and ".betalike-" not in name and name != "out/README.md"
     }
 
 

@@ -18,13 +18,13 @@ OPTIONS = {
     "--groups --width --with-values --hierarchies "
     "--numeric --categorical --keep --weights --missing --missing-sensitive --format --layout "
     "--spreadsheet-safe --retrieval --effort --attribute --no-second-try --redistribution --engine --memory --master "
-    "--delimiter --force --seed --json --help",
+    "--delimiter --force --seed --sign --json --help",
     "audit": "--qi --sensitive --original --certificate --beta --model --k --t --delta --l --c --ground "
     "--negative-beta --groups --width --with-values --hierarchies --missing --delimiter --json --help",
     "compare": "--qi --sensitive --beta --schemes --match --spec --model --k --t --hierarchies --numeric --categorical "
     "--weights --missing --missing-sensitive --queries --predicates --selectivity --picture --delimiter --seed --json "
     "--help",
-    "verify": "--original --missing --delimiter --json --help",
+    "verify": "--original --signed-by --missing --delimiter --json --help",
 }
 HEAVY = ["pyspark", "duckdb", "altair", "polars", "numba", "pandas", "pyarrow", "numpy", "narwhals", "rich"]
 

@@ -230,10 +230,10 @@ def test_an_older_release_is_replaced_only_by_force(desk: Desk) -> None:
 
 def test_other_files_in_the_folder_stay(desk: Desk) -> None:
     desk.out.mkdir()
-    desk.write("out/notes.txt", "mine")
+    desk.write("out/README.md", "mine")
     assert desk.publish(format="parquet").status == 0
     assert desk.publish("--force").status == 0
-    assert set(files_under(desk.out)) == {"published.csv", "certificate.json", "notes.txt"}
+    assert set(files_under(desk.out)) == {"published.csv", "certificate.json", "README.md"}
     assert run("verify", desk.out).status == 0
 
 

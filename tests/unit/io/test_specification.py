@@ -72,6 +72,7 @@ def test_everything_is_understood(tmp_path: Path) -> None:
         "scheme": "burel",
         "format": "parquet",
         "layout": "bounds",
+        "spreadsheet_safe": False,
         "missing": ["NA", "?"],
         "options": {"retrieval": "exact"},
         "quasi_identifiers": ["age", "home town"],
