@@ -204,7 +204,10 @@ def _rebuild_release(told: Certificate, found: Found, losses: dict[str, float]) 
     with np.errstate(all="ignore"):  # weights that nobody would give
         average = float(np.array(list(losses.values())) @ (weights / weights.sum()))
     formed = None
-    if audit.classes is not None:  # some of the classes that were formed may have the same labels
+    is_counted = (
+        release.formed_classes is not None or "coarse_cells" not in told.scheme.details
+    )  # Spark does not, there
+    if audit.classes is not None and is_counted:  # some of the classes that were formed may have the same labels
         formed = int(_clamp(release.formed_classes, audit.classes, audit.rows))
     is_two = [column.is_bounds for column in found.columns if column.is_bounds is not None]
     layout = Layout.BOUNDS if any(is_two) else Layout.LABELS
