@@ -128,7 +128,9 @@ class ClassIndex:
             _share_out(len(rows), lambda a, b: observe_boxes(*arguments, part, a, b))  # noqa: B023 - run at once
         return observed
 
-    def _batches(self, boxes: Sequence[Box], shares: Sequence[Shares]) -> Iterator[tuple[int, tuple[Floats, Floats], Ints]]:
+    def _batches(
+        self, boxes: Sequence[Box], shares: Sequence[Shares]
+    ) -> Iterator[tuple[int, tuple[Floats, Floats], Ints]]:
         """Boxes as rows of label weights; equal sets share a row, and rows are made for some boxes at a time."""
         first = 0
         while first < len(boxes):
@@ -150,7 +152,11 @@ class ClassIndex:
                     row[axis] = known[axis, values]
                 rows.append(row)
             weights = np.concatenate(tables, axis=1) if tables else np.zeros((3, 1))
-            yield first, (weights[0], weights[1:].T.copy()), np.array(rows, dtype=np.int64).reshape(len(rows), len(self.columns))
+            yield (
+                first,
+                (weights[0], weights[1:].T.copy()),
+                np.array(rows, dtype=np.int64).reshape(len(rows), len(self.columns)),
+            )
             first += len(rows)
 
 
