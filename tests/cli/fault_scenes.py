@@ -229,11 +229,16 @@ def _is_private(path: Path) -> bool:
     return path.is_dir() and (not path.stat().st_mode & 0o077 or not list(path.iterdir()) or is_release(path))
 
 
-def wrongs_after_stop(scene: Scene, before: dict[str, bytes | None], status: int, text: str) -> Iterator[str]:
-    """What is wrong after a fault that the process survived: also something is left, or the wrong thing is said."""
-    yield from wrongs(scene, before)
+def wrongs_after_stop(
+    scene: Scene, before: dict[str, bytes | None], status: int, text: str, can_remove: bool = True
+) -> Iterator[str]:
+    """What is wrong after a fault that the process survived: also something is left, or the wrong thing is said.
+
+    On a disk where nothing can be removed, what is left must be private, as after a kill.
+    """
+    yield from wrongs(scene, before) if can_remove else wrongs_after_kill(scene, before)
     after = scene.state()
-    if left := scene.left_in(after, before):
+    if can_remove and (left := scene.left_in(after, before)):
         yield f"left behind: {left}"
     if missing := [name for name in before if name not in after and not name.startswith("place/out")]:
         yield f"gone: {missing}"

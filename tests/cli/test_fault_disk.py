@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_scenes import CASES, IS_LONG, Scene, some, wrongs_after_kill, wrongs_after_stop
+from fault_scenes import CASES, IS_LONG, Scene, some, wrongs_after_stop
 from forking_publisher import ForkingPublisher
 from system_calls import READS, TAKES_SPACE, can_intercept
 from test_fault_kill import count_steps
@@ -44,14 +44,12 @@ def test_a_disk_that_fails_at_any_step(
         here = scene.copy(scene.folder.parent / f"step-{step}")
         status, text = here.play(publisher, {"step": step, **fault})
         at = f"step {step} of {n_steps}, {publisher.steps[step : step + 1]}"
-        is_stuck = failure == "read-only"
-        statuses = (0, 1, 2) if is_stuck or failure == "unreadable" else (0, 2)
+        statuses = (0, 1, 2) if failure in ("unreadable", "read-only") else (0, 2)
         if status not in statuses:
             wrong.append(f"{at}: exit code {status} {text}")
         if status == 2 and failure == "full" and "space" not in text:
             wrong.append(f"{at}: no word of the disk: {text}")
-        # on a disk that cannot be written, nothing can be removed; what is left must be private
-        faults = wrongs_after_kill(here, before) if is_stuck else wrongs_after_stop(here, before, status, text)
+        faults = wrongs_after_stop(here, before, status, text, can_remove=failure != "read-only")
         wrong += [f"{at}: {what}" for what in faults]
         shutil.rmtree(here.folder)
     assert not wrong, "\n".join(wrong)
