@@ -11,7 +11,7 @@ from .promises import Promise, Secret
 
 CUTS = [{}, {}, {"attribute": "narrowest"}, {"second_try": False}, {"attribute": "narrowest", "second_try": False}]
 OPTIONS: dict[str, list[dict[str, Any]]] = {
-    "seam": [{}, *[{"effort": 0}] * 9, {"effort": 2}],  # passes of improvement take most of the time
+    "seam": [{}, *[{"effort": 0}] * 38, {"effort": 2}],  # passes of improvement take most of the time
     "burel": [{}, {"retrieval": "exact"}, {"retrieval": "hilbert"}],
     "burel+split": [{}, {"retrieval": "exact"}, {"retrieval": "hilbert"}],
     "lmondrian": CUTS,

@@ -19,6 +19,7 @@ from scipy import stats
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import InputError, SchemaError
 from betalike.publication import Engine, Layout
+from betalike.schema import Kind
 from betalike.table import Cells, Plan
 
 Published = Callable[..., pl.DataFrame]
@@ -53,6 +54,17 @@ def test_points_and_cells_are_sorted(make_engine: EngineMaker, table: pl.DataFra
     assert points == sorted(set(points))
     pairs = list(zip(cells.point.tolist(), cells.value.tolist(), strict=True))
     assert pairs == sorted(set(pairs))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kind"),
+    [(pl.Int32, Kind.INTEGER), (pl.Float64, Kind.REAL), (pl.Date, Kind.DATE), (pl.Datetime("us"), Kind.DATETIME)],
+)
+def test_a_column_without_any_value_keeps_its_kind(
+    make_engine: EngineMaker, table: pl.DataFrame, dtype: pl.DataType, kind: Kind
+) -> None:
+    without = table.with_columns(pl.lit(None).cast(dtype).alias("age"))
+    assert make_engine(without, schema_of(["age", "work"])).count_cells().axes[0].kind is kind
 
 
 @pytest.mark.parametrize("layout", Layout)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import betalike
@@ -52,6 +53,49 @@ def test_definition_6_holds_for_every_prior(counts: list[int], beta: float, form
     verdict = judge_transition(model, perturbing.transition, np.array(counts))
     assert verdict.holds
     assert perturbing.rule is Rule.THEOREM_3 or verdict.worst_ratio > 0.999_999
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    counted=st.dictionaries(st.integers(0, 40), st.integers(1, 20), min_size=3, max_size=8),
+    width=st.sampled_from([1, 1.5, 2.65, 4, 7]),
+    with_values=st.booleans(),
+    form=FORMS,
+)
+@example(
+    counted=dict(zip([0, 2, 8, 16, 30, 43, 47, 53], [3, 2, 13, 5, 6, 5, 2, 6], strict=True)),
+    width=2.65,  # as many intervals as values, one of them with two
+    with_values=False,
+    form="enhanced",
+)
+def test_intervals_of_values_keep_their_caps(
+    counted: dict[int, int], width: float, with_values: bool, form: str
+) -> None:
+    numbers, reach = sorted(counted), Fraction(str(width))
+    assume(numbers[-1] - numbers[0] > reach)
+    secret = [number for number in numbers for _ in range(counted[number])]
+    try:
+        release = betalike.publish(
+            pl.DataFrame({"a": range(len(secret)), "secret": secret}),
+            quasi_identifiers=["a"],
+            sensitive="secret",
+            scheme="perturb",
+            beta=1.7,
+            model=form,
+            width=width,
+            with_values=with_values,
+        )
+    except InfeasibleError:
+        assume(False)
+    joint = [[counted[i] * Fraction(release.transition[str(i)][str(j)]) for i in numbers] for j in numbers]
+    starts = sorted({x for n in numbers for x in (Fraction(n), n - reach) if numbers[0] <= x <= numbers[-1] - reach})
+    starts += [(one + other) / 2 for one, other in zip(starts, starts[1:], strict=False)]
+    sets = [[i for i, n in enumerate(numbers) if start <= n <= start + reach] for start in starts]
+    sets += [[i] for i in range(len(numbers)) if with_values]
+    for inside in sets:
+        share = Fraction(sum(counted[numbers[i]] for i in inside), len(secret))
+        cap = twins.limit(share, twins.promised(1.7), form)[0]
+        assert all(sum(row[i] for i in inside) <= cap * sum(row) for row in joint)
 
 
 def publish(table: Table, scheme: str, **arguments: Any) -> betalike.Release:

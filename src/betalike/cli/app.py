@@ -124,7 +124,7 @@ def demo(
 
 @app.command()
 def describe(
-    table: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow IPC file; - is standard input.")],
+    table: Annotated[Path, typer.Argument(readable=False, help="CSV, Parquet or Arrow IPC file; - is standard input.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write; else standard output.")] = None,
     hierarchies: Hierarchies = None,
     delimiter: Delimiter = None,
@@ -154,7 +154,8 @@ def describe(
 @app.command()
 def publish(
     table: Annotated[
-        Path | None, typer.Argument(help="CSV, Parquet or Arrow IPC file (- is standard input); or in --spec.")
+        Path | None,
+        typer.Argument(readable=False, help="CSV, Parquet or Arrow IPC file (- is standard input); or in --spec."),
     ] = None,
     qi: Qi = None,
     sensitive: Sensitive = None,
@@ -225,7 +226,8 @@ def publish(
     ] = None,
     delimiter: Delimiter = None,
     sign: Annotated[
-        Path | None, typer.Option("--sign", help="Private key to sign the certificate with; see the command keys.")
+        Path | None,
+        typer.Option("--sign", readable=False, help="Private key to sign the certificate with; see the command keys."),
     ] = None,
     force: Force = False,
     seed: Seed = None,
@@ -288,11 +290,17 @@ def publish(
 
 @app.command()
 def audit(
-    published: Annotated[Path, typer.Argument(help="A published table (CSV, Parquet, Arrow IPC) or release folder.")],
+    published: Annotated[
+        Path, typer.Argument(readable=False, help="A published table (CSV, Parquet, Arrow IPC) or release folder.")
+    ],
     qi: Qi = None,
     sensitive: Sensitive = None,
-    original: Annotated[Path | None, typer.Option("--original", help="The original table, for its prior.")] = None,
-    certificate: Annotated[Path | None, typer.Option("--certificate", help="A certificate, for its prior.")] = None,
+    original: Annotated[
+        Path | None, typer.Option("--original", readable=False, help="The original table, for its prior.")
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", readable=False, help="A certificate, for its prior.")
+    ] = None,
     beta: Annotated[float | None, typer.Option("--beta", help="A promise to check; exit status 1 if broken.")] = None,
     model: PromiseModel = None,
     k: Annotated[int, typer.Option("--k", help="Least class size to check, alone or along with a promise.")] = 1,
@@ -355,11 +363,16 @@ def audit(
 @app.command()
 def verify(
     folder: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    original: Annotated[Path | None, typer.Option("--original", help="The original table, to compare with.")] = None,
+    original: Annotated[
+        Path | None, typer.Option("--original", readable=False, help="The original table, to compare with.")
+    ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
     signed_by: Annotated[
-        Path | None, typer.Option("--signed-by", help="Public key of the signer; fails if another signed, or nobody.")
+        Path | None,
+        typer.Option(
+            "--signed-by", readable=False, help="Public key of the signer; fails if another signed, or nobody."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:

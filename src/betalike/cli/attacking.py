@@ -15,7 +15,9 @@ from betalike.cli.outcome import COMPILING, print_json, run
 
 def attack(
     folder: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    original: Annotated[Path | None, typer.Option("--original", help="The original table, to judge guesses.")] = None,
+    original: Annotated[
+        Path | None, typer.Option("--original", readable=False, help="The original table, to judge guesses.")
+    ] = None,
     attacks: Annotated[
         list[str] | None,
         typer.Option(
@@ -24,7 +26,10 @@ def attack(
         ),
     ] = None,
     second: Annotated[
-        Path | None, typer.Option("--second", help="Another release of the table, for composition (default: made up).")
+        Path | None,
+        typer.Option(
+            "--second", readable=False, help="Another release of the table, for composition (default: made up)."
+        ),
     ] = None,
     hierarchies: Hierarchies = None,
     missing: Missing = None,

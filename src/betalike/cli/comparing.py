@@ -29,7 +29,9 @@ from betalike.cli.outcome import COMPILING, print_json, run
 
 
 def compare(
-    table: Annotated[Path | None, typer.Argument(help="CSV, Parquet or Arrow IPC file; or in --spec.")] = None,
+    table: Annotated[
+        Path | None, typer.Argument(readable=False, help="CSV, Parquet or Arrow IPC file; or in --spec.")
+    ] = None,
     qi: Qi = None,
     sensitive: Sensitive = None,
     beta: Annotated[

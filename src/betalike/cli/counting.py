@@ -40,7 +40,9 @@ def query(
 
 def workload(
     folder: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    original: Annotated[Path | None, typer.Option("--original", help="The original table, for exact counts.")] = None,
+    original: Annotated[
+        Path | None, typer.Option("--original", readable=False, help="The original table, for exact counts.")
+    ] = None,
     queries: Annotated[int, typer.Option("--queries", help="How many random queries.")] = 10_000,
     predicates: Annotated[int, typer.Option("--predicates", help="Quasi-identifiers that each query names.")] = 3,
     selectivity: Annotated[float, typer.Option("--selectivity", help="Expected share of the rows.")] = 0.1,

@@ -13,7 +13,8 @@ Sensitive = Annotated[
     str | None, typer.Option("--sensitive", help="The column to protect; publish takes several too, a,b.")
 ]
 Hierarchies = Annotated[
-    Path | None, typer.Option("--hierarchies", help="Folder with a <column>.csv for each hierarchy (leaf;...;*).")
+    Path | None,
+    typer.Option("--hierarchies", readable=False, help="Folder with a <column>.csv for each hierarchy (leaf;...;*)."),
 ]
 Missing = Annotated[list[str] | None, typer.Option("--missing", help="Texts that stand for a missing value, NA,?.")]
 Delimiter = Annotated[str | None, typer.Option("--delimiter", help="Of a CSV file, where it is not recognized.")]
@@ -55,7 +56,9 @@ Weights = Annotated[
 MissingSensitive = Annotated[
     str | None, typer.Option("--missing-sensitive", help="error (default), or value: publish it as a value.")
 ]
-Spec = Annotated[Path | None, typer.Option("--spec", help="A release.toml; options given besides it win.")]
+Spec = Annotated[
+    Path | None, typer.Option("--spec", readable=False, help="A release.toml; options given besides it win.")
+]
 NegativeBeta = Annotated[
     str | None,
     typer.Option("--negative-beta", help="By how much of itself a share may fall, such as 0.5, or symmetric."),

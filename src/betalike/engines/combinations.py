@@ -36,10 +36,12 @@ class Dictionary:
         self._known: pl.Series | None = None
         self._dense: tuple[int, Ids] | None = None  # the least value, and the number of each from there on
         self._given: list[pl.Series] = []
+        self._no_value = pl.Series([], dtype=pl.String)  # of the type that the column has
         self.size = 1
 
     def number(self, column: pl.Series) -> Ids:
         """The number of each row's value; new values get new numbers."""
+        self._no_value = column.clear()
         if column.dtype == pl.Categorical:
             return self._number_texts(column, column)
         plain = empty_to_missing(column)
@@ -96,7 +98,7 @@ class Dictionary:
     @property
     def values(self) -> pl.Series:
         """The values as they were given, by their numbers; the first is missing."""
-        given = pl.concat(self._given) if self._given else pl.Series([], dtype=pl.String)
+        given = pl.concat(self._given) if self._given else self._no_value
         return pl.concat([pl.Series(given.name, [None], dtype=given.dtype), given])
 
 

@@ -160,8 +160,8 @@ def used_by_transition(demands: Demands, posterior: Floats, is_seen: NDArray[np.
 
 def sums_over(sets: Sets, of_values: NDArray[Any]) -> NDArray[Any]:
     """Sums over the values of each set."""
-    if len(sets.order) == len(sets.first):  # every value by itself
-        return of_values[sets.order]
+    if np.array_equal(sets.first, sets.last):  # every value by itself
+        return of_values[sets.order[sets.first]]
     up_to = np.concatenate([np.zeros_like(of_values[:1]), np.cumsum(of_values[sets.order], axis=0)])
     return np.asarray(up_to[sets.last + 1] - up_to[sets.first])
 
