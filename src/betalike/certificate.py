@@ -18,6 +18,7 @@ MOST = 2**53  # rows that can be counted with; a certificate that says more is n
 RELEASED = re.compile(r"published\.(csv|parquet)|transition\.csv|sensitive\.csv|published\.parquet/[\w-][\w.-]{,200}")
 KINDS = frozenset(Kind) - {Kind.NUMERIC}  # a release has one of the kinds of numbers
 Whole = Annotated[int, msgspec.Meta(ge=-MOST, le=MOST)]
+Count = Annotated[int, msgspec.Meta(ge=1, le=MOST)]
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -120,7 +121,7 @@ class Certificate(msgspec.Struct, frozen=True):
     release: ReleaseFacts
     also: Levels
     prior: dict[str, float]
-    prior_counts: dict[str, Whole]
+    prior_counts: dict[str, Count]
     randomness: str
     files: dict[str, PublishedFile]
     seconds: dict[str, float]
@@ -148,8 +149,8 @@ def _checked(certificate: Certificate) -> Certificate:
     """Refuse more rows than can be counted with, no quasi-identifiers, and kinds of columns that do not exist."""
     if not certificate.table.quasi_identifiers:
         raise ValueError("it names no quasi-identifiers")
-    if sum(map(abs, certificate.prior_counts.values())) > MOST:
-        raise ValueError("the sensitive values have more rows than can be counted")
+    if not 0 < sum(certificate.prior_counts.values()) <= MOST:
+        raise ValueError("the sensitive values have no rows, or more than can be counted")
     for column in certificate.table.columns:
         if column.kind not in KINDS:
             raise ValueError("a column is of a kind that does not exist")

@@ -9,25 +9,25 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from betalike.errors import FileError
+from betalike.errors import FileError, InputError
 
 NOT_TO_ITS_END = "the table cannot be read to its end; it is damaged or cut off, or it changed meanwhile."
 
 
 @contextlib.contextmanager
-def damage_refused(message: str) -> Iterator[None]:
-    """Raise a FileError with this message where a file cannot be read.
+def damage_refused(message: str, refusal: type[InputError] = FileError) -> Iterator[None]:
+    """Raise an error with this message where a file cannot be read.
 
     The reader's own words may hold cells of the table. A damaged file can make it panic, which no Exception stands for.
     """
     try:
         yield
     except (pl.exceptions.PolarsError, OSError):
-        raise FileError(message) from None
+        raise refusal(message) from None
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        raise FileError(message) from None
+        raise refusal(message) from None
 
 
 def check_read_whole(n_seen: int, n_rows: int | None) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from workbench import CANARY, Desk, assert_refused, change, run
 
@@ -99,7 +100,7 @@ def test_a_name_twice(desk: Desk) -> None:
     assert "twice" in outcome.text
 
 
-@pytest.mark.parametrize("count", [2**63 - 1, 2**63, 2**64, 10**30])
+@pytest.mark.parametrize("count", [-6, 0, 2**63 - 1, 2**63, 2**64, 10**30])
 def test_counts_that_no_table_has(desk: Desk, count: int) -> None:
     desk.publish()
     path = desk.out / "certificate.json"
@@ -134,3 +135,13 @@ def test_a_certificate_without_quasi_identifiers(desk: Desk) -> None:
     change(desk, lambda certificate: certificate["table"].update(quasi_identifiers=[]))
     for words in (["verify", desk.out], ["query", desk.out, "age > 30"]):
         assert_refused(run(*words), "names no quasi-identifiers")
+
+
+def test_dates_that_no_calendar_has(desk: Desk) -> None:
+    assert desk.publish(layout="bounds", format="parquet").status == 0
+    path = desk.out / "published.parquet"
+    rows = pl.read_parquet(path)
+    far = pl.Series([2**31 - 1] * len(rows), dtype=pl.Int32).cast(pl.Date)
+    rows.with_columns(far.alias("age_low")).write_parquet(path)
+    assert_refused(run("query", desk.out, "age < 30"))
+    assert run("verify", desk.out).status == 1

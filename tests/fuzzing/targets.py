@@ -42,7 +42,7 @@ def read_table(data: bytes, folder: Path) -> None:
     elif mode < 14:
         betalike.publish(path, **ASKED, keep=["since"] if mode == 13 else [])
     elif mode == 14:
-        betalike.publish(path, **ASKED, out=folder / "out", engine="outofcore", memory="64MB")
+        betalike.publish(path, **ASKED, out=folder / "out", engine="outofcore", memory="256MB")
     else:
         put_release(samples.releases()[0], folder / "release")
         betalike.verify(folder / "release", original=path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import tempfile
 from collections import Counter
@@ -89,7 +90,7 @@ def test_intervals_of_values_keep_their_caps(
         assume(False)
     joint = [[counted[i] * Fraction(release.transition[str(i)][str(j)]) for i in numbers] for j in numbers]
     starts = sorted({x for n in numbers for x in (Fraction(n), n - reach) if numbers[0] <= x <= numbers[-1] - reach})
-    starts += [(one + other) / 2 for one, other in zip(starts, starts[1:], strict=False)]
+    starts += [(one + other) / 2 for one, other in itertools.pairwise(starts)]
     sets = [[i for i, n in enumerate(numbers) if start <= n <= start + reach] for start in starts]
     sets += [[i] for i in range(len(numbers)) if with_values]
     for inside in sets:

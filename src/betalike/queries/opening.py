@@ -31,6 +31,7 @@ from betalike.queries.perturbed import Perturbation, Shrinkage, learn_shrinkage
 from betalike.queries.predicate import parse
 from betalike.queries.shares import Shares, Spread
 from betalike.queries.values import Span
+from betalike.reading import compiled_code_silenced, damage_refused
 from betalike.schema import Kind
 
 Floats = NDArray[np.float64]
@@ -162,15 +163,12 @@ def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str
     """Open the release in a folder."""
     path = folder / (published_name(certificate) or "published.csv")
     form = written_form(certificate, path)
-    try:
+    unreadable = f"'{path}' cannot be read as the table that the certificate tells of. Check it with: betalike verify."
+    with damage_refused(unreadable, CertificateError), compiled_code_silenced():
         if not path.is_file() and not path.is_dir():
             raise FileNotFoundError  # or a pipe, on which Polars would wait for ever
         columns = scan_release(path, form).collect_schema().names()
         frame = read_release(path, form, _needed(certificate, columns))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise CertificateError(
-            f"'{path}' cannot be read as the table that the certificate tells of. Check it with: betalike verify."
-        ) from error
     transition = None
     if certificate.scheme.name == PERTURBED:
         transition = _read_transition(folder / TRANSITION_FILE, list(certificate.prior_counts), form.is_safe)
