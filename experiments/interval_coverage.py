@@ -142,11 +142,11 @@ def write_query(release: OpenRelease, rng: np.random.Generator) -> Sequence[Box]
     ]
     query: Sequence[Box] = conditions[0]
     for condition in conditions[1:]:
-        query = unite(query, condition) if rng.random() < 0.25 else intersect(query, condition)
+        query = unite([query, condition]) if rng.random() < 0.25 else intersect([query, condition])
     n_values = min(int(rng.choice([1, 1, 2, 3])), len(release.values))
     codes = rng.choice(len(release.sensitive.leaves), min(n_values, len(release.sensitive.leaves)), replace=False)
     wanted = ValueSet.of([(int(code), int(code)) for code in codes], is_discrete=True)
-    return intersect(query, [{release.sensitive.name: wanted}])
+    return intersect([query, [{release.sensitive.name: wanted}]])
 
 
 def _condition(column: Column, rng: np.random.Generator) -> ValueSet:

@@ -18,6 +18,8 @@ from system_calls import can_intercept
 from test_fault_kill import count_steps
 from workbench import Desk, assert_refused, command_line, files_under, hidden_in, people, run, to_csv
 
+from betalike import release_folder
+
 needs_calls = pytest.mark.skipif(not can_intercept(), reason="this system does not hold calls for another process")
 needs_root = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="becoming another user needs root"
@@ -92,6 +94,11 @@ def test_something_else_takes_the_place_at_the_last_moment(
         assert status == 2
 
 
+def has_ended(process: int) -> bool:
+    """Whether a process is over, and only waits to be asked for its status."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
 def meet(
     scene: Scene, publisher: ForkingPublisher, step: int, meanwhile: Callable[[], object]
 ) -> tuple[int, str, bool]:
@@ -101,9 +108,11 @@ def meet(
     errors = scene.folder.parent / "errors.txt"
     errors.unlink(missing_ok=True)
     fault = {"folder": str(scene.folder), "step": step, "command": hold}
-    publisher.start(*scene.words(), errors=errors, settings=scene.case.settings, cwd=str(scene.folder), fault=fault)
+    process = publisher.start(
+        *scene.words(), errors=errors, settings=scene.case.settings, cwd=str(scene.folder), fault=fault
+    )
     end = time.monotonic() + PATIENCE
-    while not here.exists() and time.monotonic() < end:
+    while not here.exists() and not has_ended(process) and time.monotonic() < end:
         time.sleep(0.02)
     try:
         meanwhile()
@@ -115,7 +124,10 @@ def meet(
 @needs_calls
 @pytest.mark.parametrize("name", ["csv", "parquet", "beside other files", "out of core", "out of core, several files"])
 @pytest.mark.parametrize("has_older", [False, True], ids=["without force", "with force"])
-def test_two_publishes_at_once(tmp_path: Path, publisher: ForkingPublisher, name: str, has_older: bool) -> None:
+def test_two_publishes_at_once(
+    tmp_path: Path, publisher: ForkingPublisher, monkeypatch: pytest.MonkeyPatch, name: str, has_older: bool
+) -> None:
+    monkeypatch.setattr(release_folder, "MOST_SECONDS_ALONE", 1.0)  # the second waits for the first, which stands still
     scene = Scene.build(tmp_path / "scene", CASES[name], has_older)
     n_steps = count_steps(scene, publisher)
     force = ["--force"] if has_older else []
