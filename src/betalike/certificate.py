@@ -18,7 +18,6 @@ MOST = 2**53  # rows that can be counted with; a certificate that says more is n
 RELEASED = re.compile(r"published\.(csv|parquet)|transition\.csv|sensitive\.csv|published\.parquet/[\w-][\w.-]{,200}")
 KINDS = frozenset(Kind) - {Kind.NUMERIC}  # a release has one of the kinds of numbers
 Whole = Annotated[int, msgspec.Meta(ge=-MOST, le=MOST)]
-Count = Annotated[int, msgspec.Meta(ge=1, le=MOST)]
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -121,7 +120,7 @@ class Certificate(msgspec.Struct, frozen=True):
     release: ReleaseFacts
     also: Levels
     prior: dict[str, float]
-    prior_counts: dict[str, Count]
+    prior_counts: dict[str, Whole]
     randomness: str
     files: dict[str, PublishedFile]
     seconds: dict[str, float]
@@ -145,12 +144,17 @@ def certificate_from_dict(content: Mapping[str, Any]) -> Certificate:
         raise CertificateError(f"this is not a certificate that this version of betalike reads: {error}.") from error
 
 
-def _checked(certificate: Certificate) -> Certificate:
-    """Refuse more rows than can be counted with, no quasi-identifiers, and kinds of columns that do not exist."""
+def _checked(certificate: Certificate, is_strict: bool = False) -> Certificate:
+    """Refuse what cannot be read: more rows than can be counted with, no quasi-identifiers, kinds that do not exist.
+
+    Values without rows are left to the strict, who say so and what else is wrong.
+    """
     if not certificate.table.quasi_identifiers:
         raise ValueError("it names no quasi-identifiers")
-    if not 0 < sum(certificate.prior_counts.values()) <= MOST:
-        raise ValueError("the sensitive values have no rows, or more than can be counted")
+    if sum(map(abs, certificate.prior_counts.values())) > MOST:
+        raise ValueError("the sensitive values have more rows than can be counted")
+    if not is_strict and min(certificate.prior_counts.values(), default=0) < 1:
+        raise ValueError("a sensitive value has no rows, or there is none")
     for column in certificate.table.columns:
         if column.kind not in KINDS:
             raise ValueError("a column is of a kind that does not exist")
@@ -213,7 +217,7 @@ def decode_certificate(content: bytes, path: Path, is_strict: bool = False) -> C
         plain = json.loads(content, object_pairs_hook=_once)
         if is_strict and (unknown := next(_unknown_names(plain, certificate.to_dict()), None)) is not None:
             raise ValueError(f"it has a field {unknown[:80]!r}, which this version cannot check")
-        return _checked(certificate)
+        return _checked(certificate, is_strict)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise CertificateError(

@@ -30,7 +30,10 @@ from betalike.queries.workload import WorkloadResult
 from betalike.schemes import DEFAULT_SCHEME
 
 REFERENCE = DOCS / "reference"
-CAMPAIGNS = [DOCS.parent / "tests" / name / "__main__.py" for name in ("campaign", "fuzzing")]
+CAMPAIGNS = [
+    *(DOCS.parent / "tests" / name / "__main__.py" for name in ("campaign", "fuzzing")),
+    DOCS.parent / "experiments" / "interval_coverage.py",
+]
 COMMAND_LINE, PYTHON = REFERENCE / "command-line.md", REFERENCE / "python.md"
 GROUP: Any = typer.main.get_command(app)
 COMMANDS: dict[str, Any] = GROUP.commands

@@ -11,7 +11,7 @@ import pytest
 
 from betalike.errors import FileError, GuaranteeError, InfeasibleError, InternalError
 
-from .judging import Judge
+from .judging import Judge, peak_memory
 
 
 @pytest.fixture
@@ -72,6 +72,6 @@ def test_what_is_left_behind_is_a_finding_and_removed(judge: Judge) -> None:
 
 
 def test_memory_is_a_finding(judge: Judge) -> None:
-    finding = judge.judge(lambda data, folder: b"1" * (600 << 20), b"")
+    finding = judge.judge(lambda data, folder: b"1" * (peak_memory() + (600 << 20)), b"")
     assert finding is not None
     assert finding.kind == "memory"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import datetime
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from betalike.errors import FileError, SchemaError
 from betalike.schema import Role
 
 LONGEST = 1 << 24  # bytes; a device may have no end
+DEEP = re.compile(rb"(?<![\w\"'-])([\w\"'-]+[ \t]*\.[ \t]*){200}")  # a.a.a and so on, which takes long to read
 PROMISE = ("beta", "model", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values")
 
 
@@ -123,6 +125,8 @@ def read_specification(path: str | Path) -> Specification:
             content = file.read(LONGEST + 1)
         if len(content) > LONGEST:
             raise SchemaError(f"{path.name} is not a specification: it is longer than {LONGEST >> 20} MB.")
+        if DEEP.search(content):
+            raise RecursionError
         return msgspec.toml.decode(content.removeprefix(codecs.BOM_UTF8), type=Specification)
     except FileNotFoundError as error:
         raise FileError(
