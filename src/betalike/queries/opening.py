@@ -119,7 +119,8 @@ class OpenRelease:
         size = observed.sum(axis=1)
         bounds = perturbed.certain_bounds(self.counts, size, wanted)
         if method == "inversion":
-            return Estimates(*perturbed.inverted(self.perturbation, observed, wanted), *bounds)
+            count, usual = perturbed.inverted(self.perturbation, observed, wanted)
+            return Estimates(count, perturbed.inverted_error(self.perturbation, size, wanted, usual), *bounds)
         prior, error = perturbed.from_prior(self.counts, size, wanted, RELATION)
         if self.transition is None:
             return Estimates(prior, error, *bounds).clipped()

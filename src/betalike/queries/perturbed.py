@@ -84,20 +84,25 @@ class Perturbation:
 def inverted(perturbation: Perturbation, observed: Floats, wanted: Floats) -> tuple[Floats, Floats]:
     """The paper's estimate N' = PM^-1 E' over the wanted values, and its standard error. Paper: Section 5.
 
-    Rows of `wanted` have a 1 for each wanted value. The estimate is unbiased, and may be negative. It does not allow
-    for the noise of the whole table, which is known; where that is large, so is the error.
+    Rows of `wanted` have a 1 for each wanted value. The estimate is unbiased, and may be negative.
     """
     if not perturbation.is_invertible:
         raise QueryError("the transition matrix of this release has no inverse; use the method 'shrinkage'.")
     factors = wanted @ perturbation.inverse.T
     count = (observed * factors).sum(axis=1)
     squares = (observed * factors**2).sum(axis=1)  # of which the tuples' own counts are not due to chance
-    size = observed.sum(axis=1)
-    usual = size * _noise_of(perturbation, factors)  # few tuples may show too little of it
-    variance = np.maximum(squares - count, usual)
+    usual = observed.sum(axis=1) * _noise_of(perturbation, factors)  # few tuples may show too little of it
+    return count, np.sqrt(np.maximum(squares - count, usual))
+
+
+def inverted_error(perturbation: Perturbation, size: Floats, wanted: Floats, usual: Floats) -> Floats:
+    """Standard error of the inversion on this release: more than the usual one where its known noise is large.
+
+    The inversion does not allow for the noise of the whole table, so all selections have their part of it.
+    """
     part = size / perturbation.n_rows
-    known = part * (factors @ perturbation.noise)
-    return count, np.sqrt(np.maximum(variance, variance * (1.0 - part) + known**2))
+    known = part * (wanted @ perturbation.inverse.T @ perturbation.noise)
+    return np.asarray(np.maximum(usual, np.hypot(usual * np.sqrt(np.maximum(1.0 - part, 0.0)), known)))
 
 
 def unbiased_error(perturbation: Perturbation, size: Floats, wanted: Floats) -> Floats:

@@ -32,8 +32,8 @@ MOST_BREAKS = 4096
 SHARE, ENDS, OTHER = range(3)  # of a label; of the two tuples at its ends; of the label by another spread
 DOUBT = OTHER  # of weights: the standard deviation of the share
 # Chosen on real tables and checked on ten others: docs/explanation/queries.md
-LEAST_MISFIT, FURTHER_MISFIT = 1.0, 0.6  # log-odds: standard deviation, and how much more where a column is hidden
-DISAGREEMENT = 1.1  # standard deviation, as a part of the distance between two spreads
+LEAST_MISFIT, FURTHER_MISFIT = 0.8, 0.6  # log-odds: standard deviation, and how much more where a column is hidden
+DISAGREEMENT = 1.5  # standard deviation, as a multiple of the distance between two spreads
 TOUCHED, NOT_ALL = 1e-30, 1 - 1e-12
 TOO_NARROW = 1e-8  # a label's part of the whole distribution
 MISSING_SHARE = 0.5  # of `*` in a column of numbers, where present and missing values met
