@@ -147,7 +147,7 @@ def certificate_from_dict(content: Mapping[str, Any]) -> Certificate:
 def _checked(certificate: Certificate, is_strict: bool = False) -> Certificate:
     """Refuse what cannot be read: more rows than can be counted with, no quasi-identifiers, kinds that do not exist.
 
-    Values without rows are left to the strict, who say so and what else is wrong.
+    A strict check goes on where a value has no rows, so that it can report what else is wrong.
     """
     if not certificate.table.quasi_identifiers:
         raise ValueError("it names no quasi-identifiers")

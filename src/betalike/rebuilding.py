@@ -204,9 +204,8 @@ def _rebuild_release(told: Certificate, found: Found, losses: dict[str, float]) 
     with np.errstate(all="ignore"):  # weights that nobody would give
         average = float(np.array(list(losses.values())) @ (weights / weights.sum()))
     formed = None
-    is_counted = (
-        release.formed_classes is not None or "coarse_cells" not in told.scheme.details
-    )  # Spark does not, there
+    # Spark does not count the classes that it forms from coarse cells
+    is_counted = release.formed_classes is not None or "coarse_cells" not in told.scheme.details
     if audit.classes is not None and is_counted:  # some of the classes that were formed may have the same labels
         formed = int(_clamp(release.formed_classes, audit.classes, audit.rows))
     is_two = [column.is_bounds for column in found.columns if column.is_bounds is not None]

@@ -103,20 +103,14 @@ def test_a_name_twice(desk: Desk) -> None:
 @pytest.mark.parametrize("count", [2**63 - 1, 2**63, 2**64, 10**30])
 def test_counts_that_no_table_has(desk: Desk, count: int) -> None:
     desk.publish()
-    path = desk.out / "certificate.json"
-    certificate = json.loads(path.read_bytes())
-    certificate["prior_counts"]["flu"] = count
-    path.write_text(json.dumps(certificate))
+    change(desk, lambda certificate: certificate["prior_counts"].update(flu=count))
     assert run("verify", desk.out).status == 2
 
 
 @pytest.mark.parametrize("count", [-6, 0])
 def test_counts_of_nobody(desk: Desk, count: int) -> None:
     desk.publish()
-    path = desk.out / "certificate.json"
-    certificate = json.loads(path.read_bytes())
-    certificate["prior_counts"]["flu"] = count
-    path.write_text(json.dumps(certificate))
+    change(desk, lambda certificate: certificate["prior_counts"].update(flu=count))
     assert run("verify", desk.out).status == 1
     assert_refused(run("audit", desk.out, "--qi", "age,gender", "--sensitive", "disease", "--certificate", desk.out))
     assert_refused(run("query", desk.out, "age < 30"))

@@ -88,7 +88,9 @@ def test_intervals_of_values_keep_their_caps(
         )
     except InfeasibleError:
         assume(False)
-    joint = [[counted[i] * Fraction(release.transition[str(i)][str(j)]) for i in numbers] for j in numbers]
+    # chances are whole units, which a float tells to the last one
+    units = {i: {j: round(release.transition[str(i)][str(j)] * UNITS) for j in numbers} for i in numbers}
+    joint = [[counted[i] * units[i][j] for i in numbers] for j in numbers]
     starts = sorted({x for n in numbers for x in (Fraction(n), n - reach) if numbers[0] <= x <= numbers[-1] - reach})
     starts += [(one + other) / 2 for one, other in itertools.pairwise(starts)]
     sets = [[i for i, n in enumerate(numbers) if start <= n <= start + reach] for start in starts]

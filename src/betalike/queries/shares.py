@@ -31,7 +31,7 @@ ROUNDS = 2  # more of them follow the accidents of wide labels (measured on CENS
 MOST_BREAKS = 4096
 SHARE, ENDS, OTHER = range(3)  # of a label; of the two tuples at its ends; of the label by another spread
 DOUBT = OTHER  # of weights: the standard deviation of the share
-# Chosen on real tables and checked on ten others: docs/explanation/queries.md
+# Chosen on real tables, checked on others: docs/explanation/queries.md
 LEAST_MISFIT, FURTHER_MISFIT = 0.8, 0.6  # log-odds: standard deviation, and how much more where a column is hidden
 DISAGREEMENT = 1.5  # standard deviation, as a multiple of the distance between two spreads
 TOUCHED, NOT_ALL = 1e-30, 1 - 1e-12
