@@ -145,12 +145,17 @@ def certificate_from_dict(content: Mapping[str, Any]) -> Certificate:
 
 
 def _checked(certificate: Certificate, is_strict: bool = False) -> Certificate:
-    """Refuse what cannot be read: more rows than can be counted with, no quasi-identifiers, kinds that do not exist.
+    """Refuse what cannot be read: columns named twice or not at all, too many rows, kinds that do not exist.
 
-    A strict check goes on where a value has no rows, so that it can report what else is wrong.
+    A strict check goes on where values have no rows or columns no facts, so that it can report what else is wrong.
     """
-    if not certificate.table.quasi_identifiers:
+    table = certificate.table
+    if not table.quasi_identifiers:
         raise ValueError("it names no quasi-identifiers")
+    if len({*table.quasi_identifiers, table.sensitive}) <= len(table.quasi_identifiers):
+        raise ValueError("it names a column twice")
+    if not is_strict and [column.name for column in table.columns] != table.quasi_identifiers:
+        raise ValueError("the columns that it describes are not the quasi-identifiers")
     if sum(map(abs, certificate.prior_counts.values())) > MOST:
         raise ValueError("the sensitive values have more rows than can be counted")
     if not is_strict and min(certificate.prior_counts.values(), default=0) < 1:

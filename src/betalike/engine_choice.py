@@ -20,7 +20,7 @@ from betalike.inputs import Frame, choose, is_path, read
 from betalike.io.compression import is_compressed
 from betalike.io.csv_files import text_pieces
 from betalike.io.sources import interruptible, read_beginning, shown_name
-from betalike.io.tables import CSV, DAMAGED, PARQUET, kind_of, scan_table, table_files
+from betalike.io.tables import CSV, DAMAGED, kind_of, scan_columnar, scan_table, table_files
 from betalike.memory_size import USED_SHARE, memory_at_hand
 from betalike.progress import SILENT, Progress
 from betalike.publication import Engine
@@ -146,8 +146,7 @@ def memory_needed(path: str | Path, n_columns: int, enough: int) -> int:
                     break
         return PER_CSV_BYTE * n_bytes
     with damage_refused(DAMAGED.format(shown_name(Path(path)), kind)), compiled_code_silenced():
-        table = pl.scan_parquet(files) if kind == PARQUET else pl.scan_ipc(files)
-        rows = int(table.select(pl.len()).collect().item())
+        rows = int(scan_columnar(files, kind).select(pl.len()).collect().item())
     return PER_CELL * (n_columns + 1) * rows
 
 

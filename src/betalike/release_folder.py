@@ -42,8 +42,9 @@ def check_free(folder: Path, force: bool, inputs: Iterable[Path] = ()) -> None:
         release, others = _sorted_files(folder)
         replaced = [*release, *others, *_stale_files(folder)]
         lost = shared_file(inputs, replaced)
-    except OSError as error:
-        raise FileError(f"the folder '{folder}' cannot be used: {error.strerror}.") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "its name cannot be the name of a folder"
+        raise FileError(f"the folder '{folder}' cannot be used: {reason}.") from error
     if is_file:
         raise FileError(f"'{folder}' is a file; name a folder for the release.")
     if lost is not None:

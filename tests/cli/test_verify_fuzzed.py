@@ -116,6 +116,20 @@ def test_counts_of_nobody(desk: Desk, count: int) -> None:
     assert_refused(run("query", desk.out, "age < 30"))
 
 
+def test_a_quasi_identifier_twice(desk: Desk) -> None:
+    desk.publish()
+    change(desk, lambda certificate: certificate["table"].update(quasi_identifiers=["age", "gender", "age"]))
+    assert_refused(run("verify", desk.out))
+    assert_refused(run("query", desk.out, "age < 30"))
+
+
+def test_a_quasi_identifier_without_facts(desk: Desk) -> None:
+    desk.publish()
+    change(desk, lambda certificate: certificate["table"]["columns"].pop())
+    assert run("verify", desk.out).status == 1
+    assert_refused(run("query", desk.out, "age < 30"))
+
+
 def test_what_was_verified_is_shown(desk: Desk) -> None:
     desk.publish(keep="name", seed="7")
     outcome = run("verify", desk.out)

@@ -174,6 +174,11 @@ def test_a_release_needs_force_to_be_replaced(home: Path) -> None:
         check_free(out, force=True)
 
 
+def test_a_name_that_no_folder_can_have(home: Path) -> None:
+    with pytest.raises(FileError, match="cannot be the name of a folder"):
+        check_free(home / "a\0b", force=False)
+
+
 def test_what_a_process_left_that_was_killed_while_it_moved_files(home: Path) -> None:
     out = home / "out"
     digest = hashlib.sha256(b"moved").hexdigest()

@@ -19,8 +19,10 @@ def read_hierarchy(path: str | Path) -> Hierarchy:
         raise FileError(f"the hierarchy '{path}' is not a regular file.")
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+    except UnicodeDecodeError as error:
+        raise FileError(f"the hierarchy '{path}' cannot be read: it is not UTF-8 text.") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "its name cannot be the name of a file"
         raise FileError(f"the hierarchy '{path}' cannot be read: {reason}.") from error
     try:
         rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=";")]

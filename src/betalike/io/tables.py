@@ -9,8 +9,10 @@ from pathlib import Path
 import polars as pl
 
 from betalike.errors import FileError, SchemaError
+from betalike.io.arrow_files import has_false_lengths
 from betalike.io.csv_files import DOUBLED, NO_ROOM, NO_ROWS, Wanted, count_to_the_end, load_csv, scan_csv
 from betalike.io.csv_text import EMPTY
+from betalike.io.parquet_files import has_false_sizes
 from betalike.io.sources import check_unchanged, read_beginning, shown, shown_name, stamp_of, table_files
 from betalike.memory_size import USED_SHARE, memory_at_hand
 from betalike.reading import check_read_whole, compiled_code_silenced, damage_refused
@@ -103,6 +105,14 @@ def kind_of(path: Path) -> str:
     return PARQUET if magic[:4] == b"PAR1" else IPC if magic == b"ARROW1" else CSV
 
 
+def scan_columnar(files: Sequence[Path], kind: str) -> pl.LazyFrame:
+    """Return Parquet or Arrow IPC files as one table, before anything of it is read."""
+    is_parquet = kind == PARQUET
+    if any(map(has_false_sizes if is_parquet else has_false_lengths, files)):
+        raise FileError(DAMAGED.format(shown_name(files[0]), kind))
+    return pl.scan_parquet(list(files)) if is_parquet else pl.scan_ipc(list(files))
+
+
 def _scan_columnar(
     files: Sequence[Path], kind: str, columns: Sequence[str] | None, is_read_once: bool, name: str
 ) -> tuple[pl.LazyFrame, int]:
@@ -112,7 +122,7 @@ def _scan_columnar(
     """
     with damage_refused(DAMAGED.format(name, kind)), compiled_code_silenced():
         try:
-            table = pl.scan_parquet(list(files)) if kind == PARQUET else pl.scan_ipc(list(files))
+            table = scan_columnar(files, kind)
             names = table.collect_schema().names()
         except pl.exceptions.DuplicateError:
             raise SchemaError(DOUBLED.format(name, "of the same name")) from None

@@ -65,6 +65,8 @@ def test_malformed_files(tmp_path: Path, content: str, words: str) -> None:
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="not UTF-8"):
         read_hierarchy(written(tmp_path, b"K\xf6ln;*\n"))
+    with pytest.raises(FileError, match="cannot be the name of a file"):
+        read_hierarchy("a\0b")
     with pytest.raises(FileError, match="cannot be read: No such file"):
         read_hierarchy(tmp_path / "nowhere.csv")
     with pytest.raises(FileError, match="cannot be read"):

@@ -1,0 +1,148 @@
+"""A check of Parquet files before they are read: can their pages be as large as they claim?
+
+Polars reserves the claimed size of a page, up to 2 GB, before it looks at the content. So a damaged size must be found
+first. The footer lists row groups, a row group its columns, a column its first page; a header stands before each page.
+All of them are written in the compact encoding of Thrift.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from betalike.io.sources import open_file
+
+MAGIC = b"PAR1"
+MOST_PER_BYTE = 1 << 16  # no codec of Parquet writes more bytes for one; a run of zstd has 32,768
+ROOM_FOR_SHORT_PAGES = 1 << 20
+ROW_GROUPS = 4  # a field of the footer
+COLUMNS = 1  # a field of a row group
+COLUMN_FACTS = 3  # a field of a column
+COMPRESSED, FIRST_PAGE, DICTIONARY_PAGE = 7, 9, 11  # fields of a column's facts
+CLAIMED_SIZE, SIZE = 2, 3  # fields of a page's header
+MOST_LEVELS = 16
+Content = bytes | mmap.mmap
+
+
+def has_false_sizes(path: Path) -> bool:
+    """Whether a page claims to be larger than it can be; whatever else is wrong is found by the reader."""
+    with open_file(path) as file:
+        try:
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                return any(_is_false(page) for column in stored_columns(content) for page in pages_of(content, column))
+        except (struct.error, LookupError, ValueError, TypeError, OSError):
+            return False
+
+
+def _is_false(page: dict[int, Any]) -> bool:
+    """Whether the size is out of reach; one below 0 may be a large one to a reader that keeps its last 32 bits."""
+    claimed, size = page.get(CLAIMED_SIZE, 0), page.get(SIZE, 0)
+    return not 0 <= claimed <= ROOM_FOR_SHORT_PAGES + MOST_PER_BYTE * size
+
+
+def stored_columns(content: Content) -> Iterator[dict[int, Any]]:
+    """What the footer says of each column of each row group."""
+    end = len(content) - len(MAGIC) - 4
+    (size,) = struct.unpack_from("<i", content, end)
+    for group in Thrift(content, end - size).struct()[ROW_GROUPS]:
+        for column in group[COLUMNS]:
+            if COLUMN_FACTS in column:
+                yield column[COLUMN_FACTS]
+
+
+def pages_of(content: Content, column: dict[int, Any]) -> Iterator[dict[int, Any]]:
+    """The header of each page of a column, up to the first that cannot be read."""
+    first = column[FIRST_PAGE]
+    start = min(first, column.get(DICTIONARY_PAGE) or first)
+    end = start + column[COMPRESSED]
+    while 0 <= start < end:
+        try:
+            reader = Thrift(content, start)
+            page = reader.struct()
+        except (LookupError, ValueError):
+            return
+        yield page
+        if page.get(SIZE, -1) < 0:
+            return
+        start = reader.place + page[SIZE]
+
+
+class Thrift:
+    """Reads the compact encoding of Thrift: a struct becomes a dictionary of its fields' numbers."""
+
+    def __init__(self, content: Content, place: int) -> None:
+        if not 0 <= place < len(content):
+            raise IndexError("the place is outside the file")
+        self.content, self.place = content, place
+
+    def struct(self, level: int = 0) -> dict[int, Any]:
+        """Read a struct to its end."""
+        fields: dict[int, Any] = {}
+        number = 0
+        while (head := self._byte()) != 0:
+            step, kind = head >> 4, head & 15
+            number = number + step if step else self._signed()
+            fields[number] = self._value(kind, level)
+        return fields
+
+    def _value(self, kind: int, level: int) -> Any:
+        if level > MOST_LEVELS:
+            raise ValueError("nested too deeply")
+        match kind:
+            case 1 | 2:
+                return kind == 1  # true and false are types of their own
+            case 3:
+                return self._byte()
+            case 4 | 5 | 6:
+                return self._signed()
+            case 7:
+                return self._skip(8)
+            case 8:
+                return self._skip(self._unsigned())
+            case 9 | 10:
+                return self._list(level)
+            case 11:
+                return self._map(level)
+            case 12:
+                return self.struct(level + 1)
+        raise ValueError("not a type")
+
+    def _list(self, level: int) -> list[Any]:
+        head = self._byte()
+        count, kind = head >> 4, head & 15
+        count = self._unsigned() if count == 15 else count
+        return [self._item(kind, level + 1) for _ in range(count)]
+
+    def _map(self, level: int) -> None:
+        count = self._unsigned()
+        kinds = self._byte() if count else 0
+        for _ in range(count):
+            self._item(kinds >> 4, level + 1)
+            self._item(kinds & 15, level + 1)
+
+    def _item(self, kind: int, level: int) -> Any:
+        return self._byte() if kind in (1, 2) else self._value(kind, level)  # in a list, a truth value takes a byte
+
+    def _skip(self, n_bytes: int) -> None:
+        self.place += n_bytes
+
+    def _byte(self) -> int:
+        value = self.content[self.place]
+        self.place += 1
+        return value
+
+    def _unsigned(self) -> int:
+        value = shift = 0
+        while (part := self._byte()) & 128:
+            value |= (part & 127) << shift
+            shift += 7
+            if shift > 63:
+                raise ValueError("not a number")
+        return value | part << shift
+
+    def _signed(self) -> int:
+        value = self._unsigned()
+        return value >> 1 ^ -(value & 1)

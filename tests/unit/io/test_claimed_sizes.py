@@ -1,0 +1,110 @@
+"""Parquet and Arrow files that claim impossible sizes are refused before memory is reserved; honest ones are read."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from betalike.errors import FileError
+from betalike.io.arrow_files import has_false_lengths
+from betalike.io.parquet_files import CLAIMED_SIZE, has_false_sizes, pages_of, stored_columns
+from betalike.io.tables import load
+
+FRAME = pl.DataFrame({"n": [7] * 20_000, "t": [f"text {i % 50}" for i in range(20_000)], "e": [None] * 20_000})
+FRAME = FRAME.with_columns(pl.col("t").cast(pl.Categorical).alias("c"), pl.col("e").cast(pl.Float64))
+
+
+def _parquet_by_arrow(path: Path, codec: str, version: str = "2.0") -> None:
+    pa.parquet.write_table(
+        FRAME.to_arrow(), path, compression=codec, data_page_version=version, data_page_size=3000, row_group_size=7000
+    )
+
+
+HONEST: dict[str, tuple[Callable[[Path], object], Callable[[Path], bool]]] = {
+    **{
+        f"parquet, {codec}": (lambda path, codec=codec: FRAME.write_parquet(path, compression=codec), has_false_sizes)
+        for codec in ("zstd", "lz4", "snappy", "gzip", "brotli", "uncompressed")
+    },
+    **{
+        f"parquet by arrow, {codec}": (lambda path, codec=codec: _parquet_by_arrow(path, codec), has_false_sizes)
+        for codec in ("zstd", "snappy", "none")
+    },
+    "parquet by arrow, first version": (lambda path: _parquet_by_arrow(path, "gzip", "1.0"), has_false_sizes),
+    **{
+        f"ipc, {codec}": (lambda path, codec=codec: FRAME.write_ipc(path, compression=codec), has_false_lengths)
+        for codec in ("zstd", "lz4", "uncompressed")
+    },
+    **{
+        f"ipc by arrow, {codec}": (
+            lambda path, codec=codec: pa.feather.write_feather(FRAME.to_arrow(), str(path), codec, chunksize=3000),
+            has_false_lengths,
+        )
+        for codec in ("zstd", "lz4", "uncompressed")
+    },
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_honest_files_are_read(tmp_path: Path, name: str) -> None:
+    write, is_false = HONEST[name]
+    write(tmp_path / "t")
+    assert not is_false(tmp_path / "t")
+    assert load(tmp_path / "t").height == FRAME.height
+
+
+@pytest.mark.parametrize("claimed", [2**62, 2**40, -2])
+def test_a_false_length_of_an_arrow_buffer_is_refused(tmp_path: Path, claimed: int) -> None:
+    """Each compressed buffer has its own length before it, the first right after the metadata of its batch."""
+    numbers = pl.DataFrame({"n": range(5000)})
+    numbers.write_ipc(tmp_path / "t", compression="zstd")
+    content = bytearray((tmp_path / "t").read_bytes())
+    place = content.index(struct.pack("<q", 5000 * 8), 8)
+    while content[place + 8 : place + 12] != b"\x28\xb5\x2f\xfd":  # how a frame of zstd begins
+        place = content.index(struct.pack("<q", 5000 * 8), place + 1)
+    struct.pack_into("<q", content, place, claimed)
+    (tmp_path / "t").write_bytes(content)
+    with pytest.raises(FileError, match=r"Arrow IPC.*damaged"):
+        load(tmp_path / "t")
+
+
+def zigzag(number: int) -> bytes:
+    """A number as Thrift writes it."""
+    value, parts = number << 1 ^ number >> 63, []
+    while value > 127:
+        parts.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*parts, value])
+
+
+@pytest.mark.parametrize("claimed", [1_900_000_000, -2_818_572_288])
+def test_a_false_size_of_a_parquet_page_is_refused(tmp_path: Path, claimed: int) -> None:
+    """The first page stands right behind the magic bytes: field 1 its type, field 2 the size that it claims."""
+    FRAME.select("n").write_parquet(tmp_path / "t", compression="zstd")
+    content = (tmp_path / "t").read_bytes()
+    assert content[4] == content[6] == 0x15  # a field one further than the last, a 32-bit number
+    rest = next(place for place in range(7, 20) if content[place] < 128) + 1
+    forged = content[:7] + zigzag(claimed) + content[rest:]
+    (tmp_path / "t").write_bytes(forged)
+    with pytest.raises(FileError, match=r"Parquet.*damaged"):
+        load(tmp_path / "t")
+
+
+def test_pages_are_those_that_arrow_knows_of(tmp_path: Path) -> None:
+    """Every page is walked: their claimed sizes add up to what the footer says of each column."""
+
+    _parquet_by_arrow(tmp_path / "t", "zstd")
+    content = (tmp_path / "t").read_bytes()
+    known = pa.parquet.ParquetFile(tmp_path / "t").metadata
+    facts = [known.row_group(group).column(number) for group in range(known.num_row_groups) for number in range(4)]
+    walked = [list(pages_of(content, column)) for column in stored_columns(content)]
+    assert len(walked) == len(facts)
+    for pages, fact in zip(walked, facts, strict=True):
+        claimed = sum(page[CLAIMED_SIZE] for page in pages)
+        assert claimed <= fact.total_uncompressed_size <= claimed + 200 * len(pages)  # with the headers
