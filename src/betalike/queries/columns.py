@@ -200,8 +200,8 @@ class OrderedColumn:
     def _whole_meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
         try:
             meanings = OrderedAxis(self.name, Kind.REAL, np.zeros(0), (0, 0)).meanings(labels)
-        except ValueError as error:
-            raise unreadable(self.name) from error
+        except ValueError:
+            raise unreadable(self.name) from None
         if self.kind is not Kind.INTEGER or any(
             end % 1 for pair in meanings if isinstance(pair, tuple) for end in pair
         ):
