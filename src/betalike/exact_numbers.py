@@ -93,6 +93,19 @@ def exact_number(text: str) -> int | float | Fraction:
     return int(number) if number == number.to_integral_value() else Fraction(number)
 
 
+def exact_numbers(texts: Iterable[str]) -> list[int | float | Fraction]:
+    """Return the numbers that are written, in ascending order and each once.
+
+    Decimals are put into order before they become fractions, which are slow to compare.
+    """
+    distinct = set(texts)
+    try:
+        decimals = sorted(set(map(_parse_decimal, distinct)))
+        return [int(number) if number == number.to_integral_value() else Fraction(number) for number in decimals]
+    except ValueError:
+        return sorted(set(map(exact_number, distinct)))
+
+
 def _parse_integer(text: str) -> int:
     if len(text) > MOST_DIGITS:
         raise ValueError("not a whole number of a size that can be counted with")

@@ -258,7 +258,7 @@ def _to_microseconds(column: pl.Series) -> pl.Series:
     if column.dtype == pl.String:
         column = column.str.replace(r"(:\d\d(?:\.\d+)?)(?:[+-]\d\d:?\d\d|Z)$", "$1")  # the time on the wall
         is_finer = column.str.contains(r"\.\d{7}").any()
-        column = column.str.strptime(pl.Datetime("ns" if is_finer else "us"), strict=False)
+        column = _parse_moments(column, pl.Datetime("ns" if is_finer else "us"))
     elif column.dtype == pl.Datetime:
         column = column.dt.replace_time_zone(None)
     if column.dtype == pl.Datetime("ns"):
@@ -266,6 +266,14 @@ def _to_microseconds(column: pl.Series) -> pl.Series:
         if (nanoseconds % 1000 != 0).any():
             return nanoseconds.cast(pl.Decimal(MOST_DIGITS, 3)) / 1000
     return column.cast(pl.Datetime("us"), strict=False).to_physical()
+
+
+def _parse_moments(column: pl.Series, wanted: pl.Datetime) -> pl.Series:
+    """Moments; null where a text is none, also where all are: there Polars finds no form to go by."""
+    try:
+        return column.str.strptime(wanted, strict=False)
+    except pl.exceptions.ComputeError:
+        return pl.Series(column.name, [None] * len(column), dtype=wanted)
 
 
 def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute, counts: Counts | None) -> tuple[Axis, Codes]:

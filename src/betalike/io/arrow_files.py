@@ -27,7 +27,7 @@ BUFFERS, COMPRESSION = 2, 3  # fields of a batch
 Content = bytes | mmap.mmap
 
 
-def has_false_lengths(path: Path) -> bool:
+def has_false_claims(path: Path) -> bool:
     """Whether a file claims more than its compressed buffers can hold, or is no Arrow IPC file at all."""
     with open_file(path) as file:
         try:

@@ -15,9 +15,9 @@ from betalike.hierarchy import Hierarchy
 def read_hierarchy(path: str | Path) -> Hierarchy:
     """Read one hierarchy; errors name the file, the line and the value."""
     path = Path(path)
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise FileError(f"the hierarchy '{path}' is not a regular file.")
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise FileError(f"the hierarchy '{path}' is not a regular file.")
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(f"the hierarchy '{path}' cannot be read: it is not UTF-8 text.") from error

@@ -1,8 +1,8 @@
-"""A check of Parquet files before they are read: can their pages be as large as they claim?
+"""A check of Parquet files before they are read: can their pages be as large, and hold as many values, as they claim?
 
-Polars reserves the claimed size of a page, up to 2 GB, before it looks at the content. So a damaged size must be found
-first. The footer lists row groups, a row group its columns, a column its first page; a header stands before each page.
-All of them are written in the compact encoding of Thrift.
+Polars reserves memory for both before it looks at the content, and the whole process ends if there is not so much. So a
+damaged claim must be found first. The footer lists row groups, a row group its columns, a column its first page; a
+header stands before each page. All of them are written in the compact encoding of Thrift.
 """
 
 from __future__ import annotations
@@ -21,26 +21,41 @@ ROOM_FOR_SHORT_PAGES = 1 << 20
 ROW_GROUPS = 4  # a field of the footer
 COLUMNS = 1  # a field of a row group
 COLUMN_FACTS = 3  # a field of a column
-COMPRESSED, FIRST_PAGE, DICTIONARY_PAGE = 7, 9, 11  # fields of a column's facts
-CLAIMED_SIZE, SIZE = 2, 3  # fields of a page's header
+N_VALUES, COMPRESSED, FIRST_PAGE, DICTIONARY_PAGE = 5, 7, 9, 11  # fields of a column's facts
+CLAIMED_SIZE, SIZE, DATA, DICTIONARY, NEWER_DATA = 2, 3, 5, 7, 8  # fields of a page's header
+VALUES, COUNTS, LENGTHS = 1, (1, 2, 3), (5, 6)  # fields of what it says of dictionaries, and of newer data
 MOST_LEVELS = 16
 Content = bytes | mmap.mmap
 
 
-def has_false_sizes(path: Path) -> bool:
-    """Whether a page claims to be larger than it can be; whatever else is wrong is found by the reader."""
+def has_false_claims(path: Path) -> bool:
+    """Whether a page claims what cannot be; whatever else is wrong is found by the reader."""
     with open_file(path) as file:
         try:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                return any(_is_false(page) for column in stored_columns(content) for page in pages_of(content, column))
+                return any(
+                    not _is_possible(page, column[N_VALUES])
+                    for column in stored_columns(content)
+                    for page in pages_of(content, column)
+                )
         except (struct.error, LookupError, ValueError, TypeError, OSError):
             return False
 
 
-def _is_false(page: dict[int, Any]) -> bool:
-    """Whether the size is out of reach; one below 0 may be a large one to a reader that keeps its last 32 bits."""
-    claimed, size = page.get(CLAIMED_SIZE, 0), page.get(SIZE, 0)
-    return not 0 <= claimed <= ROOM_FOR_SHORT_PAGES + MOST_PER_BYTE * size
+def _is_possible(page: dict[int, Any], n_values: int) -> bool:
+    """Whether a page of a column with so many values can be as it claims.
+
+    A claim below 0 is a large one to a reader that keeps its last bits. A value of a dictionary takes a byte at least.
+    """
+    size = page.get(CLAIMED_SIZE, 0)
+    data, newer, dictionary = (page.get(kind, {}) for kind in (DATA, NEWER_DATA, DICTIONARY))
+    counts = [data.get(VALUES, 0), *(newer.get(field, 0) for field in COUNTS)]
+    lengths = [dictionary.get(VALUES, 0), *(newer.get(field, 0) for field in LENGTHS)]
+    return (
+        0 <= size <= ROOM_FOR_SHORT_PAGES + MOST_PER_BYTE * page.get(SIZE, 0)
+        and all(0 <= count <= n_values for count in counts)
+        and all(0 <= length <= size for length in lengths)
+    )
 
 
 def stored_columns(content: Content) -> Iterator[dict[int, Any]]:

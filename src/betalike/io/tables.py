@@ -9,10 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from betalike.errors import FileError, SchemaError
-from betalike.io.arrow_files import has_false_lengths
+from betalike.io import arrow_files, parquet_files
 from betalike.io.csv_files import DOUBLED, NO_ROOM, NO_ROWS, Wanted, count_to_the_end, load_csv, scan_csv
 from betalike.io.csv_text import EMPTY
-from betalike.io.parquet_files import has_false_sizes
 from betalike.io.sources import check_unchanged, read_beginning, shown, shown_name, stamp_of, table_files
 from betalike.memory_size import USED_SHARE, memory_at_hand
 from betalike.reading import check_read_whole, compiled_code_silenced, damage_refused
@@ -108,7 +107,7 @@ def kind_of(path: Path) -> str:
 def scan_columnar(files: Sequence[Path], kind: str) -> pl.LazyFrame:
     """Return Parquet or Arrow IPC files as one table, before anything of it is read."""
     is_parquet = kind == PARQUET
-    if any(map(has_false_sizes if is_parquet else has_false_lengths, files)):
+    if any(map((parquet_files if is_parquet else arrow_files).has_false_claims, files)):
         raise FileError(DAMAGED.format(shown_name(files[0]), kind))
     return pl.scan_parquet(list(files)) if is_parquet else pl.scan_ipc(list(files))
 

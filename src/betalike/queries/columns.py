@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from betalike.axis import OrderedAxis
 from betalike.errors import CertificateError, QueryError, suggestion
-from betalike.exact_numbers import Number, Numbers, exact_number, parse_values
+from betalike.exact_numbers import Number, Numbers, exact_number, exact_numbers, parse_values
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.queries.values import Comparable, Span, ValueSet, exact_arrays, next_number
 from betalike.queries.words import shortened
@@ -162,15 +162,19 @@ class OrderedColumn:
         numbers = self._numbers(literals)
         if self.is_discrete:  # no whole number equals 30.5
             numbers = [n for n in numbers if isinstance(n, int) or not _is_finite(n) or n == math.floor(n)]
+        elif self.kind is Kind.DECIMAL and not any(isinstance(number, float) for number in numbers):
+            return ValueSet.of_decimals(numbers)
         return ValueSet.of(((number, number) for number in numbers), self.is_discrete)
 
     def _numbers(self, literals: Sequence[Literal]) -> list[Comparable]:
-        """Return what literals of this column's type stand for."""
+        """Return what literals of this column's type stand for; of decimals each once, in ascending order."""
         is_numeric = self.kind.is_number
         wanted = "a number" if is_numeric else "a date such as '2024-01-31'"
         try:
             if all(literal.is_number is is_numeric for literal in literals):
                 texts = [literal.text for literal in literals]
+                if self.kind is Kind.DECIMAL:
+                    return exact_numbers(texts)
                 if is_numeric:
                     return list(map(float if self.kind is Kind.REAL else exact_number, texts))
                 return list(map(comparable_number, parse_values(texts, self.kind).tolist()))

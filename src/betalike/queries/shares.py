@@ -134,7 +134,9 @@ class OrderedShares:
         inside, length = np.zeros(len(low)), np.zeros(len(low))
         if not values.spans:
             return inside, length
-        start, end = (self.spans.measured(side) for side in values.ends)
+        starts, ends = values.ends
+        start = self.spans.measured(starts)
+        end = start if ends is starts else self.spans.measured(ends)
         end = _after(end, self.is_discrete)
         lengths = np.append(0.0, np.cumsum(self._clip(end) - self._clip(start)))
         masses = np.append(0.0, np.cumsum(self._below(end) - self._below(start)))

@@ -45,6 +45,11 @@ class ValueSet:
         return ValueSet(tuple(joined), missing, is_discrete)
 
     @staticmethod
+    def of_decimals(numbers: Sequence[Comparable]) -> ValueSet:
+        """Some decimals, in ascending order and each once: there are reals between any two of them."""
+        return ValueSet(tuple(zip(numbers, numbers, strict=True)), missing=False, is_discrete=False)
+
+    @staticmethod
     def union(sets: Sequence[ValueSet]) -> ValueSet:
         """Return what belongs to any of some sets, of which there is at least one."""
         if len(sets) == 1:
@@ -89,7 +94,10 @@ class ValueSet:
 
     @cached_property
     def ends(self) -> tuple[Numbers, Numbers]:
-        """Where the intervals start and where they end, as two arrays."""
+        """Where the intervals start and where they end, as two arrays; as one array where all are single values."""
+        if all(low is high for low, high in self.spans):
+            (points,) = exact_arrays([low for low, _ in self.spans])
+            return points, points
         low, high = exact_arrays([low for low, _ in self.spans], [high for _, high in self.spans])
         return low, high
 

@@ -41,6 +41,7 @@ def refused(values: list[Any], attribute: Attribute, dtype: Any = None) -> str:
         (["2020-01-01", "1999-12-24x", "2020-01-02"], Kind.DATE, 1),
         (["Miller-77", "Miller-77", "Miller-77"], Kind.DATE, 3),
         (["2020-01-01 10:00:00", "1999-12-24 xx", "2020-01-01 10:00:00"], Kind.DATETIME, 1),
+        (["Miller-77", "Miller-77", "1999"], Kind.DATETIME, 3),
         ([True, False, True], Kind.INTEGER, 3),
     ],
 )

@@ -13,8 +13,8 @@ import pyarrow.parquet
 import pytest
 
 from betalike.errors import FileError
-from betalike.io.arrow_files import has_false_lengths
-from betalike.io.parquet_files import CLAIMED_SIZE, has_false_sizes, pages_of, stored_columns
+from betalike.io import arrow_files, parquet_files
+from betalike.io.parquet_files import CLAIMED_SIZE, pages_of, stored_columns
 from betalike.io.tables import load
 
 FRAME = pl.DataFrame({"n": [7] * 20_000, "t": [f"text {i % 50}" for i in range(20_000)], "e": [None] * 20_000})
@@ -23,39 +23,31 @@ FRAME = FRAME.with_columns(pl.col("t").cast(pl.Categorical).alias("c"), pl.col("
 
 def _parquet_by_arrow(path: Path, codec: str, version: str = "2.0") -> None:
     pa.parquet.write_table(
-        FRAME.to_arrow(), path, compression=codec, data_page_version=version, data_page_size=3000, row_group_size=7000
+        FRAME.to_arrow(),
+        path,
+        compression="none" if codec == "uncompressed" else codec,
+        data_page_version=version,
+        data_page_size=3000,
+        row_group_size=7000,
     )
 
 
-HONEST: dict[str, tuple[Callable[[Path], object], Callable[[Path], bool]]] = {
-    **{
-        f"parquet, {codec}": (lambda path, codec=codec: FRAME.write_parquet(path, compression=codec), has_false_sizes)
-        for codec in ("zstd", "lz4", "snappy", "gzip", "brotli", "uncompressed")
-    },
-    **{
-        f"parquet by arrow, {codec}": (lambda path, codec=codec: _parquet_by_arrow(path, codec), has_false_sizes)
-        for codec in ("zstd", "snappy", "none")
-    },
-    "parquet by arrow, first version": (lambda path: _parquet_by_arrow(path, "gzip", "1.0"), has_false_sizes),
-    **{
-        f"ipc, {codec}": (lambda path, codec=codec: FRAME.write_ipc(path, compression=codec), has_false_lengths)
-        for codec in ("zstd", "lz4", "uncompressed")
-    },
-    **{
-        f"ipc by arrow, {codec}": (
-            lambda path, codec=codec: pa.feather.write_feather(FRAME.to_arrow(), str(path), codec, chunksize=3000),
-            has_false_lengths,
-        )
-        for codec in ("zstd", "lz4", "uncompressed")
-    },
+WRITERS: dict[str, Callable[[Path, str], object]] = {
+    "parquet": lambda path, codec: FRAME.write_parquet(path, compression=codec),
+    "parquet by arrow": _parquet_by_arrow,
+    "older parquet by arrow": lambda path, codec: _parquet_by_arrow(path, codec, "1.0"),
+    "ipc": lambda path, codec: FRAME.write_ipc(path, compression=codec),
+    "ipc by arrow": lambda path, codec: pa.feather.write_feather(FRAME.to_arrow(), str(path), codec, chunksize=3000),
 }
+CODECS = ["zstd", "lz4", "uncompressed", "snappy", "gzip", "brotli"]
+HONEST = [(writer, codec) for writer in WRITERS for codec in CODECS[: 3 if "ipc" in writer else None]]
 
 
-@pytest.mark.parametrize("name", HONEST)
-def test_honest_files_are_read(tmp_path: Path, name: str) -> None:
-    write, is_false = HONEST[name]
-    write(tmp_path / "t")
-    assert not is_false(tmp_path / "t")
+@pytest.mark.parametrize(("writer", "codec"), HONEST)
+def test_honest_files_are_read(tmp_path: Path, writer: str, codec: str) -> None:
+    module = arrow_files if "ipc" in writer else parquet_files
+    WRITERS[writer](tmp_path / "t", codec)
+    assert not module.has_false_claims(tmp_path / "t")
     assert load(tmp_path / "t").height == FRAME.height
 
 
@@ -92,6 +84,18 @@ def test_a_false_size_of_a_parquet_page_is_refused(tmp_path: Path, claimed: int)
     rest = next(place for place in range(7, 20) if content[place] < 128) + 1
     forged = content[:7] + zigzag(claimed) + content[rest:]
     (tmp_path / "t").write_bytes(forged)
+    with pytest.raises(FileError, match=r"Parquet.*damaged"):
+        load(tmp_path / "t")
+
+
+@pytest.mark.parametrize("claimed", [-41, 20_001])
+def test_a_false_number_of_values_is_refused(tmp_path: Path, claimed: int) -> None:
+    """In the header of a page of data, field 5 is a struct whose field 1 says how many values there are."""
+    FRAME.select("n").write_parquet(tmp_path / "t", compression="zstd")
+    content = (tmp_path / "t").read_bytes()
+    true = b"\x2c\x15" + zigzag(20_000)
+    assert content.count(true) == 1
+    (tmp_path / "t").write_bytes(content.replace(true, b"\x2c\x15" + zigzag(claimed)))
     with pytest.raises(FileError, match=r"Parquet.*damaged"):
         load(tmp_path / "t")
 

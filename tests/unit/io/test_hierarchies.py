@@ -67,6 +67,8 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         read_hierarchy(written(tmp_path, b"K\xf6ln;*\n"))
     with pytest.raises(FileError, match="cannot be the name of a file"):
         read_hierarchy("a\0b")
+    with pytest.raises(FileError, match="cannot be read: File name too long"):
+        read_hierarchy("a" * 5000)
     with pytest.raises(FileError, match="cannot be read: No such file"):
         read_hierarchy(tmp_path / "nowhere.csv")
     with pytest.raises(FileError, match="cannot be read"):
