@@ -47,15 +47,18 @@ def _is_possible(page: dict[int, Any], n_values: int) -> bool:
 
     A claim below 0 is a large one to a reader that keeps its last bits. A value of a dictionary takes a byte at least.
     """
-    size = page.get(CLAIMED_SIZE, 0)
-    data, newer, dictionary = (page.get(kind, {}) for kind in (DATA, NEWER_DATA, DICTIONARY))
-    counts = [data.get(VALUES, 0), *(newer.get(field, 0) for field in COUNTS)]
-    lengths = [dictionary.get(VALUES, 0), *(newer.get(field, 0) for field in LENGTHS)]
-    return (
-        0 <= size <= ROOM_FOR_SHORT_PAGES + MOST_PER_BYTE * page.get(SIZE, 0)
-        and all(0 <= count <= n_values for count in counts)
-        and all(0 <= length <= size for length in lengths)
-    )
+    try:
+        size = page.get(CLAIMED_SIZE, 0)
+        data, newer, dictionary = (page.get(kind, {}) for kind in (DATA, NEWER_DATA, DICTIONARY))
+        counts = [data.get(VALUES, 0), *(newer.get(field, 0) for field in COUNTS)]
+        lengths = [dictionary.get(VALUES, 0), *(newer.get(field, 0) for field in LENGTHS)]
+        return (
+            0 <= size <= ROOM_FOR_SHORT_PAGES + MOST_PER_BYTE * page.get(SIZE, 0)
+            and all(0 <= count <= n_values for count in counts)
+            and all(0 <= length <= size for length in lengths)
+        )
+    except (AttributeError, TypeError):  # a field is not of the type that it has in every header
+        return False
 
 
 def stored_columns(content: Content) -> Iterator[dict[int, Any]]:
@@ -143,6 +146,8 @@ class Thrift:
 
     def _skip(self, n_bytes: int) -> None:
         self.place += n_bytes
+        if self.place > len(self.content):
+            raise IndexError("the value ends outside the file")
 
     def _byte(self) -> int:
         value = self.content[self.place]

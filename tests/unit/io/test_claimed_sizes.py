@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import polars as pl
 import pyarrow as pa
@@ -98,6 +100,31 @@ def test_a_false_number_of_values_is_refused(tmp_path: Path, claimed: int) -> No
     (tmp_path / "t").write_bytes(content.replace(true, b"\x2c\x15" + zigzag(claimed)))
     with pytest.raises(FileError, match=r"Parquet.*damaged"):
         load(tmp_path / "t")
+
+
+@pytest.mark.parametrize("module", [arrow_files, parquet_files])
+def test_damage_of_any_kind_is_no_bug(tmp_path: Path, module: ModuleType) -> None:
+    """Random bytes in the metadata make claims of every type and size."""
+    rng = random.Random(7)
+    write = WRITERS["ipc" if module is arrow_files else "parquet"]
+    write(tmp_path / "whole", "zstd")
+    whole = (tmp_path / "whole").read_bytes()
+    found = set()
+    for _ in range(2000):
+        content = bytearray(whole)
+        for _ in range(rng.choice([1, 2, 50])):
+            content[rng.randrange(4, len(content)) if rng.random() < 0.5 else -rng.randrange(9, 600)] = rng.randrange(
+                256
+            )
+        (tmp_path / "t").write_bytes(content)
+        found.add(module.has_false_claims(tmp_path / "t"))
+    assert found == {True, False}
+
+
+def test_a_list_without_end_is_not_walked(tmp_path: Path) -> None:
+    footer = b"\x49\xf7" + b"\xff" * 8 + b"\x7f"  # field 4: a list of 2^62 reals, of which there is none
+    (tmp_path / "t").write_bytes(b"PAR1" + footer + struct.pack("<i", len(footer)) + b"PAR1")
+    assert not parquet_files.has_false_claims(tmp_path / "t")
 
 
 def test_pages_are_those_that_arrow_knows_of(tmp_path: Path) -> None:
