@@ -130,6 +130,14 @@ def test_a_quasi_identifier_without_facts(desk: Desk) -> None:
     assert_refused(run("query", desk.out, "age < 30"))
 
 
+@pytest.mark.parametrize("domain", [["x", "9"], ["9", "1"], ["1", "9" * 400], ["", ""]])
+def test_a_domain_that_is_none(desk: Desk, domain: list[str]) -> None:
+    desk.publish()
+    change(desk, lambda certificate: certificate["table"]["columns"][0].update(domain=domain))
+    assert run("verify", desk.out).status == 1
+    assert_refused(run("query", desk.out, "age < 30"), "domain")
+
+
 def test_what_was_verified_is_shown(desk: Desk) -> None:
     desk.publish(keep="name", seed="7")
     outcome = run("verify", desk.out)

@@ -18,10 +18,11 @@ from betalike.companion_files import TRANSITION_FILE, read_transition
 from betalike.engines.memory import read_release, recount
 from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
-from betalike.exact_numbers import Numbers, parse_values
+from betalike.exact_numbers import Numbers
 from betalike.hierarchy import ROOT, Hierarchy
 from betalike.inspection import published_columns
 from betalike.publication import Layout, Recount, written_form
+from betalike.published_labels import read_domain
 from betalike.queries import generalized, perturbed
 from betalike.queries.answer import RELATION, Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
@@ -257,8 +258,12 @@ def _in_order(names: Iterable[str]) -> list[str]:
 
 def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> Span:
     """The declared domain, else from the least to the greatest published value."""
-    if facts.domain is not None:
-        low, high = map(comparable_number, parse_values(facts.domain, kind).tolist())
+    try:
+        declared = read_domain(facts)
+    except (ValueError, OverflowError):
+        raise CertificateError(f"the certificate has no domain of '{facts.name}' that can be read.") from None
+    if declared is not None:
+        low, high = map(comparable_number, declared)
         return low, high
     shown = [label for label in dict.fromkeys(labels) if label is not None and label != ROOT]
     spans = OrderedColumn(facts.name, kind, (0.0, 0.0)).spans(shown)
