@@ -12,6 +12,7 @@ import pytest
 from betalike.errors import FileError, GuaranteeError, InfeasibleError, InternalError
 
 from .judging import Judge, peak_memory
+from .samples import ILLNESSES, ROWS
 
 
 @pytest.fixture
@@ -44,10 +45,23 @@ def test_proper_errors_are_none(judge: Judge, error: BaseException) -> None:
 
 
 def test_cells_in_messages_are_findings_unless_they_are_the_users_own_words(judge: Judge) -> None:
-    target = raising(FileError("there is no 'zqxjkv'."))
-    assert judge.judge(target, b"zqxjkv") is not None
-    assert judge.judge(target, b"zqxjkv", is_secret=False) is None
+    name = ROWS[0][0]
+    target = raising(FileError(f"there is no '{name}'."))
+    assert judge.judge(target, name.encode()) is not None
+    assert judge.judge(target, name.encode(), is_secret=False) is None
     assert judge.judge(target, b"other", is_secret=False) is not None
+
+
+def test_published_values_are_shown_where_a_release_is_asked(judge: Judge) -> None:
+    target = raising(FileError(f"did you mean '{ILLNESSES[0]}'?"))
+    assert judge.judge(target, b"", is_secret=False) is None
+    assert judge.judge(target, b"") is not None
+
+
+def test_names_of_columns_are_shown_and_a_first_person_is_not(judge: Judge) -> None:
+    target = raising(FileError("the table has: sexxxxxxx."))
+    assert judge.judge(target, b"0name,age,sexxxxxxx,town,since,illness\n") is None
+    assert judge.judge(target, b"0zqxjkv,73737,sexxxxxxx,town,since,illness\n") is not None
 
 
 def test_cells_behind_a_message_are_findings(judge: Judge) -> None:
