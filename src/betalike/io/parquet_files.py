@@ -16,12 +16,14 @@ from typing import Any
 from betalike.io.sources import open_file
 
 MAGIC = b"PAR1"
-MOST_PER_BYTE = 1 << 16  # no codec of Parquet writes more bytes for one; a run of zstd has 32,768
+BROTLI = 4  # its number as a codec
+MOST_PER_BYTE = {BROTLI: 1 << 21}  # bytes that a codec writes for one, at most: 2^24 for some ten, in a block of Brotli
+USUAL_PER_BYTE = 1 << 16  # of the other codecs; a run of zstd has 32,768
 ROOM_FOR_SHORT_PAGES = 1 << 20
 ROW_GROUPS = 4  # a field of the footer
 COLUMNS = 1  # a field of a row group
 COLUMN_FACTS = 3  # a field of a column
-N_VALUES, COMPRESSED, FIRST_PAGE, DICTIONARY_PAGE = 5, 7, 9, 11  # fields of a column's facts
+CODEC, N_VALUES, COMPRESSED, FIRST_PAGE, DICTIONARY_PAGE = 4, 5, 7, 9, 11  # fields of a column's facts
 CLAIMED_SIZE, SIZE, DATA, DICTIONARY, NEWER_DATA = 2, 3, 5, 7, 8  # fields of a page's header
 VALUES, COUNTS, LENGTHS = 1, (1, 2, 3), (5, 6)  # fields of what it says of dictionaries, and of newer data
 MOST_LEVELS = 16
@@ -34,7 +36,7 @@ def has_false_claims(path: Path) -> bool:
         try:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                 return any(
-                    not _is_possible(page, column[N_VALUES])
+                    not _is_possible(page, column)
                     for column in stored_columns(content)
                     for page in pages_of(content, column)
                 )
@@ -42,8 +44,8 @@ def has_false_claims(path: Path) -> bool:
             return False
 
 
-def _is_possible(page: dict[int, Any], n_values: int) -> bool:
-    """Whether a page of a column with so many values can be as it claims.
+def _is_possible(page: dict[int, Any], column: dict[int, Any]) -> bool:
+    """Whether a page of a column can be as it claims.
 
     A claim below 0 is a large one to a reader that keeps its last bits. A value of a dictionary takes a byte at least.
     """
@@ -53,8 +55,8 @@ def _is_possible(page: dict[int, Any], n_values: int) -> bool:
         counts = [data.get(VALUES, 0), *(newer.get(field, 0) for field in COUNTS)]
         lengths = [dictionary.get(VALUES, 0), *(newer.get(field, 0) for field in LENGTHS)]
         return (
-            0 <= size <= ROOM_FOR_SHORT_PAGES + MOST_PER_BYTE * page.get(SIZE, 0)
-            and all(0 <= count <= n_values for count in counts)
+            0 <= size <= ROOM_FOR_SHORT_PAGES + MOST_PER_BYTE.get(column[CODEC], USUAL_PER_BYTE) * page.get(SIZE, 0)
+            and all(0 <= count <= column[N_VALUES] for count in counts)
             and all(0 <= length <= size for length in lengths)
         )
     except (AttributeError, TypeError):  # a field is not of the type that it has in every header

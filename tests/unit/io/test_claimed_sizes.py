@@ -53,6 +53,14 @@ def test_honest_files_are_read(tmp_path: Path, writer: str, codec: str) -> None:
     assert load(tmp_path / "t").height == FRAME.height
 
 
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_page_that_is_compressed_as_far_as_can_be_is_read(tmp_path: Path, codec: str) -> None:
+    """A cell of 20 MB of one letter is a page of some dozens of bytes with Brotli."""
+    cell = pa.table({"t": ["a" * 20_000_000]})
+    pa.parquet.write_table(cell, tmp_path / "t", compression="none" if codec == "uncompressed" else codec)
+    assert not parquet_files.has_false_claims(tmp_path / "t")
+
+
 @pytest.mark.parametrize("claimed", [2**62, 2**40, -2])
 def test_a_false_length_of_an_arrow_buffer_is_refused(tmp_path: Path, claimed: int) -> None:
     """Each compressed buffer has its own length before it, the first right after the metadata of its batch."""
