@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis
-from betalike.loss import class_losses
-from betalike.table import Cells
+from betalike.measures.loss import class_losses
+from betalike.table.axis import Axis, HierarchyAxis
+from betalike.table.cells import Cells
 
 Ints = NDArray[np.int64]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.measurement import Measured, measure
-from betalike.loss import plan_loss
-from betalike.models import Likeness
+from betalike.measures.loss import plan_loss
+from betalike.promises import Likeness
 from betalike.schemes import Seam
-from betalike.table import Cells
+from betalike.table.cells import Cells
 
 
 def measure_forming(cells: Cells, beta: float, repeats: int = 3) -> Measured:

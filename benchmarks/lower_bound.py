@@ -20,10 +20,10 @@ from scipy.optimize import linprog
 from benchmarks.boxes import Boxes, count_boxes, every_box, kd_tree_boxes
 from benchmarks.tables import counted_cells
 from betalike.datasets import census_like, census_like_hierarchies
-from betalike.loss import plan_loss
-from betalike.models import Likeness
+from betalike.measures.loss import plan_loss
+from betalike.promises import Likeness
 from betalike.schemes import Seam
-from betalike.table import Cells
+from betalike.table.cells import Cells
 
 SECONDS = 120
 COLUMNS = {

@@ -10,7 +10,7 @@ import polars as pl
 import betalike
 from benchmarks.tables import FIVE, census
 from betalike.queries.workload import draw_queries
-from betalike.randomness import SeededRandomness
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import SCHEMES
 
 BETA = 4

@@ -11,9 +11,9 @@ from typing import Any
 
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines.memory import MemoryEngine
-from betalike.inputs import make_schema
+from betalike.io.inputs import make_schema
 from betalike.io.tables import load
-from betalike.table import Cells
+from betalike.table.cells import Cells
 
 THREE = ["age", "gender", "education"]
 FIVE = [*THREE, "marital_status", "work_class"]

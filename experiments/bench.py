@@ -16,17 +16,17 @@ import betalike
 from benchmarks.measurement import yardstick_csv
 from benchmarks.tables import Census, census
 from betalike.api import make_schema
-from betalike.certificate import certificate_from_dict
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import GuaranteeError, InternalError
-from betalike.loss import plan_loss
-from betalike.measures import Audit, measure
+from betalike.measures.audit import Audit, measure
+from betalike.measures.loss import plan_loss
 from betalike.queries.boxes import Box
-from betalike.queries.opening import OpenRelease, open_frame
+from betalike.queries.open_release import OpenRelease, open_frame
 from betalike.queries.workload import count_exactly, draw_queries, exact_index
-from betalike.randomness import SeededRandomness
-from betalike.table import Cells, Plan
+from betalike.release.certificate import certificate_from_dict
+from betalike.runtime.randomness import SeededRandomness
+from betalike.table.cells import Cells, Plan
 from experiments.entrants import ENTRANTS, Entrant
 from experiments.settings import ATTRIBUTES, BETA, FULL, N_ATTRIBUTES, QUICK_ROWS, SEED, SENSITIVE, Settings
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from betalike.models import Model, fit, make_model
-from betalike.randomness import SeededRandomness
+from betalike.promises import Model, fit, make_model
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import choose_promise, make_scheme
-from betalike.table import Cells
+from betalike.table.cells import Cells
 from experiments.settings import SEED
 
 _NARROWEST = {"attribute": "narrowest", "second_try": False}

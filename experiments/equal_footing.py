@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from betalike.matching import match
+from betalike.comparison.search import match
 from betalike.report.charts import Picture, Quantity, line_chart
 from experiments.bench import Bench, Outcome
 from experiments.entrants import BUREL, ENTRANTS, KEEP_CLOSENESS

@@ -25,16 +25,16 @@ from numpy.typing import NDArray
 
 import betalike
 from betalike.api import make_schema
-from betalike.certificate import certificate_from_dict
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import BetalikeError
 from betalike.queries.answer import to_answers
 from betalike.queries.boxes import Box, intersect, unite
 from betalike.queries.columns import Column, NamedColumn, OrderedColumn
-from betalike.queries.opening import OpenRelease, open_frame
+from betalike.queries.open_release import OpenRelease, open_frame
 from betalike.queries.values import ValueSet
 from betalike.queries.workload import count_exactly, draw_queries, exact_index
-from betalike.randomness import SeededRandomness
+from betalike.release.certificate import certificate_from_dict
+from betalike.runtime.randomness import SeededRandomness
 
 PROJECT = Path(__file__).resolve().parent.parent
 SCHEMES = ("seam", "burel", "burel+split", "lmondrian", "perturb", "baseline")

@@ -8,9 +8,9 @@ import numpy as np
 
 from betalike.attacks import Generalized
 from betalike.attacks.naive_bayes import count_right, guess
-from betalike.models import Likeness
+from betalike.promises import Likeness
 from betalike.report.charts import Quantity, line_chart
-from betalike.table import Cells, Plan
+from betalike.table.cells import Cells, Plan
 from experiments.bench import Bench
 from experiments.entrants import BUREL
 from experiments.figure import FAILS, HOLDS, Claim, Figure, listed, series

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from betalike.axis import HierarchyAxis
-from betalike.distances import Ground
-from betalike.hierarchy import Hierarchy
-from betalike.measures import Audit, measure
-from betalike.table import ClassCounts
+from betalike.measures.audit import Audit, measure
+from betalike.promises.distances import Ground
+from betalike.table.axis import HierarchyAxis
+from betalike.table.cells import ClassCounts
+from betalike.table.hierarchy import Hierarchy
 from experiments.bench import Bench
 from experiments.figure import FAILS, HOLDS, Claim, Figure
 

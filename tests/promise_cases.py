@@ -13,12 +13,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 import promise_twins
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.distances import Ground
-from betalike.hierarchy import Hierarchy
-from betalike.models import Anonymity, Closeness, Disclosure, Diversity, Form, Likeness, Model, Variety
-from betalike.schema import Kind
-from betalike.table import ClassCounts
+from betalike.promises import Anonymity, Closeness, Disclosure, Diversity, Form, Likeness, Model, Variety
+from betalike.promises.distances import Ground
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.cells import ClassCounts
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 from random_tables import hierarchies
 
 NAMES = (

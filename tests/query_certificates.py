@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from betalike.certificate import (
+from betalike.release.certificate import (
     Certificate,
     Column,
     Levels,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import HierarchyAxis, OrderedAxis
-from betalike.models import Likeness
-from betalike.table import Cells, Plan
+from betalike.promises import Likeness
+from betalike.table.axis import HierarchyAxis, OrderedAxis
+from betalike.table.cells import Cells, Plan
 
 Ints = NDArray[np.int64]
 

@@ -9,14 +9,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.hierarchy import Hierarchy
-from betalike.models import Form, Likeness
-from betalike.schema import Kind
+from betalike.promises import Form, Likeness
 from betalike.schemes.packing import pack_axes
 from betalike.schemes.seam.group import Group, gather
 from betalike.schemes.seam.problem import Problem, pose
-from betalike.table import Cells, Plan
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.cells import Cells, Plan
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 
 Size = TypeVar("Size", int, NDArray[np.int64])
 DEEP = Hierarchy.from_rows(

@@ -16,9 +16,9 @@ from betalike.attacks.controls import shuffled
 from betalike.attacks.definetti import People, attack_people
 from betalike.attacks.result import AttackResult, Rate
 from betalike.errors import InfeasibleError
-from betalike.models import Likeness
-from betalike.randomness import SeededRandomness
+from betalike.promises import Likeness
 from betalike.report.charts import Quantity
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import make_generalizing
 from experiments.attacks.anatomy import anatomize
 from experiments.attacks.pictures import Row, beta_axis, percent, write

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from betalike.randomness import Randomness
-from betalike.schemes.burel.tuples import count_fragments
-from betalike.table import Cells, Plan, random_order
+from betalike.runtime.randomness import Randomness
+from betalike.schemes.fragments import count_fragments
+from betalike.table.cells import Cells, Plan, random_order
 
 
 def anatomize(cells: Cells, diversity: int, randomness: Randomness) -> Plan:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from betalike.api import attack, audit, compare, describe, open_release, publish, query, verify, workload
-    from betalike.release import Release
+    from betalike.queries.release import Release
 
 __version__ = "0.1.0"
 _FUNCTIONS = ("attack", "audit", "compare", "describe", "open_release", "publish", "query", "verify", "workload")

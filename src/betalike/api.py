@@ -7,21 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from betalike.attacks.opening import open_target
+from betalike.attacks.open_target import open_target
 from betalike.attacks.result import AttackReport
 from betalike.attacks.running import ATTACKS, check_names, run_attacks
-from betalike.certificate import FILE_NAME, read_certificate
-from betalike.comparison import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
-from betalike.engine_choice import EngineName, check_in_memory, choose_engine, open_engine
+from betalike.comparison.compare import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
+from betalike.engines.choice import EngineName, check_in_memory, choose_engine, open_engine
+from betalike.engines.engine import Format, Layout
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.streams import scan_release
 from betalike.errors import FileError, ParameterError
-from betalike.input_paths import input_files
-from betalike.inputs import (
+from betalike.io.description import Description, describe_frame
+from betalike.io.frames import like, to_polars
+from betalike.io.header import load_described
+from betalike.io.input_paths import input_files
+from betalike.io.inputs import (
     Frame,
     check_one_sensitive,
     choose,
-    choose_certificate,
     choose_hierarchies,
     is_path,
     make_schema,
@@ -31,7 +33,22 @@ from betalike.inputs import (
     takes_standard_input,
     text_in_batches,
 )
-from betalike.inspection import (
+from betalike.io.sources import is_standard_input
+from betalike.promises import DisclosureForLikeness, Form, Model, make_capped, make_model, name_promise
+from betalike.queries.answer import Answer
+from betalike.queries.open_release import OpenRelease, open_folder
+from betalike.queries.release import (
+    Release,
+    choose_format,
+    folder_of,
+    read_release_text,
+    refuse_without_classes,
+    safe_format,
+)
+from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
+from betalike.release.certificate import FILE_NAME, choose_certificate, read_certificate
+from betalike.release.folder import check_free, holds_release
+from betalike.release.inspection import (
     Audited,
     Checked,
     audit_frame,
@@ -40,22 +57,12 @@ from betalike.inspection import (
     refuse_exact,
     verify_folder,
 )
-from betalike.io.description import Description, describe_frame
-from betalike.io.frames import like, to_polars
-from betalike.io.header import load_described
-from betalike.io.sources import is_standard_input
-from betalike.models import DisclosureForLikeness, Form, Model, Transition, make_capped, make_model, name_promise
-from betalike.progress import SILENT, Progress
-from betalike.publication import Format, Job, Layout, Stopwatch, publish_in_memory, publish_to_folder
-from betalike.queries.answer import Answer
-from betalike.queries.opening import OpenRelease, open_folder
-from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
-from betalike.randomness import randomness
-from betalike.release import Release, choose_format, folder_of, read_release_text, refuse_without_classes, safe_format
-from betalike.release_folder import check_free, holds_release
-from betalike.schema import Attribute, Kind, Role, Schema
+from betalike.release.publish import Job, Stopwatch, publish_in_memory, publish_to_folder
+from betalike.release.signatures import load_signer
+from betalike.runtime.progress import SILENT, Progress
+from betalike.runtime.randomness import randomness
 from betalike.schemes import DEFAULT_SCHEME, capping, check_kept, choose_promise, make_scheme
-from betalike.signatures import load_signer
+from betalike.table.schema import Attribute, Kind, Role, Schema
 
 
 @takes_standard_input("table")
@@ -193,7 +200,7 @@ def publish(
     elif choice.name is EngineName.SPARK and folder is not None:
         native = published.rows.sparkSession.read.parquet((folder / f"published.{job.form.ending}").absolute().as_uri())
     worst_value = labels[published.verified.verdict.worst_value]
-    transition = None if published.transition is None else _by_label(published.transition, labels)
+    transition = None if published.transition is None else published.transition.by_label(labels)
     certificate = published.certificate.to_dict()
     return Release(native, certificate, folder, published.verified, worst_value, transition, choice)
 
@@ -442,8 +449,3 @@ def describe(table: Frame, *, hierarchies: str | Path | None = None, delimiter: 
     folder = Path(hierarchies) if hierarchies is not None else None
     is_file = is_path(table) and not is_standard_input(table)
     return describe_frame(frame, Path(table) if is_file else None, folder)
-
-
-def _by_label(transition: Transition, labels: Sequence[str]) -> dict[str, dict[str, float]]:
-    rows = transition.probabilities.tolist()
-    return {label: dict(zip(labels, row, strict=True)) for label, row in zip(labels, rows, strict=True)}

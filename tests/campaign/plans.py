@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from betalike.axis import HierarchyAxis, OrderedAxis
 from betalike.errors import InfeasibleError, InputError
-from betalike.hierarchy import Hierarchy
-from betalike.joint import JointAxis
-from betalike.models import MonotoneCap
-from betalike.models.catalogue import fit, make_capped, make_model
-from betalike.randomness import randomness
-from betalike.schema import Kind
+from betalike.promises import MonotoneCap
+from betalike.promises.catalogue import fit, make_capped, make_model
+from betalike.runtime.randomness import randomness
 from betalike.schemes import make_generalizing
-from betalike.table import Cells
+from betalike.table.axis import HierarchyAxis, OrderedAxis
+from betalike.table.cells import Cells
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.joint import JointAxis
+from betalike.table.schema import Kind
 
 from .outcome import Outcome, refusal
 from .promises import Promise, Secret, delta_for, is_near, judge

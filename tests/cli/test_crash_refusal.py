@@ -15,9 +15,9 @@ from workbench import CANARY, NUMBER, Desk, assert_refused, files_under, people,
 import betalike
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import GuaranteeError
-from betalike.models import Likeness
+from betalike.promises import Likeness
 from betalike.schemes import DEFAULT_SCHEME, SCHEMES, Seam
-from betalike.table import Cells, Plan
+from betalike.table.cells import Cells, Plan
 
 ARGUMENTS = {"quasi_identifiers": ["age", "gender", "city"], "sensitive": "disease", "beta": 2}
 

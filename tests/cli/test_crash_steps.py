@@ -18,7 +18,7 @@ import pytest
 from forking_publisher import ForkingPublisher, is_step
 from workbench import Desk, Files, files_under, hidden_in, is_release, people, run
 
-from betalike import release_folder
+from betalike.release import folder as release_folder
 
 Step = Callable[[], None]
 _watchers: list[tuple[str, Step]] = []

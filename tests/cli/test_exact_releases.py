@@ -17,7 +17,7 @@ from workbench import CANARY, Desk, assert_refused, files_under, hidden_in, peop
 
 import betalike
 from betalike.engines.memory import MemoryEngine
-from betalike.models import Transition
+from betalike.promises import Transition
 from betalike.schemes.perturbation import Draw
 
 COMPANION = {"perturb": "transition.csv", "baseline": "sensitive.csv"}
@@ -308,7 +308,7 @@ def test_an_interruption_leaves_the_older_release(
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(f"betalike.drafts.{draft}.{step}", stop)
+            patch.setattr(f"betalike.release.drafts.{draft}.{step}", stop)
             assert desk.publish("--force", table=table, scheme=scheme, format=form).status == 130
         assert files_under(desk.folder) == before
     assert desk.publish("--force", table=table, scheme=scheme, format=form).status == 0

@@ -18,7 +18,7 @@ from system_calls import can_intercept
 from test_fault_kill import count_steps
 from workbench import Desk, assert_refused, command_line, files_under, hidden_in, people, run, to_csv
 
-from betalike import release_folder
+from betalike.release import folder as release_folder
 
 needs_calls = pytest.mark.skipif(not can_intercept(), reason="this system does not hold calls for another process")
 needs_root = pytest.mark.skipif(

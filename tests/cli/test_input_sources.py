@@ -19,8 +19,8 @@ from workbench import CANARY, COLUMNS, Desk, Outcome, assert_refused, command_li
 
 import betalike
 from betalike.cli.app import app
-from betalike.engine_choice import EngineName, choose_engine
 from betalike.engines import scattering
+from betalike.engines.choice import EngineName, choose_engine
 from betalike.engines.outofcore import OutOfCoreEngine
 from betalike.errors import FileError
 
@@ -247,7 +247,7 @@ def test_what_a_killed_process_left_is_removed_whatever_it_published(desk: Desk)
     desk.publish()
     with subprocess.Popen(["true"]) as gone:
         pass
-    from betalike.scratch import own_mark
+    from betalike.runtime.scratch import own_mark
 
     left = desk.folder / f".other.betalike-{own_mark().replace(str(os.getpid()), str(gone.pid))}"
     left.mkdir()

@@ -100,7 +100,7 @@ def test_hierarchies_and_the_specification_are_inputs_too(desk: Desk) -> None:
 
 def test_a_table_that_becomes_part_of_the_folder_meanwhile(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is checked at the beginning is checked again right before the move."""
-    from betalike import publication
+    from betalike.release import publish as publication
 
     assert desk.publish().status == 0
     table = desk.table()
@@ -153,7 +153,7 @@ def test_a_certificate_cannot_name_files_elsewhere(desk: Desk) -> None:
 
 
 def test_a_file_that_appears_meanwhile_survives(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    from betalike import publication
+    from betalike.release import publish as publication
 
     table = desk.table()
     assert desk.publish(table=table).status == 0

@@ -14,9 +14,9 @@ import pytest
 from pages import DOCS, PAGES, Block, blocks_of, name_of
 from typer.testing import CliRunner
 
-from betalike.certificate import Certificate
 from betalike.cli.app import app
 from betalike.io.specification import Specification
+from betalike.release.certificate import Certificate
 
 RUNNABLE = [page for page in PAGES if any(block.language in ("python", "console") for block in blocks_of(page))]
 DRAWN = r"[━░▁▂▃▄▅▆▇█│╭╮╰╯─]"  # bars and boxes: their lengths vary

@@ -19,14 +19,14 @@ from pages import DOCS, PAGES, in_code, name_of, section, table_rows
 import betalike
 from betalike import errors
 from betalike.attacks import AttackResult
-from betalike.certificate import Certificate
 from betalike.cli.app import app
-from betalike.comparison import Compared
-from betalike.inspection import Checked
+from betalike.comparison.compare import Compared
 from betalike.io.description import Description
 from betalike.io.specification import Specification
 from betalike.queries.answer import Answer, Estimates
 from betalike.queries.workload import WorkloadResult
+from betalike.release.certificate import Certificate
+from betalike.release.inspection import Checked
 from betalike.schemes import DEFAULT_SCHEME
 
 REFERENCE = DOCS / "reference"

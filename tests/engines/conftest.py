@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from contract import ENGINES, EngineMaker, table_of_every_kind
 
-from betalike.publication import Engine, Format, Layout
-from betalike.randomness import randomness
-from betalike.table import Plan
+from betalike.engines.engine import Engine, Format, Layout
+from betalike.runtime.randomness import randomness
+from betalike.table.cells import Plan
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,15 +18,15 @@ import numpy as np
 import polars as pl
 from pyspark import cloudpickle
 
-from betalike.axis import Axis, OrderedAxis
+from betalike.engines.engine import Engine, Format, Layout, Recount
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.outofcore import OutOfCoreEngine
 from betalike.engines.spark.engine import SparkEngine
 from betalike.engines.spark.session import start_session
-from betalike.hierarchy import Hierarchy
-from betalike.publication import Engine, Format, Layout, Recount
-from betalike.schema import Attribute, Kind, Role, Schema
-from betalike.table import Cells, Plan
+from betalike.table.axis import Axis, OrderedAxis
+from betalike.table.cells import Cells, Plan
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Attribute, Kind, Role, Schema
 
 EngineMaker = Callable[[pl.DataFrame, Schema], Engine]
 ScratchEngineMaker = Callable[[pl.DataFrame, Schema, Path], Engine]

@@ -16,11 +16,11 @@ import pytest
 from contract import N_ROWS, QIS, EngineMaker, class_labels, random_plan, schema_of, single_labels
 from scipy import stats
 
+from betalike.engines.engine import Engine, Layout
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import InputError, SchemaError
-from betalike.publication import Engine, Layout
-from betalike.schema import Kind
-from betalike.table import Cells, Plan
+from betalike.table.cells import Cells, Plan
+from betalike.table.schema import Kind
 
 Published = Callable[..., pl.DataFrame]
 

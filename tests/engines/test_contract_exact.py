@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 from contract import N_ROWS, QIS, EngineMaker, replace_rows, schema_of
 
+from betalike.engines.engine import Engine, ExactRecount, Format
 from betalike.engines.exact_rows import count_changed
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.spark.engine import SparkEngine
-from betalike.publication import Engine, ExactRecount, Format
-from betalike.randomness import randomness
+from betalike.runtime.randomness import randomness
 
 
 def rotate(values: np.ndarray, first_row: int) -> np.ndarray:

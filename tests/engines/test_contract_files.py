@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 from contract import AWKWARD, QIS, EngineMaker, counted, planned, random_plan, replace_rows, schema_of
 
+from betalike.engines.engine import Format, Layout
 from betalike.errors import SchemaError
-from betalike.loss import plan_loss
-from betalike.models import Form, Likeness
-from betalike.publication import Format, Layout
-from betalike.randomness import randomness
-from betalike.table import Plan
-from betalike.verification import PlannedLabels, verify
+from betalike.measures.loss import plan_loss
+from betalike.promises import Form, Likeness
+from betalike.release.verification import PlannedLabels, verify
+from betalike.runtime.randomness import randomness
+from betalike.table.cells import Plan
 
 ANYTHING_GOES = Likeness(1e9, Form.BASIC)
 

@@ -10,16 +10,17 @@ import pytest
 from contract import quick_session
 
 import betalike
-from betalike.drafts import Format, Job, Layout
+from betalike.engines.engine import Format, Layout
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.spark.engine import SparkEngine
 from betalike.errors import InputError
-from betalike.models import Likeness
-from betalike.progress import Stopwatch
-from betalike.publication import publish_in_memory, publish_to_folder
-from betalike.randomness import randomness
-from betalike.schema import Attribute, Role, Schema
+from betalike.promises import Likeness
+from betalike.release.drafts import Job
+from betalike.release.publish import publish_in_memory, publish_to_folder
+from betalike.runtime.progress import Stopwatch
+from betalike.runtime.randomness import randomness
 from betalike.schemes import make_scheme
+from betalike.table.schema import Attribute, Role, Schema
 
 pytestmark = pytest.mark.xdist_group("spark")
 N_ROWS = 4000

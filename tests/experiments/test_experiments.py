@@ -13,10 +13,10 @@ import pytest
 from betalike.api import make_schema
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines.memory import MemoryEngine
-from betalike.models import Likeness
-from betalike.randomness import SeededRandomness
+from betalike.promises import Likeness
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import make_scheme
-from betalike.table import Plan
+from betalike.table.cells import Plan
 from experiments.__main__ import EXPERIMENTS, main
 from experiments.entrants import KEEP_CLOSENESS, KEEP_LIKENESS
 from experiments.figure import FAILS, HOLDS, VERDICTS, burel_beats_one, falls, rises

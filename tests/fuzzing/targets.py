@@ -14,11 +14,11 @@ import msgspec
 import polars as pl
 
 import betalike
-from betalike.hierarchy import Hierarchy
 from betalike.io.hierarchies import read_hierarchy
 from betalike.io.specification import read_specification
 from betalike.io.tables import load
-from betalike.queries.opening import OpenRelease
+from betalike.queries.open_release import OpenRelease
+from betalike.table.hierarchy import Hierarchy
 
 from . import samples
 from .samples import PLAIN_TOWNS, QUASI_IDENTIFIERS, SENSITIVE, Sample

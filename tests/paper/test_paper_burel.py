@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import twins
 from betalike.engines.memory import MemoryEngine
-from betalike.inputs import make_schema
-from betalike.models import Form, Likeness
-from betalike.randomness import SeededRandomness
+from betalike.io.inputs import make_schema
+from betalike.promises import Form, Likeness
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import Burel, Retrieval
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws, is_eligible
-from betalike.table import Plan
+from betalike.table.cells import Plan
 from random_tables import BETAS, EVERY_SCHEME_OF_LIKENESS, FORMS, Table, tables
 
 SECRETS = st.lists(st.integers(1, 60), min_size=2, max_size=8)

@@ -14,13 +14,13 @@ import pytest
 
 import twins
 from betalike.engines.memory import MemoryEngine
-from betalike.inputs import make_schema
-from betalike.loss import plan_loss
-from betalike.measures import Audit, measure
-from betalike.models import Likeness
-from betalike.randomness import SeededRandomness
+from betalike.io.inputs import make_schema
+from betalike.measures.audit import Audit, measure
+from betalike.measures.loss import plan_loss
+from betalike.promises import Likeness
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import make_scheme
-from betalike.table import Cells, Plan
+from betalike.table.cells import Cells, Plan
 
 BETAS = [1, 2, 3, 4, 5]
 QI_3 = ["age", "gender", "education"]

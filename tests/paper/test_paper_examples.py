@@ -11,17 +11,17 @@ import pytest
 
 import betalike
 import twins
-from betalike.axis import HierarchyAxis, OrderedAxis
-from betalike.distances import Ground, earth_movers_distances
-from betalike.hierarchy import Hierarchy
-from betalike.inspection import Audited
-from betalike.loss import average_loss, class_losses
-from betalike.measures import Audit
-from betalike.models import Likeness, posterior_cap
-from betalike.schema import Kind
+from betalike.measures.audit import Audit
+from betalike.measures.loss import average_loss, class_losses
+from betalike.promises import Likeness, posterior_cap
+from betalike.promises.distances import Ground, earth_movers_distances
+from betalike.release.inspection import Audited
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws, is_eligible
-from betalike.table import ClassCounts
+from betalike.table.axis import HierarchyAxis, OrderedAxis
+from betalike.table.cells import ClassCounts
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 
 TABLE_1 = pl.DataFrame(
     {

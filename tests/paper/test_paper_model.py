@@ -11,11 +11,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import twins
-from betalike.axis import HierarchyAxis
-from betalike.hierarchy import Hierarchy
-from betalike.measures import measure
-from betalike.models import Caps, Form, Likeness, posterior_cap
-from betalike.table import ClassCounts
+from betalike.measures.audit import measure
+from betalike.promises import Caps, Form, Likeness, posterior_cap
+from betalike.table.axis import HierarchyAxis
+from betalike.table.cells import ClassCounts
+from betalike.table.hierarchy import Hierarchy
 from random_tables import BETAS, FORMS
 
 N_VALUES = 5

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twins
-from betalike.models import UNITS, Form, Likeness, Transition
+from betalike.promises import UNITS, Form, Likeness, Transition
 from betalike.schemes.perturbation import Perturbation, Rule
 from random_tables import BETAS
 

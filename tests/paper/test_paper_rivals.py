@@ -16,14 +16,14 @@ import betalike
 import promise_twins
 import twins
 from betalike.api import make_schema
-from betalike.distances import Ground
 from betalike.engines.memory import MemoryEngine
-from betalike.loss import plan_loss
-from betalike.measures import measure
-from betalike.models import Closeness, DisclosureForLikeness, Likeness, Model
-from betalike.randomness import SeededRandomness
+from betalike.measures.audit import measure
+from betalike.measures.loss import plan_loss
+from betalike.promises import Closeness, DisclosureForLikeness, Likeness, Model
+from betalike.promises.distances import Ground
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import AttributeRule, Burel, Mondrian, Redistribution, Sabre
-from betalike.table import Cells, Plan
+from betalike.table.cells import Cells, Plan
 
 QI_3 = ["age", "gender", "education"]
 QI_5 = [*QI_3, "marital_status", "work_class"]

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from betalike.engines.memory import MemoryEngine
-from betalike.inputs import make_schema
-from betalike.loss import plan_loss
-from betalike.models import Likeness
+from betalike.io.inputs import make_schema
+from betalike.measures.loss import plan_loss
+from betalike.promises import Likeness
 from betalike.schemes import Seam
-from betalike.table import Cells
+from betalike.table.cells import Cells
 
 CENSUS_3 = ["age", "gender", "education"]
 CENSUS_5 = [*CENSUS_3, "marital_status", "work_class"]

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 import betalike
 import promise_twins
 import twins
-from betalike.axis import HierarchyAxis
-from betalike.distances import Ground, earth_movers_distances
-from betalike.hierarchy import Hierarchy
-from betalike.inspection import Audited
-from betalike.table import ClassCounts
+from betalike.promises.distances import Ground, earth_movers_distances
+from betalike.release.inspection import Audited
+from betalike.table.axis import HierarchyAxis
+from betalike.table.cells import ClassCounts
+from betalike.table.hierarchy import Hierarchy
 from random_tables import BETAS, EVERY_SCHEME, FORMS, Table, hierarchies, tables
 
 EXACT = ("rows", "classes", "k", "distinct_l")

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twins
-from betalike.models import Form, Likeness
-from betalike.table import ClassCounts
+from betalike.promises import Form, Likeness
+from betalike.table.cells import ClassCounts
 from random_tables import BETAS, FORMS
 
 

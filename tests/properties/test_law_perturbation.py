@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import betalike
 import twins
 from betalike.errors import InfeasibleError
-from betalike.models import UNITS, Form, Likeness, judge_transition
+from betalike.promises import UNITS, Form, Likeness, judge_transition
 from betalike.schemes.perturbation import Perturbation, Rule
 from random_tables import BETAS, FORMS, Table, tables
 

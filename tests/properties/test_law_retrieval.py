@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from betalike.hilbert import _keys, hilbert_keys
-from betalike.schemes.burel.neighbours import build_trees, free_under_nodes, take_nearest_in_space
-from betalike.schemes.burel.retrieval import sum_tree, take_nearest_on_curve
-from betalike.schemes.burel.tuples import count_fragments, gather_classes, split_further, spread_cells
+from betalike.schemes.burel.further_split import split_further
+from betalike.schemes.fragments import count_fragments, gather_classes, spread_cells
+from betalike.schemes.hilbert import _keys, hilbert_keys
+from betalike.schemes.nearest_in_space import build_trees, free_under_nodes, take_nearest_in_space
+from betalike.schemes.nearest_on_curve import sum_tree, take_nearest_on_curve
 
 # --- the Hilbert curve ---
 

@@ -12,12 +12,12 @@ import pytest
 
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines.memory import MemoryEngine
-from betalike.inputs import make_schema
-from betalike.loss import plan_loss
-from betalike.models import Likeness
-from betalike.randomness import SeededRandomness
+from betalike.io.inputs import make_schema
+from betalike.measures.loss import plan_loss
+from betalike.promises import Likeness
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import Burel, Mondrian, Seam
-from betalike.table import Cells, Plan
+from betalike.table.cells import Cells, Plan
 from rivals import SlowMondrian, keeping
 
 # Differences of this size are rounding of the sum over classes.

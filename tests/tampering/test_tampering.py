@@ -11,7 +11,7 @@ from forger import OPTIONS, Forger, people, publish
 
 import betalike
 from betalike.errors import CertificateError
-from betalike.signatures import make_keys
+from betalike.release.signatures import make_keys
 
 CASES = [(name, kind) for name, falsification in FALSIFICATIONS.items() for kind in falsification.kinds]
 

@@ -9,7 +9,7 @@ from betalike.attacks.corruption import corruption
 from betalike.attacks.definetti import definetti
 from betalike.attacks.minimality import minimality
 from betalike.attacks.naive_bayes import naive_bayes
-from betalike.attacks.opening import open_target
+from betalike.attacks.open_target import open_target
 from betalike.attacks.result import AttackReport, AttackResult, Rate
 from betalike.attacks.skewness import similarity, skewness
 from betalike.attacks.target import Generalized, Perturbed, Target

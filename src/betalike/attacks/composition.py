@@ -16,9 +16,9 @@ from betalike.attacks.naive_bayes import POINTS_PER_STEP
 from betalike.attacks.result import AttackResult, Rate, in_percent
 from betalike.attacks.target import Floats, Generalized, Ints, Perturbed, Target
 from betalike.errors import InputError
-from betalike.models import Likeness
-from betalike.randomness import Randomness, SystemRandomness
-from betalike.table import Cells
+from betalike.promises import Likeness
+from betalike.runtime.randomness import Randomness, SystemRandomness
+from betalike.table.cells import Cells
 
 NAME = "composition"
 OTHER = {"lmondrian": "burel"}  # the scheme of a second release that is made up; else lmondrian

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from betalike.attacks.target import Floats, Generalized, Perturbed, Target
-from betalike.randomness import Randomness
+from betalike.runtime.randomness import Randomness
 from betalike.schemes import make_generalizing
-from betalike.table import Cells, ClassCounts, Plan, random_order
+from betalike.table.cells import Cells, ClassCounts, Plan, random_order
 
 
 def shuffled(cells: Cells, randomness: Randomness) -> Cells:

@@ -14,8 +14,8 @@ from betalike.attacks.controls import uniform
 from betalike.attacks.result import AttackResult, Rate, compared
 from betalike.attacks.target import Floats, Generalized, Ints, Perturbed, Target
 from betalike.errors import ParameterError
-from betalike.randomness import Randomness, SystemRandomness
-from betalike.table import ClassCounts
+from betalike.runtime.randomness import Randomness, SystemRandomness
+from betalike.table.cells import ClassCounts
 
 NAME = "corruption"
 KNOWN = 0.5

@@ -11,12 +11,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
-from betalike.hilbert import hilbert_keys
-from betalike.models import Likeness, Model, Rule, likeness_of
-from betalike.models.rule import is_allowed
+from betalike.promises import Likeness, Model, Rule, likeness_of
+from betalike.promises.rule import is_allowed
+from betalike.runtime.compilation import kernel
 from betalike.schemes import Burel, Mondrian, Scheme, Seam
 from betalike.schemes.burel.buckets import fewest_buckets
+from betalike.schemes.hilbert import hilbert_keys
 from betalike.schemes.mondrian import AttributeRule
 from betalike.schemes.mondrian.halving import halve_tuples
 from betalike.schemes.mondrian.splitting import split_points
@@ -24,7 +24,7 @@ from betalike.schemes.packing import PackedAxes, pack_axes
 from betalike.schemes.seam import WAYS
 from betalike.schemes.seam.problem import NO_FLOOR, Problem
 from betalike.schemes.seam.splitting import cut_set
-from betalike.table import Cells
+from betalike.table.cells import Cells
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -18,8 +18,8 @@ from betalike.attacks.controls import control_of, uniform
 from betalike.attacks.covering import cover_counts, covering_classes, sum_over, transposed
 from betalike.attacks.result import AttackResult, Rate, compared
 from betalike.attacks.target import Floats, Generalized, Ids, Ints, Target
-from betalike.randomness import Randomness, SystemRandomness
-from betalike.table import Cells, ClassCounts, Plan
+from betalike.runtime.randomness import Randomness, SystemRandomness
+from betalike.table.cells import Cells, ClassCounts, Plan
 
 NAME = "definetti"
 MOST_ROUNDS, SETTLED = 30, 1e-3  # rounds, and the share of people whose guess still changes

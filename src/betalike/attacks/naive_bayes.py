@@ -14,8 +14,8 @@ from betalike.attacks.controls import control_of
 from betalike.attacks.result import AttackResult, Rate, compared
 from betalike.attacks.target import Floats, Generalized, Ids, Ints, Perturbed, Target
 from betalike.queries.perturbed import Perturbation, Shrinkage, learn_shrinkage, shrunk
-from betalike.randomness import Randomness, SystemRandomness
-from betalike.table import Cells
+from betalike.runtime.randomness import Randomness, SystemRandomness
+from betalike.table.cells import Cells
 
 NAME = "naive-bayes"
 POINTS_PER_STEP = 20_000

@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 
 from betalike.attacks.covering import cover_counts
 from betalike.attacks.target import Generalized, Ids, Ints, Perturbed, Target
-from betalike.axis import Axis, OrderedAxis
-from betalike.certificate import Certificate, certificate_from_dict, read_certificate
-from betalike.certificate import Column as ColumnFacts
 from betalike.engines.coding import comparable
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import InputError
-from betalike.hierarchy import ROOT, Hierarchy
-from betalike.inputs import Frame, choose_hierarchies, is_path, read
 from betalike.io.frames import to_polars
-from betalike.promises_told import promised_model
+from betalike.io.inputs import Frame, choose_hierarchies, is_path, read
 from betalike.queries.columns import Column, LabelSpans, NamedColumn, comparable_number
-from betalike.queries.opening import BASELINE, PERTURBED, OpenRelease, open_folder, open_frame
-from betalike.schema import Attribute, Kind, Role, Schema
+from betalike.queries.open_release import BASELINE, PERTURBED, OpenRelease, open_folder, open_frame
+from betalike.release.certificate import Certificate, certificate_from_dict, read_certificate
+from betalike.release.certificate import Column as ColumnFacts
+from betalike.release.promise import promised_model
 from betalike.schemes import OPTIONS
-from betalike.table import Cells, ClassCounts, fold
+from betalike.table.axis import Axis, OrderedAxis
+from betalike.table.cells import Cells, ClassCounts, fold
+from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.schema import Attribute, Kind, Role, Schema
 
 OTHER_TABLE = "so this is not the table that was published. Name the original table of this release."
 

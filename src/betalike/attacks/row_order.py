@@ -13,19 +13,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.attacks.walking import find_start, walk
-from betalike.hilbert import hilbert_keys
-from betalike.models import Model, likeness_of
-from betalike.models.rule import is_allowed
-from betalike.progress import SILENT
-from betalike.randomness import Randomness
+from betalike.attacks.order_sampler import find_start, walk
+from betalike.promises import Model, likeness_of
+from betalike.promises.rule import is_allowed
+from betalike.runtime.progress import SILENT
+from betalike.runtime.randomness import Randomness
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws
-from betalike.schemes.burel.filling import Retrieval, fill_classes
+from betalike.schemes.hilbert import hilbert_keys
+from betalike.schemes.retrieval import Retrieval, fill_classes
 from betalike.schemes.seam import WAYS
 from betalike.schemes.seam.problem import pose
 from betalike.schemes.seam.splitting import cut_set
-from betalike.table import Cells
+from betalike.table.cells import Cells
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]

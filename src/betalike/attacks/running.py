@@ -15,8 +15,8 @@ from betalike.attacks.result import AttackReport, AttackResult
 from betalike.attacks.skewness import similarity, skewness
 from betalike.attacks.target import Target
 from betalike.errors import InfeasibleError, InputError, ParameterError, suggestion
-from betalike.progress import SILENT, Progress
-from betalike.randomness import Randomness
+from betalike.runtime.progress import SILENT, Progress
+from betalike.runtime.randomness import Randomness
 
 
 class Round:

@@ -14,10 +14,10 @@ import numpy as np
 from betalike.attacks.controls import control_of
 from betalike.attacks.result import AttackResult, Rate, compared
 from betalike.attacks.target import Floats, Generalized, Ints, Perturbed, Target
-from betalike.axis import Axis, HierarchyAxis
-from betalike.models import Likeness, posterior_cap
-from betalike.randomness import Randomness, SystemRandomness
-from betalike.table import ClassCounts
+from betalike.promises import Likeness, posterior_cap
+from betalike.runtime.randomness import Randomness, SystemRandomness
+from betalike.table.axis import Axis, HierarchyAxis
+from betalike.table.cells import ClassCounts
 
 Groups = Sequence[Ints]
 SKEWNESS, SIMILARITY = "skewness", "similarity"

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis
-from betalike.models import Likeness, Model
-from betalike.table import Cells, ClassCounts, Plan
+from betalike.promises import Likeness, Model
+from betalike.table.axis import Axis, HierarchyAxis
+from betalike.table.cells import Cells, ClassCounts, Plan
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]

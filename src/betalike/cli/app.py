@@ -133,8 +133,8 @@ def describe(
     """Guess types and roles of a table's columns and write a specification (release.toml) to edit."""
 
     def command() -> int:
-        from betalike.input_paths import check_not_replaced, input_files
         from betalike.io.description import write_description
+        from betalike.io.input_paths import check_not_replaced, input_files
 
         if output is not None:
             check_not_replaced(output, input_files(table, hierarchies))
@@ -237,7 +237,7 @@ def publish(
 
     def command() -> int:
         from betalike.cli.arguments import publish_arguments
-        from betalike.release_folder import check_free
+        from betalike.release.folder import check_free
 
         given = {
             "table": table,
@@ -408,10 +408,10 @@ def _publish(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False)
     """Publish with a progress bar and print the summary, or the certificate with --json."""
     from rich.console import Console
 
-    from betalike.certification import FORMULAS
-    from betalike.compilation import announced_compilation
+    from betalike.release.certify import FORMULAS
     from betalike.report.progress import TerminalProgress
     from betalike.report.summary import print_release, print_rows
+    from betalike.runtime.compilation import announced_compilation
 
     errors = Console(stderr=True)
     if arguments.get("keep"):

@@ -106,7 +106,7 @@ def _parse_number(option: str, text: str) -> float:
 
 def _leave_out_other_promise(arguments: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Drop what the specification promises but the scheme or the model of the command line does not take."""
-    from betalike.models import takes
+    from betalike.promises import takes
     from betalike.schemes import DEFAULT_SCHEME, promises_of
 
     promises = promises_of(arguments.get("scheme", DEFAULT_SCHEME))

@@ -43,10 +43,10 @@ def attack(
         from rich.console import Console
 
         from betalike.cli.arguments import split_list
-        from betalike.compilation import announced_compilation
         from betalike.errors import ParameterError
         from betalike.report.attacks import WIDEST, print_attacks
         from betalike.report.progress import TerminalProgress
+        from betalike.runtime.compilation import announced_compilation
 
         if original is None:
             raise ParameterError("name the original table, to judge guesses: --original TABLE.")

@@ -20,7 +20,7 @@ def keys(
 
     def command() -> int:
         from betalike.errors import ParameterError, suggestion
-        from betalike.signatures import make_keys
+        from betalike.release.signatures import make_keys
 
         if action != "new":
             raise ParameterError(f"the action is '{action}'; it must be 'new'.{suggestion(action, ['new'])}")

@@ -142,7 +142,7 @@ def _describe_bug(error: BaseException) -> str:
 @contextlib.contextmanager
 def announced() -> Iterator[None]:
     """Tell the user if kernels have to be compiled meanwhile."""
-    from betalike.compilation import announced_compilation
+    from betalike.runtime.compilation import announced_compilation
 
     with announced_compilation(lambda: print(COMPILING, file=sys.stderr)):
         yield

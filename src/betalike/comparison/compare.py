@@ -7,22 +7,22 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from betalike.axis import HierarchyAxis
-from betalike.compilation import announced_compilation
-from betalike.distances import earth_movers_distances, natural_ground
+from betalike.comparison.search import match
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import InfeasibleError, InputError, ParameterError, suggestion
-from betalike.loss import plan_loss
-from betalike.matching import match
-from betalike.models import Closeness, Disclosure, DisclosureForLikeness, Form, Likeness, Model, fit
-from betalike.progress import SILENT, Progress, Stopwatch
-from betalike.publication import Job, Published, publish_in_memory
+from betalike.measures.loss import plan_loss
+from betalike.promises import Closeness, Disclosure, DisclosureForLikeness, Form, Likeness, Model, fit
+from betalike.promises.distances import earth_movers_distances, natural_ground
 from betalike.queries.boxes import Box
 from betalike.queries.index import ClassIndex
-from betalike.queries.opening import open_frame
+from betalike.queries.open_release import open_frame
 from betalike.queries.workload import draw_queries, exact_index, run_workload
-from betalike.randomness import randomness
+from betalike.release.publish import Job, Published, publish_in_memory
+from betalike.runtime.compilation import announced_compilation
+from betalike.runtime.progress import SILENT, Progress, Stopwatch
+from betalike.runtime.randomness import randomness
 from betalike.schemes import GENERALIZING, PROMISES, SCHEMES, make_scheme
+from betalike.table.axis import HierarchyAxis
 
 DEFAULT_SCHEMES = tuple(scheme for scheme in SCHEMES if scheme != "mondrian")  # with likeness, that is lmondrian
 MATCHED_SCHEMES = tuple(scheme for scheme in DEFAULT_SCHEMES if scheme in GENERALIZING)

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
 from betalike.engines.coding import code_quasi_identifier, code_sensitive
 from betalike.engines.combinations import Combinations
-from betalike.schema import Schema
-from betalike.table import Cells, Ids, Ints, Margins, fold
+from betalike.table.axis import Axis
+from betalike.table.cells import Cells, Ids, Ints, Margins, fold
+from betalike.table.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -12,20 +12,20 @@ from pathlib import Path
 
 import polars as pl
 
+from betalike.engines.engine import Engine
 from betalike.engines.joint import JointEngine
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.outofcore import OutOfCoreEngine
 from betalike.errors import ParameterError
-from betalike.inputs import Frame, choose, is_path, read
 from betalike.io.compression import is_compressed
 from betalike.io.csv_files import text_pieces
+from betalike.io.damage import compiled_code_silenced, damage_refused
+from betalike.io.inputs import Frame, choose, is_path, read
 from betalike.io.sources import interruptible, read_beginning, shown_name
 from betalike.io.tables import CSV, DAMAGED, kind_of, scan_columnar, scan_table, table_files
-from betalike.memory_size import USED_SHARE, memory_at_hand
-from betalike.progress import SILENT, Progress
-from betalike.publication import Engine
-from betalike.reading import compiled_code_silenced, damage_refused
-from betalike.schema import Schema, text_columns
+from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
+from betalike.runtime.progress import SILENT, Progress
+from betalike.table.schema import Schema, text_columns
 
 UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 LEAST_MEMORY, MOST_MEMORY = 256 << 20, 1 << 60
@@ -68,7 +68,7 @@ def open_engine(
     if choice.name is EngineName.SPARK:
         from betalike.engines.spark.engine import SparkEngine
         from betalike.engines.spark.failures import failures_told
-        from betalike.spark_tables import read_table
+        from betalike.engines.spark.tables import read_table
 
         with failures_told():
             rows = read_table(table, schema, missing, delimiter, master, choice.memory)

@@ -14,7 +14,6 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import polars as pl
 
-from betalike.axis import Axis, OrderedAxis
 from betalike.engines.cells import make_cells
 from betalike.engines.coding import (
     ValueCodes,
@@ -29,9 +28,10 @@ from betalike.engines.coding import (
 )
 from betalike.engines.combinations import EACH_ROW, Dictionary, Tally
 from betalike.errors import InputError
-from betalike.exact_numbers import Number
-from betalike.schema import Attribute, Kind, Schema
-from betalike.table import Cells, Ids
+from betalike.table.axis import Axis, OrderedAxis
+from betalike.table.cells import Cells, Ids
+from betalike.table.exact_numbers import Number
+from betalike.table.schema import Attribute, Kind, Schema
 
 MOST_BINS = 4096
 FEW_VALUES = 16  # a column with no more of them is left as it is

@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.errors import HierarchyError, InputError, SchemaError
-from betalike.exact_numbers import Number, Numbers, as_numbers, format_values, parse_values
-from betalike.hierarchy import ROOT, Hierarchy
-from betalike.schema import Attribute, Kind
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.exact_numbers import Number, Numbers, as_numbers, format_values, parse_values
+from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.schema import Attribute, Kind
 
 Codes = NDArray[Any]
 Counts = NDArray[np.int64]

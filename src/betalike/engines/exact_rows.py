@@ -12,11 +12,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.coding import codes_of_values
+from betalike.engines.engine import Format
 from betalike.errors import SchemaError
-from betalike.publication import Format
-from betalike.spreadsheet import restore_columns
-from betalike.table_kernels import count_pairs
-from betalike.years import check_years
+from betalike.io.spreadsheet import restore_columns
+from betalike.io.years import check_years
+from betalike.table.kernels import count_pairs
 
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]

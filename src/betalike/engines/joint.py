@@ -10,16 +10,15 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from betalike.axis import Axis
-from betalike.drafts import Draw
 from betalike.engines.coding import code_sensitive, value_texts
+from betalike.engines.engine import Draw, Layout
 from betalike.engines.exact_rows import Written
 from betalike.engines.memory import Assignment, MemoryEngine, label_values
 from betalike.errors import CertificateError
-from betalike.joint import JointAxis
-from betalike.publication import Layout
-from betalike.randomness import Randomness
-from betalike.table import Ids, Ints, fold
+from betalike.runtime.randomness import Randomness
+from betalike.table.axis import Axis
+from betalike.table.cells import Ids, Ints, fold
+from betalike.table.joint import JointAxis
 
 
 class JointEngine(MemoryEngine):

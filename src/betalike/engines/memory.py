@@ -14,19 +14,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, Bound, OrderedAxis
-from betalike.drafts import Draw
 from betalike.engines.cells import make_cells
 from betalike.engines.coding import MOST_DIGITS, axis_of, code_quasi_identifier, code_sensitive
+from betalike.engines.engine import Draw, ExactRecount, Format, Layout, Recount
 from betalike.engines.exact_rows import Written, check_csv_types, count_changed, count_moves, open_written
 from betalike.errors import FileError, GuaranteeError, InputError, SchemaError
-from betalike.publication import ExactRecount, Format, Layout, Recount
-from betalike.randomness import Randomness
-from betalike.schema import Kind, Schema
-from betalike.spreadsheet import escape_columns, formula_columns, restore_columns
-from betalike.table import Cells, ClassCounts, Ids, Ints, Margins, Plan, fold, random_order, shuffled_slots
-from betalike.table_kernels import hand_out
-from betalike.years import check_years
+from betalike.io.spreadsheet import escape_columns, formula_columns, restore_columns
+from betalike.io.years import check_years
+from betalike.runtime.randomness import Randomness
+from betalike.table.axis import Axis, Bound, OrderedAxis
+from betalike.table.cells import Cells, ClassCounts, Ids, Ints, Margins, Plan, fold, random_order, shuffled_slots
+from betalike.table.kernels import hand_out
+from betalike.table.schema import Kind, Schema
 
 TIMES_AS_TEXT = [pl.col(pl.Datetime, pl.Time).cast(pl.String), pl.col(pl.Duration).dt.to_string("iso")]  # as in CSV
 

@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.drafts import Draw
 from betalike.engines.cells import Coded, code_combinations, code_margins
 from betalike.engines.coarse import Coarse, count_coarsely, make_bins
 from betalike.engines.combinations import Combinations, TooManyError, count_combinations, count_each
+from betalike.engines.engine import Draw, ExactRecount, Format, Layout, PartsRecount, Recount
 from betalike.engines.memory import (
     check_distinct_names,
     label_columns,
@@ -37,15 +37,14 @@ from betalike.engines.streams import (
     written_names,
 )
 from betalike.errors import GuaranteeError, InputError
-from betalike.progress import SILENT, Progress
-from betalike.publication import ExactRecount, Format, Layout, PartsRecount, Recount
-from betalike.randomness import Randomness
-from betalike.reading import NOT_TO_ITS_END, check_read_whole, compiled_code_silenced, damage_refused
-from betalike.schema import Schema
-from betalike.scratch import private_folder
-from betalike.table import Cells, Margins, Plan, shuffled_slots
-from betalike.table_kernels import count_pairs, draw_fragments, hand_out
-from betalike.years import check_years
+from betalike.io.damage import NOT_TO_ITS_END, check_read_whole, compiled_code_silenced, damage_refused
+from betalike.io.years import check_years
+from betalike.runtime.progress import SILENT, Progress
+from betalike.runtime.randomness import Randomness
+from betalike.runtime.scratch import private_folder
+from betalike.table.cells import Cells, Margins, Plan, shuffled_slots
+from betalike.table.kernels import count_pairs, draw_fragments, hand_out
+from betalike.table.schema import Schema
 
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.engines.cells import make_cells
 from betalike.engines.coarse import Coarse
 from betalike.engines.coding import ValueCodes, code_quasi_identifier
+from betalike.engines.engine import Layout
 from betalike.engines.memory import class_columns
-from betalike.randomness import Randomness
-from betalike.schema import Kind, Schema
-from betalike.table import Cells, Ids, Ints, Plan, fold, shuffled_slots
-from betalike.table_kernels import hand_out
-from betalike.verification import Layout
+from betalike.runtime.randomness import Randomness
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.cells import Cells, Ids, Ints, Plan, fold, shuffled_slots
+from betalike.table.kernels import hand_out
+from betalike.table.schema import Kind, Schema
 
 Refine = Callable[[Cells], Plan]
 

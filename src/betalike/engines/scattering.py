@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.randomness import Randomness
-from betalike.scratch import reserve
-from betalike.table import random_order, shuffled
+from betalike.runtime.randomness import Randomness
+from betalike.runtime.scratch import reserve
+from betalike.table.cells import random_order, shuffled
 
 
 class Buckets:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from betalike.engines.engine import Format
 from betalike.engines.exact_rows import as_plain_text, check_csv_types, has_no_text, is_plain_number
 from betalike.engines.memory import cannot_write, write_csv
 from betalike.errors import GuaranteeError
-from betalike.publication import Format
-from betalike.spreadsheet import restore_lazily
+from betalike.io.spreadsheet import restore_lazily
 
 BATCH_ROWS = 1_000_000
 PART_ROWS = 2_000_000

@@ -27,9 +27,9 @@ from betalike.io.csv_text import (
     recognize_csv,
     recognize_signs,
 )
+from betalike.io.damage import compiled_code_silenced
 from betalike.io.sources import check_unchanged, interruptible, open_file, shown_name, stamp_of
-from betalike.reading import compiled_code_silenced
-from betalike.schema import check_columns
+from betalike.table.schema import check_columns
 
 INFER_ROWS = 10_000
 PARSED_BYTES = 1 << 24  # of text at once

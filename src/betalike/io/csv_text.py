@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
 from betalike.errors import FileError, ParameterError
+from betalike.runtime.compilation import kernel
 
 DELIMITERS = ",;\t|"
 SAMPLE_BYTES = 1 << 16

@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 
 from betalike.errors import FileError, SchemaError
-from betalike.schema import Kind, Role
 from betalike.schemes import DEFAULT_SCHEME
+from betalike.table.schema import Kind, Role
 
 IDENTIFIERS = r"(^|_)(id|name|surname|forename|ssn|phone|telephone|e?mail|address|passport|iban|record|uuid|key)($|_)"
 SENSITIVES = r"disease|diagnos|illness|condition|symptom|salary|income|wage|earning|religion|orientation|hiv|drug|debt"

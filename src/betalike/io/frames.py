@@ -10,9 +10,9 @@ import narwhals as nw
 import polars as pl
 
 from betalike.errors import BetalikeError, InputError, MissingDependencyError, SchemaError
-from betalike.reading import compiled_code_silenced, damage_refused
-from betalike.schema import check_columns
-from betalike.years import check_years
+from betalike.io.damage import compiled_code_silenced, damage_refused
+from betalike.io.years import check_years
+from betalike.table.schema import check_columns
 
 HUGE = (pl.Int128, pl.UInt128)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from betalike.errors import FileError
-from betalike.hierarchy import Hierarchy
+from betalike.table.hierarchy import Hierarchy
 
 
 def read_hierarchy(path: str | Path) -> Hierarchy:

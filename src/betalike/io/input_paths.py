@@ -14,7 +14,6 @@ import polars as pl
 from betalike.errors import BetalikeError, FileError
 from betalike.io.sources import is_standard_input
 from betalike.io.tables import table_files
-from betalike.release_folder import shared_file
 
 STANDARD_INPUT = Path("/dev/stdin")  # the file that a shell gave as standard input has an identity too
 
@@ -64,3 +63,17 @@ def _files_of_hierarchies(given: str | Path | Mapping[str, Any] | None) -> list[
         folder = Path(given)
         return list(folder.glob("*")) if folder.is_dir() else []
     return [Path(tree) for tree in (given or {}).values() if isinstance(tree, str | Path)]
+
+
+def shared_file(inputs: Iterable[Path], replaced: Iterable[Path]) -> Path | None:
+    """The first input that is one of the files to be replaced, under whatever name: links count as what they show."""
+    taken = {identity for path in replaced if (identity := _identity(path)) is not None}
+    return next((path for path in inputs if taken and _identity(path) in taken), None)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:  # it is not there, or a link that leads nowhere
+        return None
+    return found.st_dev, found.st_ino

@@ -12,17 +12,16 @@ from typing import Any, ParamSpec, TypeVar
 
 import polars as pl
 
-from betalike.certificate import Certificate, certificate_from_dict, read_certificate
 from betalike.errors import ParameterError, SchemaError, suggestion
-from betalike.hierarchy import Hierarchy
+from betalike.io.damage import NOT_TO_ITS_END, check_read_whole, damage_refused
 from betalike.io.frames import to_polars
 from betalike.io.hierarchies import read_hierarchies, read_hierarchy
 from betalike.io.sources import is_standard_input, standard_input
 from betalike.io.tables import ScannedTable, load, scan_table
-from betalike.joint import JOINED
-from betalike.reading import NOT_TO_ITS_END, check_read_whole, damage_refused
-from betalike.schema import Attribute, Kind, Role, Schema, text_columns
-from betalike.years import check_years
+from betalike.io.years import check_years
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.joint import JOINED
+from betalike.table.schema import Attribute, Kind, Role, Schema, text_columns
 
 Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
 BATCH_ROWS = 1_000_000
@@ -196,10 +195,3 @@ def _batches(table: ScannedTable) -> Iterator[pl.DataFrame]:
             yield check_years(batch)
     check_read_whole(n_seen, table.n_rows)
     table.check()
-
-
-def choose_certificate(given: str | Path | Mapping[str, Any]) -> Certificate:
-    """A certificate from its file or its content."""
-    if isinstance(given, str | Path):
-        return read_certificate(Path(given))
-    return certificate_from_dict(given)

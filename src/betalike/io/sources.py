@@ -16,7 +16,7 @@ from types import FrameType
 from typing import IO, Any
 
 from betalike.errors import FileError
-from betalike.scratch import private_folder, reserve
+from betalike.runtime.scratch import private_folder, reserve
 
 STANDARD_INPUT = "-"
 KEPT_IN_MEMORY = 1 << 26  # bytes of standard input; more goes to a file without a name

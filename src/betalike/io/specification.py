@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from betalike.errors import FileError, SchemaError
-from betalike.schema import Role
+from betalike.table.schema import Role
 
 LONGEST = 1 << 24  # bytes; a device may have no end
 DEEP = re.compile(rb"(?<![\w\"'-])([\w\"'-]+[ \t]*\.[ \t]*){200}")  # a.a.a and so on, which takes long to read

@@ -12,10 +12,10 @@ from betalike.errors import FileError, SchemaError
 from betalike.io import arrow_files, parquet_files
 from betalike.io.csv_files import DOUBLED, NO_ROOM, NO_ROWS, Wanted, count_to_the_end, load_csv, scan_csv
 from betalike.io.csv_text import EMPTY
+from betalike.io.damage import check_read_whole, compiled_code_silenced, damage_refused
 from betalike.io.sources import check_unchanged, read_beginning, shown, shown_name, stamp_of, table_files
-from betalike.memory_size import USED_SHARE, memory_at_hand
-from betalike.reading import check_read_whole, compiled_code_silenced, damage_refused
-from betalike.schema import check_columns
+from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
+from betalike.table.schema import check_columns
 
 __all__ = ["CSV", "IPC", "PARQUET", "ScannedTable", "kind_of", "load", "scan", "scan_table", "table_files"]
 

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
-from betalike.distances import Ground, divergences, earth_movers_distances, natural_ground
-from betalike.joint import JointAxis
-from betalike.models import UNITS, AnyLikeness, Likeness, Transition, judge_transition, of_each_column
-from betalike.models.caps import Bound, Caps
-from betalike.models.sets import Columns
-from betalike.models.transition import sums_over
-from betalike.table import ClassCounts
+from betalike.promises import UNITS, AnyLikeness, Likeness, Transition, judge_transition, of_each_column
+from betalike.promises.caps import Bound, Caps
+from betalike.promises.distances import Ground, divergences, earth_movers_distances, natural_ground
+from betalike.promises.sets import Columns
+from betalike.promises.transition import sums_over
+from betalike.table.axis import Axis
+from betalike.table.cells import ClassCounts
+from betalike.table.joint import JointAxis
 
 Ints = NDArray[np.int64]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
-from betalike.table import Plan
+from betalike.table.axis import Axis
+from betalike.table.cells import Plan
 
 
 @dataclass(frozen=True)

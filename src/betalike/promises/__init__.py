@@ -1,17 +1,17 @@
 """Privacy models: prior counts become demands on classes, and the counts of each class become a verdict."""
 
-from betalike.models.anonymity import Anonymity
-from betalike.models.caps import Caps
-from betalike.models.catalogue import MODELS, fit, for_audit, make_capped, make_model, name_promise, takes
-from betalike.models.closeness import Closeness
-from betalike.models.disclosure import Disclosure, DisclosureForLikeness
-from betalike.models.diversity import Diversity, Variety
-from betalike.models.likeness import Form, Likeness, posterior_cap
-from betalike.models.monotone import MonotoneCap, ToldCap
-from betalike.models.rule import Rule
-from betalike.models.transition import UNITS, Transition, judge_transition, used_by_transition
-from betalike.models.verdict import Model, Verdict
-from betalike.models.wider import AnyLikeness, WiderLikeness, any_likeness_of, likeness_of, of_each_column, widen
+from betalike.promises.anonymity import Anonymity
+from betalike.promises.caps import Caps
+from betalike.promises.catalogue import MODELS, fit, for_audit, make_capped, make_model, name_promise, takes
+from betalike.promises.closeness import Closeness
+from betalike.promises.disclosure import Disclosure, DisclosureForLikeness
+from betalike.promises.diversity import Diversity, Variety
+from betalike.promises.likeness import Form, Likeness, posterior_cap
+from betalike.promises.monotone import MonotoneCap, ToldCap
+from betalike.promises.rule import Rule
+from betalike.promises.transition import UNITS, Transition, judge_transition, used_by_transition
+from betalike.promises.verdict import Model, Verdict
+from betalike.promises.wider import AnyLikeness, WiderLikeness, any_likeness_of, likeness_of, of_each_column, widen
 
 __all__ = [
     "MODELS",

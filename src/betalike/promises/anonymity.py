@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
 from betalike.errors import ParameterError
-from betalike.models.rule import ANYTHING, Rule
-from betalike.models.verdict import Verdict, apply, check_k, check_table, verdict_on
-from betalike.table import ClassCounts
+from betalike.promises.rule import ANYTHING, Rule
+from betalike.promises.verdict import Verdict, apply, check_k, check_table, verdict_on
+from betalike.table.axis import Axis
+from betalike.table.cells import ClassCounts
 
 Ints = NDArray[np.int64]
 

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
-from betalike.distances import Ground
 from betalike.errors import ParameterError, suggestion
-from betalike.joint import JointAxis
-from betalike.models.anonymity import Anonymity
-from betalike.models.closeness import Closeness
-from betalike.models.disclosure import Disclosure, DisclosureForLikeness
-from betalike.models.diversity import Diversity, Variety
-from betalike.models.likeness import Form, Likeness
-from betalike.models.monotone import Cap
-from betalike.models.verdict import Model
-from betalike.models.wider import WiderLikeness, of_each_column, widen
+from betalike.promises.anonymity import Anonymity
+from betalike.promises.closeness import Closeness
+from betalike.promises.disclosure import Disclosure, DisclosureForLikeness
+from betalike.promises.distances import Ground
+from betalike.promises.diversity import Diversity, Variety
+from betalike.promises.likeness import Form, Likeness
+from betalike.promises.monotone import Cap
+from betalike.promises.verdict import Model
+from betalike.promises.wider import WiderLikeness, of_each_column, widen
+from betalike.table.axis import Axis
+from betalike.table.joint import JointAxis
 
 Ints = NDArray[np.int64]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis
-from betalike.distances import Ground, earth_movers_distances, edges_of, natural_ground
 from betalike.errors import ParameterError
-from betalike.models.caps import fraction_below
-from betalike.models.rule import ANYTHING, Rule
-from betalike.models.verdict import Verdict, apply, check_k, check_positive, check_table, exact, verdict_on
-from betalike.table import ClassCounts
+from betalike.promises.caps import fraction_below
+from betalike.promises.distances import Ground, earth_movers_distances, edges_of, natural_ground
+from betalike.promises.rule import ANYTHING, Rule
+from betalike.promises.verdict import Verdict, apply, check_k, check_positive, check_table, exact, verdict_on
+from betalike.table.axis import Axis, HierarchyAxis
+from betalike.table.cells import ClassCounts
 
 Ints = NDArray[np.int64]
 

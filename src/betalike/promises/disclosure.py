@@ -10,11 +10,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
-from betalike.models.caps import LARGEST_DENOMINATOR, settle
-from betalike.models.rule import ANYTHING, Rule
-from betalike.models.verdict import Verdict, apply, check_k, check_positive, check_table, exact, verdict_on
-from betalike.table import ClassCounts
+from betalike.promises.caps import LARGEST_DENOMINATOR, settle
+from betalike.promises.rule import ANYTHING, Rule
+from betalike.promises.verdict import Verdict, apply, check_k, check_positive, check_table, exact, verdict_on
+from betalike.table.axis import Axis
+from betalike.table.cells import ClassCounts
 
 Ints = NDArray[np.int64]
 

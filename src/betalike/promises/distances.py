@@ -8,9 +8,9 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis
-from betalike.compilation import kernel
-from betalike.table import ClassCounts
+from betalike.runtime.compilation import kernel
+from betalike.table.axis import Axis, HierarchyAxis
+from betalike.table.cells import ClassCounts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,11 +11,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
 from betalike.errors import ParameterError
-from betalike.models.caps import DIGITS, LARGEST_DENOMINATOR, fraction_below
-from betalike.models.rule import ANYTHING, Rule, entropy_of
-from betalike.models.verdict import (
+from betalike.promises.caps import DIGITS, LARGEST_DENOMINATOR, fraction_below
+from betalike.promises.rule import ANYTHING, Rule, entropy_of
+from betalike.promises.verdict import (
     LARGEST_COUNT,
     Verdict,
     apply,
@@ -26,7 +25,8 @@ from betalike.models.verdict import (
     one_class,
     verdict_on,
 )
-from betalike.table import ClassCounts
+from betalike.table.axis import Axis
+from betalike.table.cells import ClassCounts
 
 Ints = NDArray[np.int64]
 

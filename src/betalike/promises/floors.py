@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from betalike.models.caps import enclose_logarithm, fraction_below, settle
+from betalike.promises.caps import enclose_logarithm, fraction_below, settle
 
 
 @dataclass(frozen=True)

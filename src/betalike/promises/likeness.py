@@ -10,14 +10,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
 from betalike.errors import ParameterError
-from betalike.models.caps import Bound, Caps, is_below_surprise
-from betalike.models.floors import Floor
-from betalike.models.monotone import Cap, MonotoneCap
-from betalike.models.rule import ANYTHING, Rule
-from betalike.models.verdict import Verdict, check_k, check_positive, check_table, exact
-from betalike.table import ClassCounts
+from betalike.promises.caps import Bound, Caps, is_below_surprise
+from betalike.promises.floors import Floor
+from betalike.promises.monotone import Cap, MonotoneCap
+from betalike.promises.rule import ANYTHING, Rule
+from betalike.promises.verdict import Verdict, check_k, check_positive, check_table, exact
+from betalike.table.axis import Axis
+from betalike.table.cells import ClassCounts
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

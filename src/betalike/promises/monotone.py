@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from betalike.errors import CertificateError, ParameterError
-from betalike.models.verdict import exact
+from betalike.promises.verdict import exact
 
 STEPS = 1000
 GRID = (*(10.0**-exponent for exponent in range(12, 3, -1)), *(step / STEPS for step in range(1, STEPS + 1)))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
+from betalike.runtime.compilation import kernel
 
 Ints = NDArray[np.int64]
 

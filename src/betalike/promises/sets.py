@@ -12,11 +12,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.errors import ParameterError, SchemaError, suggestion
-from betalike.joint import JointAxis
-from betalike.models.verdict import check_positive
-from betalike.schema import Kind
+from betalike.promises.verdict import check_positive
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.joint import JointAxis
+from betalike.table.schema import Kind
 
 Ints = NDArray[np.int64]
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
-from betalike.models.likeness import Likeness
-from betalike.models.sets import Columns, Sets
-from betalike.models.verdict import Verdict
-from betalike.models.wider import AnyLikeness, Demands, WiderLikeness
+from betalike.promises.likeness import Likeness
+from betalike.promises.sets import Columns, Sets
+from betalike.promises.verdict import Verdict
+from betalike.promises.wider import AnyLikeness, Demands, WiderLikeness
+from betalike.table.axis import Axis
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -62,6 +62,11 @@ class Transition:
     def texts(self) -> list[list[str]]:
         """Each chance as the decimal number that it is, to the last digit."""
         return [[_text_of(units) for units in row] for row in self.units.tolist()]
+
+    def by_label(self, labels: Sequence[str]) -> dict[str, dict[str, float]]:
+        """Return the chance of each published value, given the original one, by their labels."""
+        rows = self.probabilities.tolist()
+        return {label: dict(zip(labels, row, strict=True)) for label, row in zip(labels, rows, strict=True)}
 
     @property
     def probabilities(self) -> Floats:

@@ -12,10 +12,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
 from betalike.errors import ParameterError, SchemaError
-from betalike.models.rule import Rule, allowed_classes
-from betalike.table import ClassCounts
+from betalike.promises.rule import Rule, allowed_classes
+from betalike.table.axis import Axis
+from betalike.table.cells import ClassCounts
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -10,16 +10,16 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
-from betalike.compilation import kernel
 from betalike.errors import ParameterError
-from betalike.models.caps import LARGEST_DENOMINATOR, Bound
-from betalike.models.floors import Floor
-from betalike.models.likeness import Likeness
-from betalike.models.rule import ANYTHING, Rule, count_up
-from betalike.models.sets import Columns, Nodes, Sets, Span, Values, Windows
-from betalike.models.verdict import Model, Verdict, apply, check_table, exact, verdict_on
-from betalike.table import ClassCounts
+from betalike.promises.caps import LARGEST_DENOMINATOR, Bound
+from betalike.promises.floors import Floor
+from betalike.promises.likeness import Likeness
+from betalike.promises.rule import ANYTHING, Rule, count_up
+from betalike.promises.sets import Columns, Nodes, Sets, Span, Values, Windows
+from betalike.promises.verdict import Model, Verdict, apply, check_table, exact, verdict_on
+from betalike.runtime.compilation import kernel
+from betalike.table.axis import Axis
+from betalike.table.cells import ClassCounts
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -15,13 +15,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import OrderedAxis
 from betalike.errors import CertificateError, QueryError, suggestion
-from betalike.exact_numbers import Number, Numbers, exact_number, exact_numbers, parse_values
-from betalike.hierarchy import ROOT, Hierarchy
 from betalike.queries.values import Comparable, Span, ValueSet, exact_arrays, next_number
 from betalike.queries.words import shortened
-from betalike.schema import Kind
+from betalike.table.axis import OrderedAxis
+from betalike.table.exact_numbers import Number, Numbers, exact_number, exact_numbers, parse_values
+from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.schema import Kind
 
 Floats = NDArray[np.float64]
 NANOSECONDS = re.compile(r":\d\d\.\d{9}")

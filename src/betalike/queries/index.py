@@ -17,7 +17,7 @@ from betalike.queries.columns import Column, LabelSpans
 from betalike.queries.kernels import N_SUMS, observe_boxes, sum_boxes
 from betalike.queries.shares import Shares, Spread, label_weights, make_shares
 from betalike.queries.values import ValueSet
-from betalike.table import ClassCounts
+from betalike.table.cells import ClassCounts
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]

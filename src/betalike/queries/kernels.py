@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
+from betalike.runtime.compilation import kernel
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]

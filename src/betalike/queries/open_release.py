@@ -12,17 +12,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.certificate import Certificate, published_name
-from betalike.certificate import Column as ColumnFacts
-from betalike.companion_files import TRANSITION_FILE, read_transition
+from betalike.engines.engine import Layout, Recount
 from betalike.engines.memory import read_release, recount
 from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
-from betalike.exact_numbers import Numbers
-from betalike.hierarchy import ROOT, Hierarchy
-from betalike.inspection import published_columns
-from betalike.publication import Layout, Recount, written_form
-from betalike.published_labels import read_domain
+from betalike.io.damage import compiled_code_silenced, damage_refused
 from betalike.queries import generalized, perturbed
 from betalike.queries.answer import RELATION, Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
@@ -32,8 +26,15 @@ from betalike.queries.perturbed import Perturbation, Shrinkage, learn_shrinkage
 from betalike.queries.predicate import parse
 from betalike.queries.shares import Shares, Spread
 from betalike.queries.values import Span
-from betalike.reading import compiled_code_silenced, damage_refused
-from betalike.schema import Kind
+from betalike.release.certificate import Certificate, published_name
+from betalike.release.certificate import Column as ColumnFacts
+from betalike.release.companion_files import TRANSITION_FILE, read_transition
+from betalike.release.inspection import published_columns
+from betalike.release.publish import written_form
+from betalike.release.published_labels import read_domain
+from betalike.table.exact_numbers import Numbers
+from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.schema import Kind
 
 Floats = NDArray[np.float64]
 PERTURBED, BASELINE = "perturb", "baseline"

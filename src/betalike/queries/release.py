@@ -12,18 +12,25 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from betalike.certificate import FILE_NAME, certificate_from_dict, published_name, read_certificate
-from betalike.engine_choice import EngineChoice
+from betalike.engines.choice import EngineChoice
+from betalike.engines.engine import Format
 from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, FileError, ParameterError, SchemaError, suggestion
-from betalike.inputs import choose_certificate, is_path
 from betalike.io.frames import to_polars
-from betalike.publication import Format, Verified, written_form
+from betalike.io.inputs import is_path
+from betalike.io.spreadsheet import escape
 from betalike.queries.answer import Answer
-from betalike.queries.opening import OpenRelease, open_folder, open_frame
-from betalike.release_checks import is_exact
-from betalike.schema import Schema
-from betalike.spreadsheet import escape
+from betalike.queries.open_release import OpenRelease, open_folder, open_frame
+from betalike.release.certificate import (
+    FILE_NAME,
+    certificate_from_dict,
+    choose_certificate,
+    published_name,
+    read_certificate,
+)
+from betalike.release.checks import is_exact
+from betalike.release.publish import Verified, written_form
+from betalike.table.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.exact_numbers import Numbers
 from betalike.queries.columns import Column, LabelSpans, NamedColumn, OrderedColumn
 from betalike.queries.values import ValueSet
+from betalike.table.exact_numbers import Numbers
 
 Floats = NDArray[np.float64]
 ROUNDS = 2  # more of them follow the accidents of wide labels (measured on CENSUS)

@@ -12,7 +12,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from betalike.exact_numbers import TINY, Numbers
+from betalike.table.exact_numbers import TINY, Numbers
 
 Comparable = int | float | Fraction  # Python compares any two of these exactly
 Span = tuple[Comparable, Comparable]

@@ -16,11 +16,11 @@ from betalike.queries.boxes import Box
 from betalike.queries.columns import Column, NamedColumn, OrderedColumn
 from betalike.queries.index import ClassIndex, sensitive_masks, without
 from betalike.queries.kernels import SURE
-from betalike.queries.opening import OpenRelease
+from betalike.queries.open_release import OpenRelease
 from betalike.queries.shares import Spread
 from betalike.queries.values import ValueSet
-from betalike.randomness import Randomness
-from betalike.table import Cells, ClassCounts
+from betalike.runtime.randomness import Randomness
+from betalike.table.cells import Cells, ClassCounts
 
 Floats = NDArray[np.float64]
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 
 from betalike.errors import CertificateError
-from betalike.schema import Kind
+from betalike.table.schema import Kind
 
 FILE_NAME = "certificate.json"
 MOST = 2**53  # rows that can be counted with; a certificate that says more is not one
@@ -248,3 +248,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(names) < len(pairs):
         raise ValueError("a name occurs twice in it")
     return names
+
+
+def choose_certificate(given: str | Path | Mapping[str, Any]) -> Certificate:
+    """A certificate from its file or its content."""
+    if isinstance(given, str | Path):
+        return read_certificate(Path(given))
+    return certificate_from_dict(given)

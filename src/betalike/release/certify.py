@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 
 import betalike
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.certificate import (
+from betalike.engines.engine import Layout
+from betalike.errors import InternalError
+from betalike.measures.audit import Audit
+from betalike.promises import Closeness, Likeness, Model, WiderLikeness
+from betalike.promises.distances import Ground
+from betalike.promises.sets import Nodes
+from betalike.promises.verdict import wording_of
+from betalike.release.certificate import (
     Certificate,
     Column,
     Levels,
@@ -21,15 +27,10 @@ from betalike.certificate import (
     TableFacts,
     Tool,
 )
-from betalike.distances import Ground
-from betalike.errors import InternalError
-from betalike.joint import JointAxis
-from betalike.measures import Audit
-from betalike.models import Closeness, Likeness, Model, WiderLikeness
-from betalike.models.sets import Nodes
-from betalike.models.verdict import wording_of
-from betalike.table import Ints, Outline
-from betalike.verification import Layout, Verified
+from betalike.release.verification import Verified
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.cells import Ints, Outline
+from betalike.table.joint import JointAxis
 
 SEEDED = "seeded: for experiments, not for release"
 ONCE = "the promise is for one release: whoever has two releases of a table can combine them, so publish it once"

@@ -11,34 +11,34 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.certificate import Certificate, protected_columns
-from betalike.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
-from betalike.distances import Ground, natural_ground
 from betalike.engines.coding import code_sensitive, comparable, value_texts
 from betalike.engines.combinations import Combinations, count_each
 from betalike.engines.joint import join_columns, joint_axis
 from betalike.engines.streams import BATCH_ROWS, scan_release
 from betalike.errors import SchemaError
-from betalike.hierarchy import ROOT, Hierarchy
-from betalike.measures import Audit, measure_perturbed, measure_withheld
-from betalike.models import (
+from betalike.measures.audit import Audit, measure_perturbed, measure_withheld
+from betalike.promises import (
     AnyLikeness,
     Transition,
     Verdict,
     any_likeness_of,
     judge_transition,
 )
-from betalike.models.verdict import wording
-from betalike.original_rows import Matched, Original, match_exact
-from betalike.promises_told import are_in_order, promised_axis, promised_model, tree_axis
-from betalike.publication import written_form
-from betalike.rebuilding import Found
-from betalike.rebuilt_columns import ColumnFound
-from betalike.schema import Attribute, Kind, Role
+from betalike.promises.distances import Ground, natural_ground
+from betalike.promises.verdict import wording
+from betalike.release.certificate import Certificate, protected_columns
+from betalike.release.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
+from betalike.release.original_rows import Matched, Original, match_exact
+from betalike.release.promise import are_in_order, promised_axis, promised_model, tree_axis
+from betalike.release.publish import written_form
+from betalike.release.rebuilding import Found
+from betalike.release.rebuilt_columns import ColumnFound
+from betalike.release.verification import are_plausible, judge_withheld
 from betalike.schemes import Baseline, Perturbation
 from betalike.schemes.perturbation import retention_figures
-from betalike.verification import are_plausible, judge_withheld
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.schema import Attribute, Kind, Role
 
 Ints = NDArray[np.int64]
 Check = Callable[[str, bool, str], bool]  # a check's name, whether it passed, and what to say if not

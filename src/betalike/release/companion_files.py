@@ -6,8 +6,8 @@ import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from betalike.models import Transition
-from betalike.spreadsheet import escape, restore
+from betalike.io.spreadsheet import escape, restore
+from betalike.promises import Transition
 
 TRANSITION_FILE, SENSITIVE_FILE = "transition.csv", "sensitive.csv"
 CORNER = "original"

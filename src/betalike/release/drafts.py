@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -13,7 +12,10 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.companion_files import (
+from betalike.engines.engine import Engine, Format, Layout, PartingEngine
+from betalike.errors import GuaranteeError, ParameterError
+from betalike.promises import AnyLikeness, DisclosureForLikeness, Model, any_likeness_of, fit
+from betalike.release.companion_files import (
     SENSITIVE_FILE,
     TRANSITION_FILE,
     read_distribution,
@@ -21,123 +23,22 @@ from betalike.companion_files import (
     write_distribution,
     write_transition,
 )
-from betalike.errors import GuaranteeError, ParameterError
-from betalike.models import AnyLikeness, DisclosureForLikeness, Model, any_likeness_of, fit
-from betalike.parting import part
-from betalike.progress import SILENT, Progress, Stopwatch
-from betalike.randomness import Randomness
-from betalike.schemes import Baseline, Perturbation, Perturbing
-from betalike.table import Cells, Margins, Outline, Plan
-from betalike.verification import (
+from betalike.release.verification import (
     OTHER_LABELS,
-    ExactRecount,
-    Layout,
-    PartsRecount,
     PlannedLabels,
-    Recount,
     Verified,
     verify,
     verify_parts,
     verify_perturbed,
     verify_withheld,
 )
+from betalike.runtime.progress import SILENT, Progress, Stopwatch
+from betalike.runtime.randomness import Randomness
+from betalike.schemes import Baseline, Perturbation, Perturbing
+from betalike.schemes.presplit import part
+from betalike.table.cells import Cells, Margins, Outline, Plan
 
 Ids = NDArray[np.int32]
-Draw = Callable[[Ids, int], Ids]  # sensitive codes of rows and the number of the first one; the codes to publish
-
-
-class Format(StrEnum):
-    """The file format of a release."""
-
-    CSV = "csv"
-    PARQUET = "parquet"
-    SPREADSHEET = "spreadsheet-safe csv"
-
-    @property
-    def ending(self) -> str:
-        """How the name of the published file ends."""
-        return "parquet" if self is Format.PARQUET else "csv"
-
-    @property
-    def is_safe(self) -> bool:
-        """Whether no cell is run by a spreadsheet."""
-        return self is Format.SPREADSHEET
-
-
-class Engine(Protocol):
-    """What carries rows: it counts, hands rows out to classes or draws anew, writes, and counts what was written."""
-
-    @property
-    def sensitive_labels(self) -> list[str]:
-        """The published form of each sensitive code."""
-        ...
-
-    def count_cells(self) -> Cells:
-        """Fold the table into cells; into coarse ones if there are more than fit in memory."""
-        ...
-
-    @property
-    def is_coarse(self) -> bool:
-        """Whether the cells are coarse, so that the labels of classes are known only from their rows."""
-        ...
-
-    def assign(self, plan: Plan, randomness: Randomness) -> Any:
-        """Give every row a class, at random within its cell."""
-        ...
-
-    def generalize(self, assignment: Any, layout: Layout) -> Any:
-        """The release as rows."""
-        ...
-
-    def count_values(self) -> Margins:
-        """Count the sensitive values alone."""
-        ...
-
-    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[Any, Any]:
-        """The rows as they are, in random order, and whatever finds them again in the table.
-
-        Sensitive values are drawn anew, each row with its own number, or left out where there is no draw.
-        """
-        ...
-
-    def write(self, release: Any, path: Path, form: Format) -> list[str]:
-        """Write the release to a file; names the columns with cells that a spreadsheet would run as formulas."""
-        ...
-
-    def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
-        """The files that a release of so many rows was written to, and how many rows each has."""
-        ...
-
-    def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
-        """Count a written release again, from the file alone."""
-        ...
-
-    def count_again(self, release: Any, layout: Layout) -> Recount:
-        """Count a release again that was not written to a file."""
-        ...
-
-    def compare_exactly(self, release: Any, trace: Any, path: Path | None, form: Format) -> ExactRecount:
-        """Compare exact rows with the table, as they were written, or as they are where there is no file."""
-        ...
-
-
-class PartingEngine(Engine, Protocol):
-    """An engine that can publish a table in parts, each on its own."""
-
-    @property
-    def part_rows(self) -> int:
-        """About how many rows a part may have."""
-        ...
-
-    def publish_parts(
-        self, sets: Plan, refine: Callable[[Cells], Plan] | None, layout: Layout, randomness: Randomness
-    ) -> tuple[Any, Any]:
-        """The rows of all sets, split further or as they are, and whatever was seen of them meanwhile."""
-        ...
-
-    def read_parts(self, release: Any, trace: Any, path: Path | None, form: Format, layout: Layout) -> PartsRecount:
-        """Count a release again part by part, from the files, or as it is where there are none."""
-        ...
 
 
 class PlanningScheme(Protocol):

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from betalike.certificate import FILE_NAME, Certificate, file_of, published_name
 from betalike.engines.streams import rows_of_files
-from betalike.release_folder import is_in_progress, sha256_of
-from betalike.signatures import SIGNATURE_FILE
+from betalike.release.certificate import FILE_NAME, Certificate, file_of, published_name
+from betalike.release.folder import is_in_progress, sha256_of
+from betalike.release.signatures import SIGNATURE_FILE
 
 Check = Callable[[str, bool, str], bool]
 # What may lie in the folder although no certificate lists it: notes for readers, and what systems leave behind.

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from betalike.errors import FileError
-from betalike.scratch import is_left_behind, is_own, own_mark
+from betalike.io.input_paths import shared_file
+from betalike.runtime.scratch import is_left_behind, is_own, own_mark
 
 CERTIFICATE = "certificate.json"
 RELEASE_FILES = (
@@ -65,20 +66,6 @@ def check_free(folder: Path, force: bool, inputs: Iterable[Path] = ()) -> None:
 def holds_release(folder: Path) -> bool:
     """Whether a folder has any file that a release has."""
     return folder.is_dir() and any((folder / name).exists() for name in RELEASE_FILES)
-
-
-def shared_file(inputs: Iterable[Path], replaced: Iterable[Path]) -> Path | None:
-    """The first input that is one of the files to be replaced, under whatever name: links count as what they show."""
-    taken = {identity for path in replaced if (identity := _identity(path)) is not None}
-    return next((path for path in inputs if taken and _identity(path) in taken), None)
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:  # it is not there, or a link that leads nowhere
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _real(folder: Path) -> Path:

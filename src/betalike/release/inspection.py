@@ -14,8 +14,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
-from betalike.certificate import (
+from betalike.engines.coding import code_sensitive, value_texts
+from betalike.engines.combinations import count_combinations
+from betalike.engines.engine import Layout, Recount
+from betalike.engines.exact_rows import check_labels
+from betalike.engines.joint import counts_of_part, join_columns
+from betalike.engines.memory import label_values, recount, recount_distinct
+from betalike.engines.streams import scan_release, scan_written, written_names
+from betalike.errors import CertificateError, GuaranteeError, InputError, SchemaError
+from betalike.io.spreadsheet import formula_columns_of, is_formula
+from betalike.measures.audit import Audit, measure, put_together
+from betalike.promises import DisclosureForLikeness, Model, Verdict, for_audit
+from betalike.promises.distances import Ground
+from betalike.promises.verdict import wording, worst_verdict
+from betalike.release.certificate import (
     FILE_NAME,
     Certificate,
     PublishedFile,
@@ -24,25 +36,8 @@ from betalike.certificate import (
     read_certificate,
     read_content,
 )
-from betalike.certification import summary_of
-from betalike.distances import Ground
-from betalike.engines.coding import code_sensitive, value_texts
-from betalike.engines.combinations import count_combinations
-from betalike.engines.exact_rows import check_labels
-from betalike.engines.joint import counts_of_part, join_columns
-from betalike.engines.memory import label_values, recount, recount_distinct
-from betalike.engines.streams import scan_release, scan_written, written_names
-from betalike.errors import CertificateError, GuaranteeError, InputError, SchemaError
-from betalike.measures import Audit, measure, put_together
-from betalike.models import DisclosureForLikeness, Model, Verdict, for_audit
-from betalike.models.verdict import wording, worst_verdict
-from betalike.original_rows import Original, match_generalized, original_columns
-from betalike.promises_told import promised_axis, promised_model
-from betalike.publication import Layout, Recount, written_form
-from betalike.published_labels import check_column
-from betalike.rebuilding import Found, compare
-from betalike.rebuilt_columns import read_labels
-from betalike.release_checks import (
+from betalike.release.certify import summary_of
+from betalike.release.checks import (
     COMPANIONS,
     UNREADABLE,
     Check,
@@ -51,11 +46,17 @@ from betalike.release_checks import (
     check_original,
     is_exact,
 )
-from betalike.release_files import are_lines_even, check_files
-from betalike.schema import Attribute, Kind, check_columns
-from betalike.signatures import NOT_SIGNED, UNSIGNED, Signed, check_signature
-from betalike.spreadsheet import formula_columns_of, is_formula
-from betalike.table import ClassCounts
+from betalike.release.files import are_lines_even, check_files
+from betalike.release.original_rows import Original, match_generalized, original_columns
+from betalike.release.promise import promised_axis, promised_model
+from betalike.release.publish import written_form
+from betalike.release.published_labels import check_column
+from betalike.release.rebuilding import Found, compare
+from betalike.release.rebuilt_columns import read_labels
+from betalike.release.signatures import NOT_SIGNED, UNSIGNED, Signed, check_signature
+from betalike.table.axis import Axis
+from betalike.table.cells import ClassCounts
+from betalike.table.schema import Attribute, Kind, check_columns
 
 Ints = NDArray[np.int64]
 Prior = dict[str, int]

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from betalike.certificate import Certificate, protected_columns
 from betalike.engines.coding import comparable, value_texts
 from betalike.engines.combinations import Combinations, add_up, count_combinations, count_each
 from betalike.engines.exact_rows import as_plain_text, check_labels
 from betalike.engines.joint import join_columns
 from betalike.errors import InputError
-from betalike.published_labels import Coded, Label, code_original
-from betalike.schema import Kind
-from betalike.table import Ids, Ints, fold
-from betalike.transport import unmatched
+from betalike.release.certificate import Certificate, protected_columns
+from betalike.release.published_labels import Coded, Label, code_original
+from betalike.release.transport import unmatched
+from betalike.table.cells import Ids, Ints, fold
+from betalike.table.schema import Kind
 
 Original = Callable[[], AbstractContextManager[Iterator[pl.DataFrame]]]  # opens the table; it may be read twice
 Published = Callable[[], Iterable[pl.DataFrame]]

@@ -5,14 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.certificate import Certificate, Promise
-from betalike.distances import Ground
 from betalike.engines.joint import joint_axis
 from betalike.errors import CertificateError, InputError
-from betalike.exact_numbers import parse_values
-from betalike.hierarchy import Hierarchy
-from betalike.models import (
+from betalike.promises import (
     MODELS,
     AnyLikeness,
     Closeness,
@@ -24,9 +19,14 @@ from betalike.models import (
     make_model,
     of_each_column,
 )
-from betalike.models.sets import Columns, Nodes, Windows
-from betalike.models.wider import TWO_SIDED
-from betalike.schema import Kind
+from betalike.promises.distances import Ground
+from betalike.promises.sets import Columns, Nodes, Windows
+from betalike.promises.wider import TWO_SIDED
+from betalike.release.certificate import Certificate, Promise
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.exact_numbers import parse_values
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 
 
 def promised_model(certificate: Certificate) -> Model:

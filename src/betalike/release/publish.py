@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from betalike.certificate import FILE_NAME, Certificate, PublishedFile
-from betalike.certification import Particulars, certify
-from betalike.drafts import Draft, Engine, Format, Job, PerturbedDraft, make_draft
-from betalike.models import Transition
-from betalike.progress import Stopwatch
-from betalike.release_folder import check_free, sha256_of, staged
-from betalike.signatures import SIGNATURE_FILE, Sign
-from betalike.spreadsheet import is_formula
-from betalike.verification import ExactRecount, Layout, PartsRecount, Recount, Verified
+from betalike.engines.engine import Engine, ExactRecount, Format, Layout, PartsRecount, Recount
+from betalike.io.spreadsheet import is_formula
+from betalike.promises import Transition
+from betalike.release.certificate import FILE_NAME, Certificate, PublishedFile
+from betalike.release.certify import Particulars, certify
+from betalike.release.drafts import Draft, Job, PerturbedDraft, make_draft
+from betalike.release.folder import check_free, sha256_of, staged
+from betalike.release.signatures import SIGNATURE_FILE, Sign
+from betalike.release.verification import Verified
+from betalike.runtime.progress import Stopwatch
 
 __all__ = [
     "Engine",

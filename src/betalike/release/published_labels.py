@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.certificate import Column
 from betalike.engines.coding import comparable, comparable_text
-from betalike.exact_numbers import Number, parse_values
-from betalike.hierarchy import ROOT, Hierarchy
-from betalike.schema import Kind
+from betalike.release.certificate import Column
+from betalike.table.exact_numbers import Number, parse_values
+from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.schema import Kind
 
 Ends = tuple[Number, Number]
 Label = str | None

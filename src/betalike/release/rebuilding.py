@@ -15,7 +15,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from betalike.certificate import (
+from betalike.engines.engine import Layout
+from betalike.measures.audit import Audit
+from betalike.promises import Closeness, Model, Verdict, WiderLikeness
+from betalike.promises.sets import Nodes
+from betalike.release.certificate import (
     MOST,
     Certificate,
     Promise,
@@ -25,18 +29,14 @@ from betalike.certificate import (
     TableFacts,
     Tool,
 )
-from betalike.certification import OPERATING_SYSTEM, SEEDED, levels_of, promised_caps, warnings_of
-from betalike.joint import JOINED
-from betalike.measures import Audit
-from betalike.models import Closeness, Model, Verdict, WiderLikeness
-from betalike.models.sets import Nodes
-from betalike.promises_told import promised_axis
-from betalike.published_labels import Coded
-from betalike.rebuilt_columns import ColumnFound, Rebuilt, rebuild_column
+from betalike.release.certify import OPERATING_SYSTEM, SEEDED, levels_of, promised_caps, warnings_of
+from betalike.release.promise import promised_axis
+from betalike.release.published_labels import Coded
+from betalike.release.rebuilt_columns import ColumnFound, Rebuilt, rebuild_column
 from betalike.schemes import SCHEMES
 from betalike.schemes.mondrian import AttributeRule
 from betalike.schemes.sabre import Redistribution
-from betalike.verification import Layout
+from betalike.table.joint import JOINED
 
 RULES = ("theorem-3", "best-retention")
 VERSION = re.compile(r"\d{1,9}(\.\d{1,9}){,4}((a|b|rc|\.dev|\.post|\+)[\w.]{,20})?", re.ASCII)

@@ -9,12 +9,12 @@ from fractions import Fraction
 
 import msgspec
 
-from betalike.certificate import Column
 from betalike.errors import HierarchyError
-from betalike.exact_numbers import format_values
-from betalike.hierarchy import ROOT, Hierarchy
-from betalike.published_labels import Coded, Ends, Label, read_domain, read_range, tree_of
-from betalike.schema import Kind
+from betalike.release.certificate import Column
+from betalike.release.published_labels import Coded, Ends, Label, read_domain, read_range, tree_of
+from betalike.table.exact_numbers import format_values
+from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.schema import Kind
 
 
 @dataclass(frozen=True)

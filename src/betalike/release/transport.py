@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
+from betalike.runtime.compilation import kernel
 
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]

@@ -5,21 +5,21 @@ Only the functions here can make a `Verified`, and a release is published with n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, OrderedAxis
+from betalike.engines.engine import ExactRecount, Layout, Recount
 from betalike.errors import GuaranteeError, InternalError
-from betalike.loss import Loss, average_loss
-from betalike.measures import Audit, measure, measure_perturbed, measure_withheld, put_together
-from betalike.models import AnyLikeness, Model, Transition, Verdict, judge_transition
-from betalike.models.verdict import one_class, wording, worst_verdict
-from betalike.table import Cells, ClassCounts, Margins, Outline, Plan, fold
+from betalike.measures.audit import Audit, measure, measure_perturbed, measure_withheld, put_together
+from betalike.measures.loss import Loss, average_loss
+from betalike.promises import AnyLikeness, Model, Transition, Verdict, judge_transition
+from betalike.promises.verdict import one_class, wording, worst_verdict
+from betalike.table.axis import Axis, OrderedAxis
+from betalike.table.cells import Cells, Margins, Outline, Plan, fold
 
 Ints = NDArray[np.int64]
 OTHER_LABELS = "the labels that were written are not those planned. Nothing was published."
@@ -28,44 +28,6 @@ OTHER_VALUES = (
     "betalike, or of the disk."
 )
 FALSE_ALARM = 1e-12  # the chance that honest draws are taken for wrong ones
-
-
-class Layout(StrEnum):
-    """How a range is written: one label `[30, 45]`, or two columns `age_low` and `age_high`."""
-
-    LABELS = "labels"
-    BOUNDS = "bounds"
-
-
-@dataclass(frozen=True)
-class Recount:
-    """What a published table holds, counted anew: classes by their labels, and the labels per quasi-identifier."""
-
-    classes: ClassCounts
-    labels: list[list[str | None]]
-    n_unknown: int
-
-
-@dataclass(frozen=True)
-class PartsRecount:
-    """A published table counted anew in parts, and whether its rows are those that were made, told after the last."""
-
-    parts: Iterable[Recount]
-    is_as_made: Callable[[], bool]
-
-
-@dataclass(frozen=True)
-class ExactRecount:
-    """What a release with exact quasi-identifiers holds, counted anew and compared with the table row by row.
-
-    `moves` tells how many rows of each sensitive value (rows) were published as each value (columns); None where the
-    sensitive column was left out.
-    """
-
-    n_rows: int
-    n_changed: int
-    n_unknown: int = 0
-    moves: Ints | None = None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from betalike.errors import ParameterError
 from betalike.report.charts import Quantity, check_charts, save, scatter_chart
 
 if TYPE_CHECKING:
-    from betalike.comparison import Compared, Comparison, Contest
+    from betalike.comparison.compare import Compared, Comparison, Contest
 
 WIDEST = 100
 FORMS = (".svg", ".png")

@@ -9,7 +9,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from betalike.progress import Batch
+from betalike.runtime.progress import Batch
 
 Item = TypeVar("Item")
 

@@ -14,11 +14,11 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from betalike.models.verdict import wording_of
-from betalike.wording import likeness_sentence, surest_guess, times_as_likely
+from betalike.promises.verdict import wording_of
+from betalike.promises.wording import likeness_sentence, surest_guess, times_as_likely
 
 if TYPE_CHECKING:
-    from betalike.release import Release
+    from betalike.queries.release import Release
 
 BLOCKS, PLAIN_BLOCKS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
 BAR, PLAIN_BAR = ("█", "░"), ("#", ".")  # filled and empty; plain ones for terminals that know ASCII alone

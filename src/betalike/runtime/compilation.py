@@ -14,7 +14,7 @@ from numba.core import event
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 STAMP = "betalike-kernels.stamp"
-KERNELS_ARE_MADE = "from betalike.compilation import"
+KERNELS_ARE_MADE = "from betalike.runtime.compilation import"
 IMPORTED = re.compile(r"^(?:from|import) (betalike[\w.]*)", re.MULTILINE)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from betalike.errors import ParameterError, suggestion
-from betalike.models import MODELS, DisclosureForLikeness, Model, MonotoneCap, WiderLikeness, likeness_of
-from betalike.randomness import Randomness
+from betalike.promises import MODELS, DisclosureForLikeness, Model, MonotoneCap, WiderLikeness, likeness_of
+from betalike.runtime.randomness import Randomness
 from betalike.schemes.baseline import Baseline
 from betalike.schemes.burel import Burel, Retrieval
 from betalike.schemes.mondrian import AttributeRule, Mondrian

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from betalike.randomness import Randomness, SystemRandomness
+from betalike.runtime.randomness import Randomness, SystemRandomness
 
 
 @dataclass(frozen=True)

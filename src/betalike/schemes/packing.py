@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.compilation import kernel
 from betalike.errors import InternalError
+from betalike.runtime.compilation import kernel
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -119,3 +119,19 @@ def child_above(axes: PackedAxes, axis: int, leaf: int, ancestor: int) -> int:
     while axes.parent[start + node] != ancestor:
         node = axes.parent[start + node]
     return int(axes.rank[start + node])
+
+
+@kernel
+def widest_first(axes: PackedAxes, low: Ints, high: Ints) -> Ints:
+    """The attributes that can be cut, from the one with the greatest loss to the one with the least."""
+    n_axes = len(low)
+    narrowness = np.empty(n_axes)
+    for axis in range(n_axes):
+        narrowness[axis] = -axes.weight[axis] * range_loss(axes, axis, low[axis], high[axis])
+    chosen = np.empty(n_axes, dtype=np.int64)
+    n = 0
+    for axis in np.argsort(narrowness, kind="mergesort"):
+        if low[axis] < high[axis]:
+            chosen[n] = axis
+            n += 1
+    return chosen[:n]

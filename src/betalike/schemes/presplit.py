@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.models import Model
-from betalike.models.verdict import one_class
-from betalike.table import Cells, ClassCounts, Plan
+from betalike.promises import Model
+from betalike.promises.verdict import one_class
+from betalike.table.cells import Cells, ClassCounts, Plan
 
 Ints = NDArray[np.int64]
 ROOM = 0.25  # of what the promise allows, a set may use so much before the axis is chosen for that alone

@@ -14,9 +14,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.exact_numbers import Number, Numbers, as_numbers, distances, format_values, parse_values
-from betalike.hierarchy import ROOT, Hierarchy
-from betalike.schema import Kind
+from betalike.table.exact_numbers import Number, Numbers, as_numbers, distances, format_values, parse_values
+from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.schema import Kind
 
 Codes = NDArray[np.int64]
 Bound = str | int | float | Decimal | None

@@ -14,10 +14,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
 from betalike.errors import InputError
-from betalike.randomness import Randomness
-from betalike.table_kernels import (
+from betalike.runtime.randomness import Randomness
+from betalike.table.axis import Axis
+from betalike.table.kernels import (
     append_digit,
     class_boxes,
     number_keys_by_hash,

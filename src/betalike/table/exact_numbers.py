@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.schema import Kind
+from betalike.table.schema import Kind
 
 Number = int | float | Decimal
 Numbers = NDArray[Any]  # int64 or float64 where these are exact, else Python's own numbers

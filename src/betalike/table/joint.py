@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import HierarchyAxis
-from betalike.hierarchy import Hierarchy
-from betalike.schema import Kind
+from betalike.table.axis import HierarchyAxis
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 
 Ints = NDArray[np.int64]
 JOINED = " + "  # between the names of several sensitive columns

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from betalike.errors import ParameterError, SchemaError, suggestion
-from betalike.hierarchy import Hierarchy
+from betalike.table.hierarchy import Hierarchy
 
 MOST_WEIGHT = 1e100  # so that sums of weights are numbers still
 

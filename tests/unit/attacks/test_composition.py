@@ -11,7 +11,7 @@ import betalike
 from betalike.attacks import Target, composition, open_target
 from betalike.attacks.composition import combined, compose
 from betalike.errors import InputError
-from betalike.randomness import SeededRandomness
+from betalike.runtime.randomness import SeededRandomness
 
 DIVERSE = {"scheme": "mondrian", "model": "distinct-l-diversity", "l": 2}
 

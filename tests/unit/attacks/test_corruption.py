@@ -11,8 +11,8 @@ from crowds import crowd, target_of
 from betalike.attacks import Generalized, corruption, skewness
 from betalike.attacks.corruption import draw_left, guess_rest
 from betalike.errors import ParameterError
-from betalike.randomness import SeededRandomness
-from betalike.table import ClassCounts
+from betalike.runtime.randomness import SeededRandomness
+from betalike.table.cells import ClassCounts
 
 
 def pairs() -> Generalized:

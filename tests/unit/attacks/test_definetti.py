@@ -11,8 +11,8 @@ from crowds import crowd, target_of
 from betalike.attacks import Generalized, definetti
 from betalike.attacks.controls import shuffled
 from betalike.attacks.definetti import Assigning, People, attack_people, posterior_of
-from betalike.randomness import SeededRandomness
-from betalike.table import Cells
+from betalike.runtime.randomness import SeededRandomness
+from betalike.table.cells import Cells
 from experiments.attacks.anatomy import anatomize
 
 

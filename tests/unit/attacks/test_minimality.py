@@ -13,10 +13,10 @@ from crowds import crowd, target_of
 
 from betalike.attacks import minimality
 from betalike.attacks.decisions import decision_of
-from betalike.attacks.orders import Order, Part, chances_of, orders_of_seam, orders_of_split
-from betalike.attacks.walking import find_start, walk
-from betalike.models import Likeness
-from betalike.randomness import SeededRandomness
+from betalike.attacks.order_sampler import find_start, walk
+from betalike.attacks.row_order import Order, Part, chances_of, orders_of_seam, orders_of_split
+from betalike.promises import Likeness
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import make_scheme
 
 SEED = SeededRandomness(1)

@@ -12,8 +12,8 @@ from crowds import COLUMNS, crowd, label_test, release_of, target_of
 
 from betalike.attacks import naive_bayes, open_target
 from betalike.attacks.naive_bayes import guess, values_beside
-from betalike.models import Likeness
-from betalike.randomness import SeededRandomness
+from betalike.promises import Likeness
+from betalike.runtime.randomness import SeededRandomness
 
 
 def slow_success(published: pl.DataFrame, original: pl.DataFrame) -> float:

@@ -9,7 +9,7 @@ from crowds import TREE, crowd, target_of
 
 from betalike.attacks import Generalized, open_target, similarity, skewness
 from betalike.attacks.skewness import groups_of
-from betalike.randomness import SeededRandomness
+from betalike.runtime.randomness import SeededRandomness
 
 NERVOUS = ["headache", "epilepsy", "brain tumors"]
 TABLE_1 = pl.DataFrame(

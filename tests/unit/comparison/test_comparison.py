@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import betalike
-from betalike.comparison import DEFAULT_SCHEMES, Compared, Comparison
+from betalike.comparison.compare import DEFAULT_SCHEMES, Compared, Comparison
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.errors import InfeasibleError, ParameterError
-from betalike.models import Likeness
+from betalike.promises import Likeness
 from betalike.schemes import SCHEMES
 
 TABLE = census_like(rows=3000, seed=5)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from betalike.comparison.search import CLOSE, match
 from betalike.errors import ParameterError
-from betalike.matching import CLOSE, match
 
 
 def rising(parameter: float) -> tuple[float, str]:

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.engines.coding import code_quasi_identifier, code_sensitive, guess_kind
-from betalike.hierarchy import Hierarchy
-from betalike.schema import Attribute, Kind, Role
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Attribute, Kind, Role
 
 NAN = float("nan")
 DAY = 86_400_000_000  # microseconds

@@ -11,8 +11,8 @@ import pytest
 
 from betalike.engines.coding import code_quasi_identifier, code_sensitive, guess_kind
 from betalike.errors import HierarchyError, InputError, SchemaError
-from betalike.hierarchy import Hierarchy
-from betalike.schema import Attribute, Kind, Role
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Attribute, Kind, Role
 
 SECRETS = ["Miller-77", "4711.25", "-98765", "1999-12-24", "18446744073709551615"]
 

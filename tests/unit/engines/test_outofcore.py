@@ -16,13 +16,13 @@ from scipy import stats
 
 import betalike
 from betalike.datasets import census_like, census_like_hierarchies
-from betalike.engine_choice import choose_engine, memory_at_hand, parse_memory
 from betalike.engines import combinations
+from betalike.engines.choice import choose_engine, memory_at_hand, parse_memory
 from betalike.engines.combinations import Dictionary, Tally, count_combinations
 from betalike.engines.scattering import in_random_order
 from betalike.errors import FileError, ParameterError
-from betalike.randomness import randomness
-from betalike.rebuilding import is_same
+from betalike.release.rebuilding import is_same
+from betalike.runtime.randomness import randomness
 
 QIS, SENSITIVE = ["age", "gender", "education"], "salary_class"
 VALUES = {

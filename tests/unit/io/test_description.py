@@ -14,7 +14,7 @@ import betalike
 from betalike.errors import FileError, InputError
 from betalike.io.description import Description, write_description
 from betalike.io.specification import Specification, read_specification
-from betalike.schema import Kind, Role
+from betalike.table.schema import Kind, Role
 
 CANARY, NUMBER = "CANARY7731", 7731773
 N_ROWS = 60

@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.spreadsheet import escape, escape_columns, formula_columns, is_formula, restore, restore_columns
+from betalike.io.spreadsheet import escape, escape_columns, formula_columns, is_formula, restore, restore_columns
 
 TEXTS = st.text(st.sampled_from("=+-@'\t\r\n＝19.eE a|"), max_size=6)  # noqa: RUF001
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.axis import HierarchyAxis, OrderedAxis
-from betalike.distances import Ground
-from betalike.hierarchy import Hierarchy
-from betalike.measures import Audit, measure
-from betalike.schema import Kind
-from betalike.table import ClassCounts
+from betalike.measures.audit import Audit, measure
+from betalike.promises.distances import Ground
+from betalike.table.axis import HierarchyAxis, OrderedAxis
+from betalike.table.cells import ClassCounts
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 
 Matrix = list[list[int]]
 

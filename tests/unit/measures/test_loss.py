@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from betalike.axis import HierarchyAxis, OrderedAxis
-from betalike.hierarchy import Hierarchy
-from betalike.loss import average_loss, class_losses
-from betalike.schema import Kind
+from betalike.measures.loss import average_loss, class_losses
+from betalike.table.axis import HierarchyAxis, OrderedAxis
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 
 AXES = (
     OrderedAxis("age", Kind.INTEGER, np.array([20, 25, 40]), (20.0, 40.0)),

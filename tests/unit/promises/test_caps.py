@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.models.caps import LARGEST_DENOMINATOR, Bound, Caps, fraction_below, is_below_surprise
+from betalike.promises.caps import LARGEST_DENOMINATOR, Bound, Caps, fraction_below, is_below_surprise
 
 priors = st.builds(Fraction, st.integers(1, 400), st.integers(401, 500))
 

@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.distances import Ground
 from betalike.errors import ParameterError, SchemaError
-from betalike.hierarchy import Hierarchy
-from betalike.models import (
+from betalike.promises import (
     MODELS,
     Anonymity,
     Closeness,
@@ -25,7 +22,10 @@ from betalike.models import (
     fit,
     make_model,
 )
-from betalike.schema import Kind
+from betalike.promises.distances import Ground
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 
 NUMBERS = OrderedAxis("s", Kind.INTEGER, np.arange(3), (0.0, 2.0))
 WORDS = HierarchyAxis("s", Hierarchy.flat("abc"))

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twins
-from betalike.axis import HierarchyAxis, OrderedAxis
-from betalike.distances import Ground, edges_of
 from betalike.errors import ParameterError
-from betalike.hierarchy import Hierarchy
-from betalike.models import Closeness
-from betalike.models.rule import work_of
-from betalike.schema import Kind
+from betalike.promises import Closeness
+from betalike.promises.distances import Ground, edges_of
+from betalike.promises.rule import work_of
+from betalike.table.axis import HierarchyAxis, OrderedAxis
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 from promise_cases import Case, cases, class_counts
 
 NUMBERS = OrderedAxis("salary", Kind.INTEGER, np.arange(9), (0.0, 8.0))

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twins
-from betalike.axis import HierarchyAxis
 from betalike.errors import ParameterError, SchemaError
-from betalike.hierarchy import Hierarchy
-from betalike.models import Disclosure, DisclosureForLikeness, Likeness
-from betalike.models.disclosure import delta_for
+from betalike.promises import Disclosure, DisclosureForLikeness, Likeness
+from betalike.promises.disclosure import delta_for
+from betalike.table.axis import HierarchyAxis
+from betalike.table.hierarchy import Hierarchy
 from promise_cases import Case, cases, class_counts
 from random_tables import BETAS
 

@@ -16,11 +16,11 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
 import promise_twins
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.distances import Ground, divergences, earth_movers_distances, natural_ground
-from betalike.hierarchy import Hierarchy
-from betalike.schema import Kind
-from betalike.table import ClassCounts
+from betalike.promises.distances import Ground, divergences, earth_movers_distances, natural_ground
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.cells import ClassCounts
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 
 RowMaker = Callable[[random.Random, int], list[list[str]]]
 DEEP = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import promise_twins
-from betalike.axis import HierarchyAxis
 from betalike.errors import ParameterError
-from betalike.hierarchy import Hierarchy
-from betalike.models import Anonymity, Diversity, Variety
-from betalike.models.diversity import has_entropy
-from betalike.models.rule import is_allowed
+from betalike.promises import Anonymity, Diversity, Variety
+from betalike.promises.diversity import has_entropy
+from betalike.promises.rule import is_allowed
+from betalike.table.axis import HierarchyAxis
+from betalike.table.hierarchy import Hierarchy
 from promise_cases import class_counts
 
 AXIS = HierarchyAxis("s", Hierarchy.flat("abcdefgh"))

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import promise_twins
 from betalike.errors import InputError, ParameterError
-from betalike.models.rule import is_allowed
-from betalike.models.verdict import wording
+from betalike.promises.rule import is_allowed
+from betalike.promises.verdict import wording
 from promise_cases import NAMES, Case, cases, models, told
 
 EVERY_PROMISE = pytest.mark.parametrize("name", NAMES)

@@ -11,9 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from betalike.errors import ParameterError, SchemaError
-from betalike.models import Form, Likeness, posterior_cap
-from betalike.models.verdict import exact
-from betalike.table import ClassCounts
+from betalike.promises import Form, Likeness, posterior_cap
+from betalike.promises.verdict import exact
+from betalike.table.cells import ClassCounts
 
 Matrix = list[list[int]]
 betas = st.sampled_from([0.1, 0.5, 1, 1.5, 2, 4.0, 9])

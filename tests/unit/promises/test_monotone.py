@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.errors import CertificateError, ParameterError
-from betalike.models import Form, Likeness, MonotoneCap, ToldCap
+from betalike.promises import Form, Likeness, MonotoneCap, ToldCap
 from promise_cases import cases
 
 CALLS = itertools.count()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twins
-from betalike.models import UNITS, Form, Likeness, Transition, judge_transition
+from betalike.promises import UNITS, Form, Likeness, Transition, judge_transition
 from random_tables import BETAS, FORMS
 
 

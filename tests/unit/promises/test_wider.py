@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wider_twins
-from betalike.axis import HierarchyAxis, OrderedAxis
 from betalike.errors import ParameterError
-from betalike.hierarchy import Hierarchy
-from betalike.models import Form, Likeness, WiderLikeness, make_model, widen
-from betalike.models.floors import Floor
-from betalike.models.rule import is_allowed
-from betalike.models.sets import Nodes, Values, Windows, windows
-from betalike.schema import Kind
+from betalike.promises import Form, Likeness, WiderLikeness, make_model, widen
+from betalike.promises.floors import Floor
+from betalike.promises.rule import is_allowed
+from betalike.promises.sets import Nodes, Values, Windows, windows
+from betalike.table.axis import HierarchyAxis, OrderedAxis
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 from promise_cases import Case, cases, class_counts, near, told
 from promise_twins import Prior
 

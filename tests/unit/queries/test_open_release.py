@@ -11,7 +11,7 @@ import pytest
 
 import betalike
 from betalike.errors import CertificateError, InputError, ParameterError, QueryError
-from betalike.hierarchy import Hierarchy
+from betalike.table.hierarchy import Hierarchy
 
 PATHS = [["Ulm", "north", "*"], ["Kiel", "north", "*"], ["Rom", "south", "*"], ["Bari", "south", "*"]]
 

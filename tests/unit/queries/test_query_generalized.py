@@ -11,18 +11,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import query_twins as twins
-from betalike.certificate import Column
-from betalike.hierarchy import Hierarchy
 from betalike.queries import generalized
 from betalike.queries import index as index_module
 from betalike.queries import shares as shares_module
 from betalike.queries.columns import NamedColumn, OrderedColumn
 from betalike.queries.index import ClassIndex
-from betalike.queries.opening import OpenRelease, open_frame
+from betalike.queries.open_release import OpenRelease, open_frame
 from betalike.queries.shares import ROUNDS, Spread
 from betalike.queries.values import ValueSet
-from betalike.schema import Kind
-from betalike.table import ClassCounts
+from betalike.release.certificate import Column
+from betalike.table.cells import ClassCounts
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 from query_certificates import make_certificate
 
 PATHS = [["a", "ab", "x", "*"], ["b", "ab", "x", "*"], ["c", "c", "x", "*"], ["d", "d", "d", "*"], ["e", "e", "e", "*"]]

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from betalike.errors import QueryError
-from betalike.queries.opening import OpenRelease, open_frame
+from betalike.queries.open_release import OpenRelease, open_frame
 from query_certificates import make_certificate
 
 N_ROWS = 500

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from betalike.errors import QueryError
-from betalike.queries.opening import OpenRelease, open_frame
+from betalike.queries.open_release import OpenRelease, open_frame
 from query_certificates import make_certificate
 
 CITIES = {"Ulm": "north", "Kiel": "north", "Rom": "south", "Bari": "south", "it's": "else"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from betalike.queries.columns import LabelSpans, NamedColumn, OrderedColumn
 from betalike.queries.shares import SHARE, LeafShares, OrderedShares, Spread, _after, make_shares
 from betalike.queries.values import ValueSet
-from betalike.schema import Kind
+from betalike.table.schema import Kind
 
 INF = float("inf")
 ENDS = {

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.exact_numbers import TINY
 from betalike.queries.values import ValueSet
+from betalike.table.exact_numbers import TINY
 
 RANGE = range(-3, 13)
 SPANS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=4)

@@ -15,8 +15,8 @@ import betalike
 from betalike.errors import InputError, ParameterError
 from betalike.queries.columns import NamedColumn, OrderedColumn
 from betalike.queries.workload import draw_queries
-from betalike.randomness import SeededRandomness
-from betalike.schema import Kind
+from betalike.runtime.randomness import SeededRandomness
+from betalike.table.schema import Kind
 
 COLUMNS = [
     OrderedColumn("age", Kind.INTEGER, (16, 93)),

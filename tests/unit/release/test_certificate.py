@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import betalike
-from betalike.certificate import read_certificate
 from betalike.errors import CertificateError
+from betalike.release.certificate import read_certificate
 
 CANARY = "CANARY7731"
 

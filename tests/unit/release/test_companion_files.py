@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from betalike.companion_files import read_distribution, read_transition, write_distribution, write_transition
-from betalike.models import Transition
+from betalike.promises import Transition
+from betalike.release.companion_files import read_distribution, read_transition, write_distribution, write_transition
 
 AWKWARD = ["original", "", 'say "x"', "a, b", "two\nlines", "007", " space", "é"]
 

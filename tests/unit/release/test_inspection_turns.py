@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import betalike
-from betalike import inspection
 from betalike.datasets import census_like
+from betalike.release import inspection
 
 
 @pytest.fixture

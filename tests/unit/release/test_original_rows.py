@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import betalike
-from betalike import original_rows
+from betalike.release import original_rows
 
 N_ROWS = 90
 BIG = 2**53

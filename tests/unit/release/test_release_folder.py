@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from betalike import release_folder
 from betalike.errors import FileError
-from betalike.release_folder import check_free, sha256_of, staged
+from betalike.release import folder as release_folder
+from betalike.release.folder import check_free, sha256_of, staged
 
 FILES = {
     "published.csv": "a,b\n",

@@ -7,19 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from betalike.axis import HierarchyAxis
+from betalike.engines.engine import ExactRecount
 from betalike.errors import GuaranteeError, InternalError
-from betalike.hierarchy import Hierarchy
-from betalike.models import Likeness, Transition
+from betalike.promises import Likeness, Transition
+from betalike.release.verification import Verified, are_plausible, verify_perturbed, verify_withheld
 from betalike.schemes import Perturbation
-from betalike.table import Margins
-from betalike.verification import (
-    ExactRecount,
-    Verified,
-    are_plausible,
-    verify_perturbed,
-    verify_withheld,
-)
+from betalike.table.axis import HierarchyAxis
+from betalike.table.cells import Margins
+from betalike.table.hierarchy import Hierarchy
 
 COUNTS = np.array([6000, 3000, 1000])
 MODEL = Likeness(2)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from betalike.compilation import STAMP, forget_stale_kernels
+from betalike.runtime.compilation import STAMP, forget_stale_kernels
 
-KERNEL = "from betalike.compilation import kernel\nfrom {package}.deep.constants import STEP\n"
+KERNEL = "from betalike.runtime.compilation import kernel\nfrom {package}.deep.constants import STEP\n"
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from betalike.errors import ParameterError
-from betalike.randomness import Randomness, SeededRandomness, SystemRandomness, randomness
+from betalike.runtime.randomness import Randomness, SeededRandomness, SystemRandomness, randomness
 
 
 def test_without_a_seed_the_operating_system_is_asked() -> None:

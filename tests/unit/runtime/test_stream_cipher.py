@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from betalike.chacha import make_blocks, numbered_words
+from betalike.runtime.stream_cipher import make_blocks, numbered_words
 
 MASK = 0xFFFFFFFF
 

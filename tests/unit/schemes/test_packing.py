@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.errors import InternalError
-from betalike.hierarchy import Hierarchy
-from betalike.schema import Kind
 from betalike.schemes.packing import child_above, lowest_ancestor, pack_axes, range_loss
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 
 RowMaker = Callable[[random.Random, int], list[list[str]]]
 SEEDS = st.integers(0, 10**6)

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.exact_numbers import as_numbers, format_values, parse_values
-from betalike.hierarchy import Hierarchy
-from betalike.schema import Kind
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.exact_numbers import as_numbers, format_values, parse_values
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 
 DAY = 86_400_000_000  # microseconds
 

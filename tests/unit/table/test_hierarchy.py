@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.errors import HierarchyError
-from betalike.hierarchy import Hierarchy
+from betalike.table.hierarchy import Hierarchy
 
 Rows = list[list[str]]
 RowMaker = Callable[[random.Random, int], Rows]

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from betalike.errors import ParameterError, SchemaError
-from betalike.hierarchy import Hierarchy
-from betalike.schema import Attribute, Kind, Role, Schema, check_columns
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Attribute, Kind, Role, Schema, check_columns
 
 AGE = Attribute("age", Role.QUASI_IDENTIFIER)
 ZIP = Attribute("zip", Role.QUASI_IDENTIFIER, weight=0.0)

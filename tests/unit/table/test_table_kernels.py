@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from betalike.table_kernels import (
+from betalike.table.kernels import (
     append_digit,
     class_boxes,
     count_pairs,

@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.drafts import Draw
 from betalike.engines.cells import Coded, code_combinations, code_margins
 from betalike.engines.coarse import Coarse
 from betalike.engines.coding import ValueCodes
 from betalike.engines.combinations import Combinations, TooManyError, combine, combine_each
+from betalike.engines.engine import Draw, ExactRecount, Format, Layout, PartsRecount, Recount
 from betalike.engines.memory import check_distinct_names, label_columns, label_values, recount_distinct
 from betalike.engines.parts import PartPublisher, Refine, label_series
 from betalike.engines.spark.failures import tasks_ended
@@ -37,10 +37,9 @@ from betalike.engines.spark.rows import (
 )
 from betalike.engines.streams import rows_of_files
 from betalike.errors import GuaranteeError, InputError, ParameterError
-from betalike.publication import ExactRecount, Format, Layout, PartsRecount, Recount
-from betalike.randomness import Randomness
-from betalike.schema import Schema
-from betalike.table import Cells, Margins, Plan
+from betalike.runtime.randomness import Randomness
+from betalike.table.cells import Cells, Margins, Plan
+from betalike.table.schema import Schema
 
 Ints = NDArray[np.int64]
 SparkFrame = Any

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from betalike.drafts import Draw
 from betalike.engines.coding import ValueCodes
+from betalike.engines.engine import Draw
 from betalike.errors import BetalikeError
-from betalike.randomness import Randomness
-from betalike.table import Ids
+from betalike.runtime.randomness import Randomness
+from betalike.table.cells import Ids
 
 SparkFrame = Any
 

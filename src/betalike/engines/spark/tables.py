@@ -15,7 +15,7 @@ from betalike.io.compression import is_compressed
 from betalike.io.csv_text import SAMPLE_BYTES, recognize_signs
 from betalike.io.sources import is_standard_input, read_beginning
 from betalike.io.tables import CSV, PARQUET, kind_of, table_files
-from betalike.schema import Schema, check_columns, text_columns
+from betalike.table.schema import Schema, check_columns, text_columns
 
 SparkFrame = Any
 CORRUPT, LINE = "betalike corrupt", "betalike_line"

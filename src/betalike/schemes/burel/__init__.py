@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.models import Caps, Model, likeness_of
-from betalike.progress import SILENT, Progress
-from betalike.randomness import Randomness, SystemRandomness
+from betalike.promises import Caps, Model, likeness_of
+from betalike.runtime.progress import SILENT, Progress
+from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws
-from betalike.schemes.burel.filling import Retrieval, fill_classes
-from betalike.schemes.burel.tuples import count_fragments, split_further
-from betalike.table import Cells, Plan
+from betalike.schemes.burel.further_split import split_further
+from betalike.schemes.fragments import count_fragments
+from betalike.schemes.retrieval import Retrieval, fill_classes
+from betalike.table.cells import Cells, Plan
 
 Ints = NDArray[np.int64]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
-from betalike.models.caps import Caps
+from betalike.promises.caps import Caps
+from betalike.runtime.compilation import kernel
 
 Ints = NDArray[np.int64]
 

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.errors import ParameterError
-from betalike.models import Model, Rule
-from betalike.progress import SILENT, Progress
-from betalike.randomness import Randomness, SystemRandomness
-from betalike.schemes.burel.tuples import count_fragments
+from betalike.promises import Model, Rule
+from betalike.runtime.progress import SILENT, Progress
+from betalike.runtime.randomness import Randomness, SystemRandomness
+from betalike.schemes.fragments import count_fragments
 from betalike.schemes.mondrian.halving import halve_tuples
 from betalike.schemes.mondrian.splitting import split_points
 from betalike.schemes.packing import pack_axes
-from betalike.table import Cells, Plan, random_order
+from betalike.table.cells import Cells, Plan, random_order
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]

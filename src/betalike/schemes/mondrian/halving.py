@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
-from betalike.models.rule import Rule, is_allowed
+from betalike.promises.rule import Rule, is_allowed
+from betalike.runtime.compilation import kernel
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
-from betalike.models.rule import Rule, is_allowed
-from betalike.schemes.packing import PackedAxes, range_loss
+from betalike.promises.rule import Rule, is_allowed
+from betalike.runtime.compilation import kernel
+from betalike.schemes.packing import PackedAxes, widest_first
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
@@ -80,22 +80,6 @@ def find_box(points: Ids, members: Ids, low: Ints, high: Ints) -> None:
         for axis in range(len(low)):
             low[axis] = min(low[axis], points[point, axis])
             high[axis] = max(high[axis], points[point, axis])
-
-
-@kernel
-def widest_first(axes: PackedAxes, low: Ints, high: Ints) -> Ints:
-    """The attributes that can be cut, from the one with the greatest loss to the one with the least."""
-    n_axes = len(low)
-    narrowness = np.empty(n_axes)
-    for axis in range(n_axes):
-        narrowness[axis] = -axes.weight[axis] * range_loss(axes, axis, low[axis], high[axis])
-    chosen = np.empty(n_axes, dtype=np.int64)
-    n = 0
-    for axis in np.argsort(narrowness, kind="mergesort"):
-        if low[axis] < high[axis]:
-            chosen[n] = axis
-            n += 1
-    return chosen[:n]
 
 
 @kernel

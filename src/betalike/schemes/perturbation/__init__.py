@@ -12,13 +12,13 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
 from betalike.errors import InfeasibleError, SchemaError
-from betalike.models import AnyLikeness, Transition, judge_transition
-from betalike.models.verdict import wording
-from betalike.randomness import Randomness, SystemRandomness
+from betalike.promises import AnyLikeness, Transition, judge_transition
+from betalike.promises.verdict import wording
+from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.perturbation.drawing import Draw
 from betalike.schemes.perturbation.retention import Floats, best_retention, caps_of, shrunk, theorem_3
+from betalike.table.axis import Axis
 
 __all__ = ["Draw", "Perturbation", "Perturbing", "Rule", "best_retention", "theorem_3"]
 

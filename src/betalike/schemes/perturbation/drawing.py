@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.chacha import numbered_words
-from betalike.compilation import kernel
-from betalike.models import UNITS, Transition
+from betalike.promises import UNITS, Transition
+from betalike.runtime.compilation import kernel
+from betalike.runtime.stream_cipher import numbered_words
 
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.axis import Axis
-from betalike.models import AnyLikeness, Likeness, Transition, used_by_transition
+from betalike.promises import AnyLikeness, Likeness, Transition, used_by_transition
+from betalike.table.axis import Axis
 
 Floats = NDArray[np.float64]
 

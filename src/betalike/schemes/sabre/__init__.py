@@ -12,18 +12,18 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.distances import Ground
 from betalike.errors import ParameterError
-from betalike.models import Closeness, Model, Rule
-from betalike.progress import SILENT, Progress
-from betalike.randomness import Randomness, SystemRandomness
-from betalike.schemes.burel.filling import Entries, Retrieval, fill_classes
-from betalike.schemes.burel.tuples import count_fragments, spread_cells
+from betalike.promises import Closeness, Model, Rule
+from betalike.promises.distances import Ground
+from betalike.runtime.progress import SILENT, Progress
+from betalike.runtime.randomness import Randomness, SystemRandomness
+from betalike.schemes.fragments import count_fragments, spread_cells
 from betalike.schemes.packing import pack_axes
+from betalike.schemes.retrieval import Entries, Retrieval, fill_classes
 from betalike.schemes.sabre.buckets import bucket_sizes, near_buckets
 from betalike.schemes.sabre.draws import class_draws
 from betalike.schemes.sabre.parting import part_classes
-from betalike.table import Cells, Plan, shuffle_within
+from betalike.table.cells import Cells, Plan, shuffle_within
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
-from betalike.models.rule import Rule, most_work
+from betalike.promises.rule import Rule, most_work
+from betalike.runtime.compilation import kernel
 from betalike.schemes.sabre.parting import halves
 
 Ints = NDArray[np.int64]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
-from betalike.models.rule import Rule, is_allowed
-from betalike.schemes.mondrian.splitting import widest_first
-from betalike.schemes.packing import PackedAxes
+from betalike.promises.rule import Rule, is_allowed
+from betalike.runtime.compilation import kernel
+from betalike.schemes.packing import PackedAxes, widest_first
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]

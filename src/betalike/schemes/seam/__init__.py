@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from betalike.errors import ParameterError
-from betalike.loss import plan_loss
-from betalike.models import Model, any_likeness_of
-from betalike.progress import SILENT, Progress
-from betalike.randomness import Randomness, SystemRandomness
+from betalike.measures.loss import plan_loss
+from betalike.promises import Model, any_likeness_of
+from betalike.runtime.progress import SILENT, Progress
+from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.seam.improving import improve
 from betalike.schemes.seam.problem import Problem, pose
 from betalike.schemes.seam.splitting import split_set
-from betalike.table import Cells, Plan
+from betalike.table.cells import Cells, Plan
 
 WINDOWS = (8, 8, 4, 16)  # neighbouring classes that are merged and split anew, pass by pass
 # Ways to split, the most promising first: how much slack to reserve, and whether to look ahead in hierarchies.

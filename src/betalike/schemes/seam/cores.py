@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel, summing_kernel
+from betalike.runtime.compilation import kernel, summing_kernel
 from betalike.schemes.seam.group import Group, is_size, most_kept
 from betalike.schemes.seam.lifting import bound_left, bound_right, can_lift, most_lifted
 

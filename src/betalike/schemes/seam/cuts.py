@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
+from betalike.runtime.compilation import kernel
 from betalike.schemes.packing import child_above, lowest_ancestor, range_loss
 from betalike.schemes.seam.group import Group
 from betalike.schemes.seam.problem import Problem

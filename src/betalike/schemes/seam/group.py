@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel, summing_kernel
-from betalike.models.rule import meets_demands
+from betalike.promises.rule import meets_demands
+from betalike.runtime.compilation import kernel, summing_kernel
 from betalike.schemes.seam.problem import Problem
 
 Ints = NDArray[np.int64]

@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
-from betalike.hilbert import hilbert_keys
-from betalike.loss import plan_loss
+from betalike.measures.loss import plan_loss
+from betalike.runtime.compilation import kernel
+from betalike.schemes.hilbert import hilbert_keys
 from betalike.schemes.seam.problem import Problem
 from betalike.schemes.seam.splitting import box_loss, box_of, split_set, with_room
-from betalike.table import Cells, Plan
+from betalike.table.cells import Cells, Plan
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel, summing_kernel
+from betalike.runtime.compilation import kernel, summing_kernel
 
 Floats = NDArray[np.float64]
 Sizes = tuple[float, float, float]

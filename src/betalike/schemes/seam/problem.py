@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.models import AnyLikeness, Likeness
-from betalike.models.rule import ANYTHING, Rule
-from betalike.models.sets import Sets
+from betalike.promises import AnyLikeness, Likeness
+from betalike.promises.rule import ANYTHING, Rule
+from betalike.promises.sets import Sets
 from betalike.schemes.packing import PackedAxes, pack_axes
-from betalike.table import Cells
+from betalike.table.cells import Cells
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]

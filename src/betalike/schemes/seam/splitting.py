@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
+from betalike.runtime.compilation import kernel
 from betalike.schemes.packing import range_loss
 from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes, lift_cores
 from betalike.schemes.seam.cuts import WIDE, Cuts, find_cuts, is_left, left_of

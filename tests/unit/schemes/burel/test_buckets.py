@@ -11,8 +11,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.models import Form, Likeness
-from betalike.models.caps import Bound, Caps
+from betalike.promises import Form, Likeness
+from betalike.promises.caps import Bound, Caps
 from betalike.schemes.burel.buckets import can_share_bucket, fewest_buckets
 
 counts_of_values = st.lists(st.integers(0, 30), min_size=2, max_size=8).filter(

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike import table
-from betalike.axis import HierarchyAxis, OrderedAxis
 from betalike.errors import ParameterError
-from betalike.hierarchy import Hierarchy
-from betalike.models import Form, Likeness
-from betalike.randomness import SeededRandomness, SystemRandomness, randomness
-from betalike.schema import Kind
+from betalike.promises import Form, Likeness
+from betalike.runtime.randomness import SeededRandomness, SystemRandomness, randomness
 from betalike.schemes import DEFAULT_SCHEME, SCHEMES, Burel, Retrieval, make_scheme
-from betalike.schemes.burel import filling
-from betalike.table import Cells, Plan
+from betalike.schemes import retrieval as filling
+from betalike.table import cells as table_cells
+from betalike.table.axis import HierarchyAxis, OrderedAxis
+from betalike.table.cells import Cells, Plan
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 
 SCHEME_NAMES = ["burel", "burel+split"]
 
@@ -79,7 +79,7 @@ def test_steps_of_any_length_give_the_same_plan(
     cells, model = random_cells(1, n_cells=150), Likeness(4)
     whole = Burel(split, retrieval, SeededRandomness(3)).plan(cells, model)
     monkeypatch.setattr(filling, "CLASSES_PER_STEP", 3)
-    monkeypatch.setattr(table, "WORDS_PER_STEP", 5)
+    monkeypatch.setattr(table_cells, "WORDS_PER_STEP", 5)
     stepwise = Burel(split, retrieval, SeededRandomness(3)).plan(cells, model)
     check_plan(stepwise, cells, model)
     for name in ("cell", "count", "ec"):

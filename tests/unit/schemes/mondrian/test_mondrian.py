@@ -12,14 +12,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import promise_twins
-from betalike.distances import Ground
 from betalike.errors import ParameterError
-from betalike.loss import plan_loss
-from betalike.models import Anonymity, Closeness, Disclosure, Diversity, Form, Likeness, Model, Variety
-from betalike.randomness import SeededRandomness
+from betalike.measures.loss import plan_loss
+from betalike.promises import Anonymity, Closeness, Disclosure, Diversity, Form, Likeness, Model, Variety
+from betalike.promises.distances import Ground
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import PROMISES, AttributeRule, Mondrian, choose_promise, make_scheme
 from betalike.schemes.mondrian.halving import halve_tuples
-from betalike.table import Cells, Plan
+from betalike.table.cells import Cells, Plan
 from promise_cases import told
 from rivals import SlowMondrian
 from seam_tables import random_cells

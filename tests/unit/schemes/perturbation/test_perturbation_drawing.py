@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from betalike.chacha import numbered_words
-from betalike.models import UNITS, Transition
-from betalike.randomness import randomness
+from betalike.promises import UNITS, Transition
+from betalike.runtime.randomness import randomness
+from betalike.runtime.stream_cipher import numbered_words
 from betalike.schemes.perturbation import Draw, Perturbation, drawing
 from betalike.schemes.perturbation.drawing import LEFT_OVER, draw_values
 

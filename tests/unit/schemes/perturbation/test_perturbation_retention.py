@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from betalike.errors import InfeasibleError, SchemaError
-from betalike.models import Form, Likeness, judge_transition
+from betalike.promises import Form, Likeness, judge_transition
 from betalike.schemes.perturbation import MOST_VALUES, Perturbation, Rule, best_retention, theorem_3
 from betalike.schemes.perturbation.retention import _common_level, caps_of
 

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 import promise_twins
 from betalike.api import make_schema
-from betalike.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.distances import Ground
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import ParameterError
-from betalike.hierarchy import Hierarchy
-from betalike.loss import plan_loss
-from betalike.models import Closeness, Likeness
-from betalike.randomness import SeededRandomness
-from betalike.schema import Kind
+from betalike.measures.loss import plan_loss
+from betalike.promises import Closeness, Likeness
+from betalike.promises.distances import Ground
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import Mondrian, Redistribution, Sabre, make_scheme
 from betalike.schemes.sabre.buckets import near_buckets
-from betalike.table import Cells, Plan
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.cells import Cells, Plan
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 from promise_cases import told
 from seam_tables import random_cells
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from betalike.axis import HierarchyAxis
-from betalike.distances import Ground
-from betalike.hierarchy import Hierarchy
-from betalike.models import Closeness, Rule
-from betalike.models.rule import most_work, work_of
+from betalike.promises import Closeness, Rule
+from betalike.promises.distances import Ground
+from betalike.promises.rule import most_work, work_of
 from betalike.schemes.sabre.buckets import INNER_SHARE, bucket_sizes, is_between_children, near_buckets
 from betalike.schemes.sabre.draws import class_draws, worst_work
 from betalike.schemes.sabre.parting import halves
+from betalike.table.axis import HierarchyAxis
+from betalike.table.hierarchy import Hierarchy
 from promise_cases import Case, axes
 from random_tables import hierarchies
 

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from betalike.axis import HierarchyAxis, OrderedAxis
-from betalike.hierarchy import Hierarchy
-from betalike.models import Likeness
-from betalike.schema import Kind
+from betalike.promises import Likeness
 from betalike.schemes.packing import pack_axes
 from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes
 from betalike.schemes.seam.cuts import MOST_BINS, WIDE, Cuts, bin_codes, count_bins, find_cuts, is_left, left_of
 from betalike.schemes.seam.group import Group, gather
 from betalike.schemes.seam.problem import Problem, pose
 from betalike.schemes.seam.splitting import best_cut, box_of
-from betalike.table import Cells
+from betalike.table.axis import HierarchyAxis, OrderedAxis
+from betalike.table.cells import Cells
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 from seam_tables import best_gain, group_of, is_allowed, problem_of, random_cells, scratch
 
 SEEDS = st.integers(0, 10**6)

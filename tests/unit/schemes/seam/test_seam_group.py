@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from betalike.models import Form, Likeness
-from betalike.models.caps import LARGEST_DENOMINATOR
+from betalike.promises import Form, Likeness
+from betalike.promises.caps import LARGEST_DENOMINATOR
 from betalike.schemes.seam.group import (
     EXACT_BELOW,
     LARGEST_LISTED,

@@ -9,11 +9,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from betalike.models import Likeness, widen
+from betalike.promises import Likeness, widen
 from betalike.schemes.seam.lifting import can_lift, most_lifted
 from betalike.schemes.seam.problem import pose
 from betalike.schemes.seam.splitting import split_set
-from betalike.table import Plan
+from betalike.table.cells import Plan
 from seam_tables import random_cells
 
 SHARES = st.fractions(0, 1, max_denominator=7)

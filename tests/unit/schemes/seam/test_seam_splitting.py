@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from betalike import schemes
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import ParameterError
-from betalike.inputs import make_schema
-from betalike.loss import plan_loss
-from betalike.models import Form, Likeness
-from betalike.randomness import SeededRandomness
+from betalike.io.inputs import make_schema
+from betalike.measures.loss import plan_loss
+from betalike.promises import Form, Likeness
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import Seam, seam
 from betalike.schemes.seam.group import gather
 from betalike.schemes.seam.improving import improve, merge_fragments, resplit_windows, starts_of, total_loss
 from betalike.schemes.seam.problem import Problem, pose
 from betalike.schemes.seam.splitting import box_loss, box_of, cut_set, keep_farthest, order_of_small, split_set
-from betalike.table import Cells, Plan
+from betalike.table.cells import Cells, Plan
 from seam_tables import check_plan, is_allowed, random_cells, scratch, wide_cells
 
 SEEDS = st.integers(0, 10**6)

@@ -8,13 +8,13 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.hilbert import hilbert_keys
-from betalike.progress import Progress
-from betalike.randomness import Randomness
-from betalike.schemes.burel.neighbours import build_trees, free_under_nodes, take_nearest_in_space
-from betalike.schemes.burel.retrieval import sum_tree, take_nearest_on_curve
-from betalike.schemes.burel.tuples import gather_classes, spread_cells
-from betalike.table import Cells, shuffle_within
+from betalike.runtime.progress import Progress
+from betalike.runtime.randomness import Randomness
+from betalike.schemes.fragments import gather_classes, spread_cells
+from betalike.schemes.hilbert import hilbert_keys
+from betalike.schemes.nearest_in_space import build_trees, free_under_nodes, take_nearest_in_space
+from betalike.schemes.nearest_on_curve import sum_tree, take_nearest_on_curve
+from betalike.table.cells import Cells, shuffle_within
 
 Ints = NDArray[np.int64]
 CLASSES_PER_STEP = 5_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.compilation import kernel
-from betalike.schemes.burel.retrieval import _entry_of_tuple, _forget
+from betalike.runtime.compilation import kernel
+from betalike.schemes.nearest_on_curve import _entry_of_tuple, _forget
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

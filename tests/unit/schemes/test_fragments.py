@@ -10,7 +10,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.schemes.burel.tuples import count_fragments, gather_classes, split_further, spread_cells
+from betalike.schemes.burel.further_split import split_further
+from betalike.schemes.fragments import count_fragments, gather_classes, spread_cells
 
 Share = tuple[int, ...]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.schemes.burel.retrieval import _entry_of_tuple, _forget, sum_tree, take_nearest_on_curve
+from betalike.schemes.nearest_on_curve import _entry_of_tuple, _forget, sum_tree, take_nearest_on_curve
 
 
 def entry_of_tuple(free: list[int], number: int) -> int:

@@ -1,0 +1,1 @@
+"""Counts in, figures out: information loss, and the levels that classes reach."""

@@ -1,0 +1,1 @@
+"""A plan in, a verified release out: certificate, folder, publish, verify."""

@@ -1,0 +1,1 @@
+"""What every room may use and that knows nothing of tables: randomness, compilation, progress."""

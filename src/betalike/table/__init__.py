@@ -1,0 +1,1 @@
+"""What the data is: schema, hierarchies, axes, labels, cells and plans."""
