@@ -29,7 +29,7 @@ from betalike.engines.memory import MemoryEngine
 from betalike.errors import BetalikeError
 from betalike.queries.answer import to_answers
 from betalike.queries.boxes import Box, intersect, unite
-from betalike.queries.columns import Column, NamedColumn, OrderedColumn
+from betalike.queries.columns import NamedColumn, OrderedColumn, QueryColumn
 from betalike.queries.open_release import OpenRelease, open_frame
 from betalike.queries.values import ValueSet
 from betalike.queries.workload import count_exactly, draw_queries, exact_index
@@ -149,7 +149,7 @@ def write_query(release: OpenRelease, rng: np.random.Generator) -> Sequence[Box]
     return intersect([query, [{release.sensitive.name: wanted}]])
 
 
-def _condition(column: Column, rng: np.random.Generator) -> ValueSet:
+def _condition(column: QueryColumn, rng: np.random.Generator) -> ValueSet:
     if isinstance(column, NamedColumn):
         code = int(rng.integers(max(len(column.leaves), 1)))
         return ValueSet.of([(code, code)], is_discrete=True)

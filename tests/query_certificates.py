@@ -9,9 +9,9 @@ import polars as pl
 
 from betalike.release.certificate import (
     Certificate,
-    Column,
+    ColumnFacts,
     Levels,
-    Promise,
+    PromiseFacts,
     PublishedFile,
     ReleaseFacts,
     Scheme,
@@ -36,14 +36,14 @@ def counts_of(frame: pl.DataFrame, sensitive: str) -> dict[str, int]:
     return {"" if value is None else str(value): count for value, count in counted.iter_rows()}
 
 
-def describe(frame: pl.DataFrame, names: Sequence[str], trees: Mapping[str, list[list[str]]]) -> list[Column]:
+def describe(frame: pl.DataFrame, names: Sequence[str], trees: Mapping[str, list[list[str]]]) -> list[ColumnFacts]:
     columns = []
     for name in names:
         column = frame[name]
         has_missing = column.null_count() > 0
         if name in trees:
             columns.append(
-                Column(
+                ColumnFacts(
                     name,
                     "categorical",
                     1.0,
@@ -55,7 +55,7 @@ def describe(frame: pl.DataFrame, names: Sequence[str], trees: Mapping[str, list
         else:
             kind = {pl.Date: "date", pl.Float64: "real", pl.Decimal: "decimal"}.get(column.dtype.base_type(), "integer")
             columns.append(
-                Column(name, kind, 1.0, domain=(str(column.min()), str(column.max())), has_missing=has_missing)
+                ColumnFacts(name, kind, 1.0, domain=(str(column.min()), str(column.max())), has_missing=has_missing)
             )
     return columns
 
@@ -72,7 +72,7 @@ def make_certificate(
     n = frame.height
     return Certificate(
         tool=Tool("betalike", "0"),
-        promise=Promise("enhanced-likeness", 4.0, 1, True, 0.0, 0.0),
+        promise=PromiseFacts("enhanced-likeness", 4.0, 1, True, 0.0, 0.0),
         scheme=Scheme(scheme),
         table=TableFacts(n, list(names), sensitive, [], describe(frame, names, trees)),
         release=ReleaseFacts(n, n, n, 1, 0.0, {}, "labels"),

@@ -11,7 +11,7 @@ from betalike.attacks.open_target import open_target
 from betalike.attacks.result import AttackReport
 from betalike.attacks.running import ATTACKS, check_names, run_attacks
 from betalike.comparison.compare import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
-from betalike.engines.choice import EngineName, check_in_memory, choose_engine, open_engine
+from betalike.engines.choice import EngineName, check_in_memory, choose_engine, choose_format, open_engine, safe_format
 from betalike.engines.engine import Format, Layout
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.streams import scan_release
@@ -37,20 +37,13 @@ from betalike.io.sources import is_standard_input
 from betalike.promises import DisclosureForLikeness, Form, Model, make_capped, make_model, name_promise
 from betalike.queries.answer import Answer
 from betalike.queries.open_release import OpenRelease, open_folder
-from betalike.queries.release import (
-    Release,
-    choose_format,
-    folder_of,
-    read_release_text,
-    refuse_without_classes,
-    safe_format,
-)
+from betalike.queries.release import Release, folder_of, read_release_text, refuse_without_classes
 from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
 from betalike.release.certificate import FILE_NAME, choose_certificate, read_certificate
 from betalike.release.folder import check_free, holds_release
 from betalike.release.inspection import (
-    Audited,
-    Checked,
+    AuditReport,
+    VerifyReport,
     audit_frame,
     prior_from_certificate,
     prior_from_column,
@@ -229,7 +222,7 @@ def audit(
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
-) -> Audited:
+) -> AuditReport:
     """Measure any published table, by betalike or not: rows with the same quasi-identifiers are a class.
 
     The table is a frame, a file, a release folder, or what `publish` returned. The prior comes from the original table,
@@ -277,7 +270,7 @@ def verify(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     signed_by: str | Path | None = None,
-) -> Checked:
+) -> VerifyReport:
     """Check a release folder: its files, promise and figures, counted from the files, and with the original its rows.
 
     The folder may be given by what `publish` returned for it; `signed_by` is the file of the signer's public key.

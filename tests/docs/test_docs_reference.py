@@ -20,13 +20,13 @@ import betalike
 from betalike import errors
 from betalike.attacks import AttackResult
 from betalike.cli.app import app
-from betalike.comparison.compare import Compared
+from betalike.comparison.compare import SchemeResult
 from betalike.io.description import Description
 from betalike.io.specification import Specification
 from betalike.queries.answer import Answer, Estimates
 from betalike.queries.workload import WorkloadResult
 from betalike.release.certificate import Certificate
-from betalike.release.inspection import Checked
+from betalike.release.inspection import VerifyReport
 from betalike.schemes import DEFAULT_SCHEME
 
 REFERENCE = DOCS / "reference"
@@ -112,9 +112,9 @@ def test_every_argument_is_told_with_its_default(function: Callable[..., Any]) -
 def test_what_the_functions_return_is_told() -> None:
     frame = pl.DataFrame({"age": [1, 1, 2, 2], "disease": ["a", "b", "a", "b"]})
     audited = betalike.audit(frame, quasi_identifiers=["age"], sensitive="disease", original=frame)
-    assert list(documented(section(PYTHON, "Audited"))) == list(audited.to_dict())
-    checked = Checked(None, {}, ())  # type: ignore[arg-type]  # only the keys matter
-    assert list(documented(section(PYTHON, "Checked"))) == list(checked.to_dict())
+    assert list(documented(section(PYTHON, "AuditReport"))) == list(audited.to_dict())
+    checked = VerifyReport(None, {}, ())  # type: ignore[arg-type]  # only the keys matter
+    assert list(documented(section(PYTHON, "VerifyReport"))) == list(checked.to_dict())
     release = [field.name for field in dataclasses.fields(betalike.Release)]
     assert list(documented(section(PYTHON, "Release"))) == [*release, "count()"]
     answer = [field.name for field in dataclasses.fields(Answer)]
@@ -122,7 +122,7 @@ def test_what_the_functions_return_is_told() -> None:
     no_floats = np.zeros(0)
     nothing = WorkloadResult(no_floats, Estimates(*[no_floats] * 4), 0, "density", 3, 0.1)
     assert list(documented(section(PYTHON, "WorkloadResult"))) == list(nothing.to_dict())
-    compared = [field.name for field in dataclasses.fields(Compared)]
+    compared = [field.name for field in dataclasses.fields(SchemeResult)]
     assert list(documented(section(PYTHON, "Comparison"))) == compared
     attacked = [field.name for field in dataclasses.fields(AttackResult)]
     assert list(documented(section(PYTHON, "AttackReport"))) == attacked

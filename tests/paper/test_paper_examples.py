@@ -15,7 +15,7 @@ from betalike.measures.audit import Audit
 from betalike.measures.loss import average_loss, class_losses
 from betalike.promises import Likeness, posterior_cap
 from betalike.promises.distances import Ground, earth_movers_distances
-from betalike.release.inspection import Audited
+from betalike.release.inspection import AuditReport
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws, is_eligible
 from betalike.table.axis import HierarchyAxis, OrderedAxis
@@ -94,7 +94,7 @@ def test_section_2_the_gain_tells_them_apart() -> None:
     assert gain_of_hiv(Counter(hiv=1, flu=99), Counter(hiv=3, flu=97)) == pytest.approx(2)
 
 
-def audit_of_one_class(prior: Counter, published: Counter) -> Audited:
+def audit_of_one_class(prior: Counter, published: Counter) -> AuditReport:
     original = pl.DataFrame({"disease": list(prior.elements())})
     frame = pl.DataFrame({"class": ["*"] * published.total(), "disease": list(published.elements())})
     return betalike.audit(frame, quasi_identifiers=["class"], sensitive="disease", original=original)

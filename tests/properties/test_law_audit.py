@@ -17,7 +17,7 @@ import betalike
 import promise_twins
 import twins
 from betalike.promises.distances import Ground, earth_movers_distances
-from betalike.release.inspection import Audited
+from betalike.release.inspection import AuditReport
 from betalike.table.axis import HierarchyAxis
 from betalike.table.cells import ClassCounts
 from betalike.table.hierarchy import Hierarchy
@@ -43,7 +43,7 @@ def twin_levels(classes: list[Counter], prior: Counter) -> twins.Levels:
     return twins.levels(classes, prior, ordered if is_ordered else equal, equal)
 
 
-def assert_agrees(audited: Audited, levels: twins.Levels) -> None:
+def assert_agrees(audited: AuditReport, levels: twins.Levels) -> None:
     for name in EXACT:
         assert getattr(audited.audit, name) == getattr(levels, name), name
     for name in NEARLY:
@@ -74,7 +74,7 @@ def test_an_audit_of_a_release_agrees_with_the_definitions(scheme: dict[str, Any
         assert also[name] == pytest.approx(getattr(audited.audit, name)), name
 
 
-def assert_diverges(audited: Audited, classes: list[Counter], prior: Counter) -> None:
+def assert_diverges(audited: AuditReport, classes: list[Counter], prior: Counter) -> None:
     """The divergences of an audit are the greatest of any class, by their definitions."""
     order = values_in_order(classes, prior)
     p, posteriors = twins.shares(prior, order), [twins.shares(ec, order) for ec in classes]

@@ -21,7 +21,7 @@ import betalike
 import twins
 from betalike.errors import InfeasibleError
 from betalike.promises import UNITS, Form, Likeness, judge_transition
-from betalike.schemes.perturbation import Perturbation, Rule
+from betalike.schemes.perturbation import Perturbation, RetentionRule
 from random_tables import BETAS, FORMS, Table, tables
 
 FEW = settings(max_examples=40)
@@ -53,7 +53,7 @@ def test_definition_6_holds_for_every_prior(counts: list[int], beta: float, form
     assert (perturbing.transition.retention > 0).all()
     verdict = judge_transition(model, perturbing.transition, np.array(counts))
     assert verdict.holds
-    assert perturbing.rule is Rule.THEOREM_3 or verdict.worst_ratio > 0.999_999
+    assert perturbing.rule is RetentionRule.THEOREM_3 or verdict.worst_ratio > 0.999_999
 
 
 @settings(max_examples=150, deadline=None)

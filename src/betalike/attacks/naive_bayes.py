@@ -13,7 +13,7 @@ import numpy as np
 from betalike.attacks.controls import control_of
 from betalike.attacks.result import AttackResult, Rate, compared
 from betalike.attacks.target import Floats, Generalized, Ids, Ints, Perturbed, Target
-from betalike.queries.perturbed import Perturbation, Shrinkage, learn_shrinkage, shrunk
+from betalike.queries.perturbed import PerturbedIndex, Shrinkage, learn_shrinkage, shrunk
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.table.cells import Cells
 
@@ -104,12 +104,12 @@ def reconstructed(target: Perturbed) -> list[Floats]:
         flat = np.bincount(code * m + published.value, published.count, axis.size * m)
         tables.append(flat.astype(np.float64).reshape(axis.size, m))
     counts = target.cells.value_counts.astype(np.float64)
-    perturbation = Perturbation(target.transition, counts, published.value_counts.astype(np.float64))
+    perturbation = PerturbedIndex(target.transition, counts, published.value_counts.astype(np.float64))
     shrinkage = learn_shrinkage(perturbation, tables)
     return [_original_counts(perturbation, shrinkage, observed) for observed in tables]
 
 
-def _original_counts(perturbation: Perturbation, shrinkage: Shrinkage, observed: Floats) -> Floats:
+def _original_counts(perturbation: PerturbedIndex, shrinkage: Shrinkage, observed: Floats) -> Floats:
     n_codes, m = observed.shape
     if observed.size <= MOST_SHRUNK:
         every = np.repeat(observed, m, axis=0)

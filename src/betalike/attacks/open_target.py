@@ -18,10 +18,9 @@ from betalike.engines.memory import MemoryEngine
 from betalike.errors import InputError
 from betalike.io.frames import to_polars
 from betalike.io.inputs import Frame, choose_hierarchies, is_path, read
-from betalike.queries.columns import Column, LabelSpans, NamedColumn, comparable_number
+from betalike.queries.columns import LabelSpans, NamedColumn, QueryColumn, comparable_number
 from betalike.queries.open_release import BASELINE, PERTURBED, OpenRelease, open_folder, open_frame
-from betalike.release.certificate import Certificate, certificate_from_dict, read_certificate
-from betalike.release.certificate import Column as ColumnFacts
+from betalike.release.certificate import Certificate, ColumnFacts, certificate_from_dict, read_certificate
 from betalike.release.promise import promised_model
 from betalike.schemes import OPTIONS
 from betalike.table.axis import Axis, OrderedAxis
@@ -85,7 +84,7 @@ def _schema(release: OpenRelease, further: Mapping[str, list[str]], tree: Hierar
     return Schema(attributes, sensitive, sensitive_missing_is_value=True)
 
 
-def _attribute(column: Column, facts: ColumnFacts, further: list[str]) -> Attribute:
+def _attribute(column: QueryColumn, facts: ColumnFacts, further: list[str]) -> Attribute:
     tree = column.tree if isinstance(column, NamedColumn) else None
     if tree is not None and further:
         height = len(tree.paths[0])
@@ -142,7 +141,7 @@ def _codes(release: OpenRelease, axes: Sequence[Axis]) -> tuple[Ids, Ids]:
     return low, high
 
 
-def _codes_of_labels(column: Column, axis: Axis, spans: LabelSpans) -> tuple[Ints, Ints]:
+def _codes_of_labels(column: QueryColumn, axis: Axis, spans: LabelSpans) -> tuple[Ints, Ints]:
     n_present = axis.size - axis.has_missing
     shown = spans.is_present
     low, high = np.where(shown, spans.low, 0.0), np.where(shown, spans.high, 0.0)

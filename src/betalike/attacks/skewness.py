@@ -94,7 +94,7 @@ def top_groups(axis: Axis, n_values: int) -> list[Ints]:
 
 
 @dataclass(frozen=True)
-class Shares:
+class ClassShares:
     """The share of each group in each class where it occurs, and how many tuples each class has."""
 
     sizes: Floats
@@ -104,7 +104,7 @@ class Shares:
     n_groups: int
 
 
-def shares_of(target: Target, groups: Groups) -> Shares:
+def shares_of(target: Target, groups: Groups) -> ClassShares:
     """What the adversary sees of each group.
 
     A class is, for the adversary: a class of the release; all tuples with one published value; the whole table.
@@ -121,7 +121,7 @@ def shares_of(target: Target, groups: Groups) -> Shares:
         group = owner[order][starts[classes.value[entry]] + place]
         counts = ClassCounts.of(classes.ec[entry], group, classes.count[entry], len(groups))
         share = counts.count / classes.sizes[counts.ec]
-        return Shares(classes.sizes.astype(np.float64), counts.ec, counts.value, share, len(groups))
+        return ClassShares(classes.sizes.astype(np.float64), counts.ec, counts.value, share, len(groups))
     member = np.zeros((target.n_values, len(groups)))
     for number, group in enumerate(groups):
         member[group, number] = 1.0
@@ -130,7 +130,7 @@ def shares_of(target: Target, groups: Groups) -> Shares:
         sizes, posterior = target.prior @ target.transition * target.n_rows, target.posterior.T
     shares = posterior @ member
     ec, group = np.nonzero(shares)
-    return Shares(sizes, ec, group, shares[ec, group], len(groups))
+    return ClassShares(sizes, ec, group, shares[ec, group], len(groups))
 
 
 def count_most_frequent(target: Target, groups: Groups) -> int:

@@ -79,7 +79,7 @@ class Contest:
 
 
 @dataclass(frozen=True)
-class Compared:
+class SchemeResult:
     """What one scheme gives: `beta` and `t` are those reached, `asked` is what it was asked for.
 
     Of a scheme that cannot publish this table as asked, only `refusal` says why.
@@ -107,10 +107,10 @@ class Comparison:
 
     contest: Contest
     n_rows: int
-    groups: list[list[Compared]]
+    groups: list[list[SchemeResult]]
 
     @property
-    def results(self) -> list[Compared]:
+    def results(self) -> list[SchemeResult]:
         """All results in one list."""
         return [compared for group in self.groups for compared in group]
 
@@ -137,7 +137,7 @@ def compare_schemes(engine: MemoryEngine, contest: Contest, progress: Progress =
     """Compare schemes on a table; the first one is what the others are made equal to."""
     comparing = Comparing(engine, contest, Questions(engine, contest))
     turns = [(beta, scheme) for beta in contest.betas for scheme in contest.schemes]
-    groups: list[list[Compared]] = []
+    groups: list[list[SchemeResult]] = []
     for beta, scheme in progress.track(turns, "comparing"):
         if scheme == contest.schemes[0]:
             groups.append([comparing.publish(scheme, comparing.promise(scheme, beta))])
@@ -159,16 +159,16 @@ class Comparing:
         has_own_t = parameter_of(scheme) == "t" and self.contest.t is not None
         return self.contest.equal is not None or not (scheme == "baseline" or has_own_t)
 
-    def try_to_publish(self, scheme: str, beta: float, reference: Compared) -> Compared:
+    def try_to_publish(self, scheme: str, beta: float, reference: SchemeResult) -> SchemeResult:
         """What a scheme gives, or why it refuses."""
         try:
             wanted = self.contest.equal
             promise = self.promise(scheme, beta, reference) if wanted is None else self._equal(scheme, reference)
             return self.publish(scheme, promise)
         except (InputError, InfeasibleError) as error:
-            return Compared(scheme, parameter_of(scheme), None, refusal=str(error))
+            return SchemeResult(scheme, parameter_of(scheme), None, refusal=str(error))
 
-    def promise(self, scheme: str, beta: float, reference: Compared | None = None) -> Model | DisclosureForLikeness:
+    def promise(self, scheme: str, beta: float, reference: SchemeResult | None = None) -> Model | DisclosureForLikeness:
         """What a scheme is asked for; without a t of its own, t-closeness as near as the reference came."""
         contest, parameter = self.contest, parameter_of(scheme)
         if parameter == "t":
@@ -178,7 +178,7 @@ class Comparing:
             return DisclosureForLikeness(beta, contest.k)
         return Likeness(beta, contest.form, contest.k)
 
-    def publish(self, scheme: str, promise: Model | DisclosureForLikeness) -> Compared:
+    def publish(self, scheme: str, promise: Model | DisclosureForLikeness) -> SchemeResult:
         """Publish in memory, verified, and measure; once more if kernels were compiled, to time the work alone."""
         job = Job(make_scheme(scheme, randomness(self.contest.seed)), promise)
         compiled: list[bool] = []
@@ -188,7 +188,7 @@ class Comparing:
             published, seconds = self._timed(job)
         told, release, audit = published.certificate.promise, published.certificate.release, published.verified.audit
         parameter = parameter_of(scheme)
-        return Compared(
+        return SchemeResult(
             scheme=scheme,
             parameter=parameter,
             asked=told.beta if parameter == "beta" else float(str(told.parameters[parameter])),
@@ -209,7 +209,7 @@ class Comparing:
         published = publish_in_memory(self.engine, job, watch)
         return published, sum(watch.seconds.values())
 
-    def _equal(self, scheme: str, reference: Compared) -> Model:
+    def _equal(self, scheme: str, reference: SchemeResult) -> Model:
         """The promise with which a scheme comes to the same t, or the same loss, as the reference. Paper: 6.1."""
         contest, cells = self.contest, self.engine.count_cells()
         makers: dict[str, Callable[[float], Model]] = {

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from betalike.engines.coding import code_quasi_identifier, code_sensitive
 from betalike.engines.combinations import Combinations
 from betalike.table.axis import Axis
-from betalike.table.cells import Cells, Ids, Ints, Margins, fold
+from betalike.table.cells import Cells, Ids, Ints, ValueCounts, fold
 from betalike.table.schema import Schema
 
 
@@ -58,15 +58,15 @@ def code_combinations(combinations: Combinations, schema: Schema) -> Coded:
     return Coded(cells, published, cell_of)
 
 
-def code_margins(columns: Sequence[Combinations], schema: Schema) -> tuple[Margins, Ids, pl.Series]:
-    """Margins from the values of each column by itself; the code of each sensitive value, and what is published."""
+def code_margins(columns: Sequence[Combinations], schema: Schema) -> tuple[ValueCounts, Ids, pl.Series]:
+    """ValueCounts from the values of each column by itself; the code of each sensitive value, and what is published."""
     axes = []
     for combinations, attribute in zip(columns[:-1], schema.quasi_identifiers, strict=True):
         values, counts, _ = _present(combinations, 0)
         axes.append(code_quasi_identifier(values, attribute, counts)[0])
     sensitive, code, published = _code_sensitive(columns[-1], schema)
     value_counts = np.bincount(code, columns[-1].count, sensitive.size).astype(np.int64)
-    return Margins(tuple(axes), sensitive, schema.weights, value_counts), code.astype(np.int32), published
+    return ValueCounts(tuple(axes), sensitive, schema.weights, value_counts), code.astype(np.int32), published
 
 
 def _code_sensitive(combinations: Combinations, schema: Schema) -> tuple[Axis, NDArray[np.integer], pl.Series]:

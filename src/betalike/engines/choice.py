@@ -12,16 +12,17 @@ from pathlib import Path
 
 import polars as pl
 
-from betalike.engines.engine import Engine
+from betalike.engines.engine import Engine, Format
 from betalike.engines.joint import JointEngine
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.outofcore import OutOfCoreEngine
-from betalike.errors import ParameterError
+from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.io.compression import is_compressed
 from betalike.io.csv_files import text_pieces
 from betalike.io.damage import compiled_code_silenced, damage_refused
 from betalike.io.inputs import Frame, choose, is_path, read
 from betalike.io.sources import interruptible, read_beginning, shown_name
+from betalike.io.spreadsheet import escape
 from betalike.io.tables import CSV, DAMAGED, kind_of, scan_columnar, scan_table, table_files
 from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
 from betalike.runtime.progress import SILENT, Progress
@@ -185,3 +186,26 @@ def in_words(size: float) -> str:
         if size >= UNITS[unit]:
             return f"{size / UNITS[unit]:.1f} {unit}"
     return f"{size / 1024:.0f} KB"
+
+
+def choose_format(given: str) -> Format:
+    """The format of this name."""
+    known = (Format.CSV, Format.PARQUET)
+    if given not in known:
+        raise ParameterError(
+            f"the format is '{given}'; it must be one of: {', '.join(known)}.{suggestion(str(given), known)}"
+        )
+    return Format(given)
+
+
+def safe_format(form: Format, schema: Schema) -> Format:
+    """CSV that a spreadsheet runs no cell of; refused for Parquet, and for columns whose name would be run."""
+    if form is Format.PARQUET:
+        raise ParameterError("spreadsheet_safe is for CSV, and this release is Parquet. Leave it out, or publish CSV.")
+    for name in schema.names:
+        if escape(name) != name:
+            raise SchemaError(
+                f"a spreadsheet would run the column name '{name}' as a formula, and names are published as they are. "
+                "Rename the column in the table."
+            )
+    return Format.SPREADSHEET

@@ -89,7 +89,7 @@ def least_and_greatest(numbers: pl.Series) -> tuple[Number, Number]:
     return low, high
 
 
-class Column(Protocol):
+class BinnedColumn(Protocol):
     """A column whose values are numbered; 0 is a missing value."""
 
     @property
@@ -103,7 +103,7 @@ class Column(Protocol):
 
 
 @runtime_checkable
-class Listed(Column, Protocol):
+class Listed(BinnedColumn, Protocol):
     """A column whose numbers stand for one value each."""
 
     @property
@@ -119,7 +119,7 @@ class Coarse:
     cells: Cells
     published: pl.Series
     value_codes: ValueCodes
-    columns: dict[str, Column]
+    columns: dict[str, BinnedColumn]
     tally: Tally
     cell_of: Ids
 
@@ -129,9 +129,9 @@ class Coarse:
         return np.asarray(self.cell_of[self.tally.find(numbers)])
 
 
-def make_bins(schema: Schema, sample: pl.DataFrame) -> dict[str, Column]:
+def make_bins(schema: Schema, sample: pl.DataFrame) -> dict[str, BinnedColumn]:
     """How each column is coded: numbers and dates of many values in bins, everything else value by value."""
-    columns: dict[str, Column] = {}
+    columns: dict[str, BinnedColumn] = {}
     for attribute in schema.quasi_identifiers:
         column = empty_to_missing(sample[attribute.name])
         kind = kind_of(column, attribute)
@@ -141,7 +141,9 @@ def make_bins(schema: Schema, sample: pl.DataFrame) -> dict[str, Column]:
     return {**columns, schema.sensitive.name: Dictionary()}
 
 
-def count_coarsely(batches: Iterable[pl.DataFrame], columns: dict[str, Column], schema: Schema, most: int) -> Coarse:
+def count_coarsely(
+    batches: Iterable[pl.DataFrame], columns: dict[str, BinnedColumn], schema: Schema, most: int
+) -> Coarse:
     """Count coarse cells, up to so many: whenever there are more, the bins of one column are made wider."""
     tally = Tally(len(columns))
     for batch in batches:
@@ -157,7 +159,7 @@ def count_coarsely(batches: Iterable[pl.DataFrame], columns: dict[str, Column], 
     return code_coarsely(columns, schema, tally)
 
 
-def _widen(columns: dict[str, Column], tally: Tally, rows: list[Ids]) -> tuple[Tally, list[Ids]]:
+def _widen(columns: dict[str, BinnedColumn], tally: Tally, rows: list[Ids]) -> tuple[Tally, list[Ids]]:
     """Make the bins of the column wider that has most; what was counted, and rows still to be counted, in these."""
     widest = widen(columns, len(tally))
     wider = Tally(len(columns))
@@ -167,7 +169,7 @@ def _widen(columns: dict[str, Column], tally: Tally, rows: list[Ids]) -> tuple[T
     return wider, [_halve(column) if place == widest else column for place, column in enumerate(rows)]
 
 
-def widen(columns: dict[str, Column], n_cells: int) -> int:
+def widen(columns: dict[str, BinnedColumn], n_cells: int) -> int:
     """Make the bins of the column wider that has most; its place."""
     widest, bins = max(enumerate(columns.values()), key=lambda c: c[1].size if isinstance(c[1], Bins) else 0)
     if not isinstance(bins, Bins) or bins.size < 4:
@@ -183,7 +185,7 @@ def _halve(numbers: Ids) -> Ids:
     return np.where(numbers > 0, ((numbers - 1) >> 1) + 1, 0).astype(np.int32)
 
 
-def code_coarsely(columns: dict[str, Column], schema: Schema, tally: Tally) -> Coarse:
+def code_coarsely(columns: dict[str, BinnedColumn], schema: Schema, tally: Tally) -> Coarse:
     """Cells from the counts of bins and values."""
     count, axes, codes = tally.total, list[Axis](), []
     for (_, column), numbers, attribute in zip(columns.items(), tally.numbers, schema.quasi_identifiers, strict=False):

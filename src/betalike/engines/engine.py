@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.runtime.randomness import Randomness
-from betalike.table.cells import Cells, ClassCounts, Margins, Plan
+from betalike.table.cells import Cells, ClassCounts, Plan, ValueCounts
 
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]
@@ -100,7 +100,7 @@ class Engine(Protocol):
         """The release as rows."""
         ...
 
-    def count_values(self) -> Margins:
+    def count_values(self) -> ValueCounts:
         """Count the sensitive values alone."""
         ...
 

@@ -23,7 +23,7 @@ from betalike.io.spreadsheet import escape_columns, formula_columns, restore_col
 from betalike.io.years import check_years
 from betalike.runtime.randomness import Randomness
 from betalike.table.axis import Axis, Bound, OrderedAxis
-from betalike.table.cells import Cells, ClassCounts, Ids, Ints, Margins, Plan, fold, random_order, shuffled_slots
+from betalike.table.cells import Cells, ClassCounts, Ids, Ints, Plan, ValueCounts, fold, random_order, shuffled_slots
 from betalike.table.kernels import hand_out
 from betalike.table.schema import Kind, Schema
 
@@ -117,13 +117,13 @@ class MemoryEngine:
         columns += self._in_order([attribute.name for attribute in self.schema.kept], assignment.order)
         return pl.DataFrame(columns)
 
-    def count_values(self) -> Margins:
+    def count_values(self) -> ValueCounts:
         """Count the sensitive values alone."""
         schema = self.schema
         axes = tuple(axis_of(self.frame[a.name], a) for a in schema.quasi_identifiers)
         sensitive, values, _ = self._sensitive
         counts = np.bincount(values, minlength=sensitive.size).astype(np.int64)
-        return Margins(axes, sensitive, schema.weights, counts)
+        return ValueCounts(axes, sensitive, schema.weights, counts)
 
     def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[pl.DataFrame, Ids]:
         """The rows as they are, in random order, and which row of the table each was."""

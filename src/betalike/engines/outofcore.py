@@ -42,7 +42,7 @@ from betalike.io.years import check_years
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness
 from betalike.runtime.scratch import private_folder
-from betalike.table.cells import Cells, Margins, Plan, shuffled_slots
+from betalike.table.cells import Cells, Plan, ValueCounts, shuffled_slots
 from betalike.table.kernels import count_pairs, draw_fragments, hand_out
 from betalike.table.schema import Schema
 
@@ -175,14 +175,14 @@ class OutOfCoreEngine:
         return count_each(self._batches(self._names), self._names)
 
     @cached_property
-    def _margins(self) -> tuple[Margins, Ids, pl.Series]:
+    def _margins(self) -> tuple[ValueCounts, Ids, pl.Series]:
         return code_margins(self._columns, self.schema)
 
     def count_cells(self) -> Cells:
         """Fold the table into cells."""
         return self._counted.cells
 
-    def count_values(self) -> Margins:
+    def count_values(self) -> ValueCounts:
         """Count the sensitive values alone."""
         return self._margins[0]
 

@@ -63,7 +63,7 @@ class Sets:
 
 
 @dataclass(frozen=True)
-class Values:
+class EachValue:
     """Every value by itself: likeness as the paper defines it."""
 
     @property
@@ -225,7 +225,7 @@ class Columns:
                 )
 
 
-Span = Values | Nodes | Windows | Columns
+Span = EachValue | Nodes | Windows | Columns
 
 
 def _numbers(sensitive: Axis) -> list[Fraction]:

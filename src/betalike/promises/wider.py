@@ -15,7 +15,7 @@ from betalike.promises.caps import LARGEST_DENOMINATOR, Bound
 from betalike.promises.floors import Floor
 from betalike.promises.likeness import Likeness
 from betalike.promises.rule import ANYTHING, Rule, count_up
-from betalike.promises.sets import Columns, Nodes, Sets, Span, Values, Windows
+from betalike.promises.sets import Columns, EachValue, Nodes, Sets, Span, Windows
 from betalike.promises.verdict import Model, Verdict, apply, check_table, exact, verdict_on
 from betalike.runtime.compilation import kernel
 from betalike.table.axis import Axis
@@ -77,7 +77,7 @@ class WiderLikeness:
 
     limit: Likeness
     negative_beta: float | str | None = None
-    span: Span = field(default_factory=Values)
+    span: Span = field(default_factory=EachValue)
 
     def __post_init__(self) -> None:
         given = self.negative_beta
@@ -119,7 +119,7 @@ class WiderLikeness:
 
     def check_span(self, sensitive: Axis) -> None:
         """Refuse values without such sets."""
-        if not isinstance(self.span, Values):
+        if not isinstance(self.span, EachValue):
             self.span.check(sensitive)
 
     def demands(self, counts: Ints, sensitive: Axis) -> Demands:
@@ -182,7 +182,7 @@ def widen(
         return limit
     if isinstance(groups, str):
         raise ParameterError("groups must be a list of nodes of the sensitive column's hierarchy, not one text.")
-    span: Span = Values()
+    span: Span = EachValue()
     if groups is not None:
         span = Nodes(tuple(groups), bool(with_values))
     elif width is not None:
@@ -198,7 +198,7 @@ def of_each_column(model: Model, columns: Sequence[str]) -> WiderLikeness:
             f"several sensitive columns are named, and {model.name} is promised for one. Promise likeness, with a beta "
             "or a cap, or publish a single sensitive column."
         )
-    if not isinstance(wider.span, Values):
+    if not isinstance(wider.span, EachValue):
         raise ParameterError(
             "several sensitive columns are named: groups and a width cannot be promised then. Leave them out, or "
             "publish a single sensitive column."

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 NANOSECONDS = re.compile(r":\d\d\.\d{9}")
 
 
-class Comparison(StrEnum):
+class Comparator(StrEnum):
     """How a value is compared with a literal."""
 
     EQUAL = "="
@@ -104,7 +104,7 @@ class LabelSpans:
         return np.asarray(inside & (values.missing | ~self.missing))
 
 
-class Column(Protocol):
+class QueryColumn(Protocol):
     """A column that predicates may name."""
 
     @property
@@ -117,7 +117,7 @@ class Column(Protocol):
         """Whether its values are whole numbers or codes."""
         ...
 
-    def compare(self, comparison: Comparison, literal: Literal) -> ValueSet:
+    def compare(self, comparison: Comparator, literal: Literal) -> ValueSet:
         """The values for which a comparison holds; missing values never do."""
         ...
 
@@ -150,9 +150,9 @@ class OrderedColumn:
         """Whether its values are whole numbers, days or microseconds."""
         return self.kind not in (Kind.REAL, Kind.DECIMAL) and not self.has_nanoseconds
 
-    def compare(self, comparison: Comparison, literal: Literal) -> ValueSet:
+    def compare(self, comparison: Comparator, literal: Literal) -> ValueSet:
         """The values for which a comparison holds."""
-        if comparison is Comparison.EQUAL:
+        if comparison is Comparator.EQUAL:
             return self.equal_any([literal])
         (number,) = self._numbers([literal])
         return ValueSet.of([_half_line(comparison, number, self.is_discrete)], self.is_discrete)
@@ -257,9 +257,9 @@ class NamedColumn:
             same.setdefault(number, []).append(code)
         return same
 
-    def compare(self, comparison: Comparison, literal: Literal) -> ValueSet:
+    def compare(self, comparison: Comparator, literal: Literal) -> ValueSet:
         """The leaves for which a comparison holds; the name of an inner node stands for all leaves under it."""
-        if comparison is Comparison.EQUAL:
+        if comparison is Comparator.EQUAL:
             return self.equal_any([literal])
         if self.numbers is None or literal.is_number is not self.are_numbers:
             raise QueryError(
@@ -360,7 +360,7 @@ def has_nanoseconds(labels: Sequence[str | None]) -> bool:
     return any(label is not None and NANOSECONDS.search(label) is not None for label in labels)
 
 
-def _half_line(comparison: Comparison, number: Comparable, is_discrete: bool) -> Span:
+def _half_line(comparison: Comparator, number: Comparable, is_discrete: bool) -> Span:
     """The closed interval of numbers that are less or greater than another one."""
     ends: tuple[Comparable, Comparable, Comparable, Comparable]
     if is_discrete and _is_finite(number):
@@ -370,10 +370,10 @@ def _half_line(comparison: Comparison, number: Comparable, is_discrete: bool) ->
         ends = next_number(number, -1), number, number, next_number(number, 1)
     before, upto, since, after = ends
     return {
-        Comparison.LESS: (-math.inf, before),
-        Comparison.AT_MOST: (-math.inf, upto),
-        Comparison.GREATER: (after, math.inf),
-        Comparison.AT_LEAST: (since, math.inf),
+        Comparator.LESS: (-math.inf, before),
+        Comparator.AT_MOST: (-math.inf, upto),
+        Comparator.GREATER: (after, math.inf),
+        Comparator.AT_LEAST: (since, math.inf),
     }[comparison]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.queries.boxes import Box
-from betalike.queries.columns import Column, LabelSpans
+from betalike.queries.columns import LabelSpans, QueryColumn
 from betalike.queries.kernels import N_SUMS, observe_boxes, sum_boxes
 from betalike.queries.shares import Shares, Spread, label_weights, make_shares
 from betalike.queries.values import ValueSet
@@ -29,13 +29,13 @@ MOST_WEIGHTS = 8_000_000  # weights of labels that are held at once
 class ClassIndex:
     """Classes as numbers of labels, with their counts, and lists of the classes that carry each label."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[QueryColumn, ...]
     spans: tuple[LabelSpans, ...]
     ids: Ids
     counts: ClassCounts
 
     @staticmethod
-    def of(columns: Sequence[Column], labels: Sequence[Sequence[str | None]], counts: ClassCounts) -> ClassIndex:
+    def of(columns: Sequence[QueryColumn], labels: Sequence[Sequence[str | None]], counts: ClassCounts) -> ClassIndex:
         """Number the labels of the classes, one list of labels for each column.
 
         Classes are put in the order of their labels, so that sums are the same however they were counted.
@@ -160,7 +160,7 @@ class ClassIndex:
             first += len(rows)
 
 
-def sensitive_masks(boxes: Sequence[Box], column: Column, values: Sequence[str]) -> list[NDArray[np.bool_]]:
+def sensitive_masks(boxes: Sequence[Box], column: QueryColumn, values: Sequence[str]) -> list[NDArray[np.bool_]]:
     """Which sensitive values belong to each box, equal masks once; the empty text stands for a missing value."""
     spans = column.spans([value or None for value in values])
     known: dict[ValueSet | None, NDArray[np.bool_]] = {None: np.ones(len(values), dtype=bool)}

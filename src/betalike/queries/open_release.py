@@ -20,14 +20,13 @@ from betalike.io.damage import compiled_code_silenced, damage_refused
 from betalike.queries import generalized, perturbed
 from betalike.queries.answer import RELATION, Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
-from betalike.queries.columns import Column, NamedColumn, OrderedColumn, comparable_number, has_nanoseconds
+from betalike.queries.columns import NamedColumn, OrderedColumn, QueryColumn, comparable_number, has_nanoseconds
 from betalike.queries.index import ClassIndex, sensitive_masks, without
-from betalike.queries.perturbed import Perturbation, Shrinkage, learn_shrinkage
+from betalike.queries.perturbed import PerturbedIndex, Shrinkage, learn_shrinkage
 from betalike.queries.predicate import parse
 from betalike.queries.shares import Shares, Spread
 from betalike.queries.values import Span
-from betalike.release.certificate import Certificate, published_name
-from betalike.release.certificate import Column as ColumnFacts
+from betalike.release.certificate import Certificate, ColumnFacts, published_name
 from betalike.release.companion_files import TRANSITION_FILE, read_transition
 from betalike.release.inspection import published_columns
 from betalike.release.publish import written_form
@@ -48,7 +47,7 @@ class OpenRelease:
     """A release that answers COUNT queries, from what is published alone."""
 
     certificate: Certificate
-    quasi_identifiers: tuple[Column, ...]
+    quasi_identifiers: tuple[QueryColumn, ...]
     sensitive: NamedColumn
     index: ClassIndex
     transition: Floats | None = None
@@ -59,7 +58,7 @@ class OpenRelease:
         return METHODS.get(self.certificate.scheme.name, GENERALIZED_METHODS)
 
     @cached_property
-    def columns(self) -> dict[str, Column]:
+    def columns(self) -> dict[str, QueryColumn]:
         """The columns that predicates may name."""
         return {column.name: column for column in (*self.quasi_identifiers, self.sensitive)}
 
@@ -133,10 +132,10 @@ class OpenRelease:
         return Estimates(count, error, *bounds).clipped()
 
     @cached_property
-    def perturbation(self) -> Perturbation:
+    def perturbation(self) -> PerturbedIndex:
         """What is known of how a perturbed release was made."""
         assert self.transition is not None
-        return Perturbation(self.transition, self.counts, self.index.counts.value_counts.astype(np.float64))
+        return PerturbedIndex(self.transition, self.counts, self.index.counts.value_counts.astype(np.float64))
 
     @cached_property
     def shrinkage(self) -> Shrinkage:
@@ -219,7 +218,7 @@ def _needed(certificate: Certificate, columns: Sequence[str]) -> list[str]:
     return [*names, table.sensitive] if table.sensitive in columns else names
 
 
-def _index(columns: Sequence[Column], counted: Recount) -> ClassIndex:
+def _index(columns: Sequence[QueryColumn], counted: Recount) -> ClassIndex:
     return ClassIndex.of(columns, counted.labels, counted.classes)
 
 
@@ -228,7 +227,7 @@ def sensitive_column(name: str, values: Sequence[str]) -> NamedColumn:
     return NamedColumn(name, tuple(value for value in values if value), has_missing="" in values)
 
 
-def _column(facts: ColumnFacts, labels: Sequence[str | None], hierarchy: Hierarchy | None, layout: str) -> Column:
+def _column(facts: ColumnFacts, labels: Sequence[str | None], hierarchy: Hierarchy | None, layout: str) -> QueryColumn:
     """A quasi-identifier, from what the certificate tells of it and the labels that are published."""
     kind = Kind(facts.kind)
     if kind.is_ordered:

@@ -28,7 +28,7 @@ BLOCK = 512  # selections that are worked out at a time, so that a processor's c
 
 
 @dataclass(frozen=True)
-class Perturbation:
+class PerturbedIndex:
     """The matrix, the table's counts of the original values, and the counts of the published ones."""
 
     transition: Floats
@@ -81,7 +81,7 @@ class Perturbation:
         return np.asarray(size * np.maximum(1.0 - size / self.n_rows, 0.0))
 
 
-def inverted(perturbation: Perturbation, observed: Floats, wanted: Floats) -> tuple[Floats, Floats]:
+def inverted(perturbation: PerturbedIndex, observed: Floats, wanted: Floats) -> tuple[Floats, Floats]:
     """The paper's estimate N' = PM^-1 E' over the wanted values, and its standard error. Paper: Section 5.
 
     Rows of `wanted` have a 1 for each wanted value. The estimate is unbiased, and may be negative.
@@ -95,7 +95,7 @@ def inverted(perturbation: Perturbation, observed: Floats, wanted: Floats) -> tu
     return count, np.sqrt(np.maximum(squares - count, usual))
 
 
-def inverted_error(perturbation: Perturbation, size: Floats, wanted: Floats, usual: Floats) -> Floats:
+def inverted_error(perturbation: PerturbedIndex, size: Floats, wanted: Floats, usual: Floats) -> Floats:
     """Standard error of the inversion on this release: more than the usual one where its known noise is large.
 
     The inversion does not allow for the noise of the whole table, so all selections have their part of it.
@@ -105,19 +105,19 @@ def inverted_error(perturbation: Perturbation, size: Floats, wanted: Floats, usu
     return np.asarray(np.maximum(usual, np.hypot(usual * np.sqrt(np.maximum(1.0 - part, 0.0)), known)))
 
 
-def unbiased_error(perturbation: Perturbation, size: Floats, wanted: Floats) -> Floats:
+def unbiased_error(perturbation: PerturbedIndex, size: Floats, wanted: Floats) -> Floats:
     """Standard error of the inversion once the table's noise is allowed for: a cautious one for the default."""
     factors = wanted @ perturbation.inverse.T
     return np.asarray(np.sqrt(perturbation.free(size) * _noise_of(perturbation, factors)))
 
 
-def shrunk_error(perturbation: Perturbation, observed: Floats, wanted: Floats, count: Floats) -> Floats:
+def shrunk_error(perturbation: PerturbedIndex, observed: Floats, wanted: Floats, count: Floats) -> Floats:
     """Standard error of the default: that of the unbiased estimate, and a part of what it was drawn away from it."""
     drawn = count - (perturbation.adjusted(observed) * (wanted @ perturbation.inverse.T)).sum(axis=1)
     return np.asarray(np.hypot(unbiased_error(perturbation, observed.sum(axis=1), wanted), DRAWN * drawn))
 
 
-def _noise_of(perturbation: Perturbation, factors: Floats) -> Floats:
+def _noise_of(perturbation: PerturbedIndex, factors: Floats) -> Floats:
     """Variance that chance gives a sum of factors over the published value of one tuple of the table."""
     variance = np.einsum("qi,ij,qj->q", factors, perturbation.noise_variance, factors)
     return np.asarray(np.maximum(variance, 0.0))
@@ -136,7 +136,7 @@ class Shrinkage:
     effect: Floats
 
 
-def learn_shrinkage(perturbation: Perturbation, groups: Iterable[Floats]) -> Shrinkage:
+def learn_shrinkage(perturbation: PerturbedIndex, groups: Iterable[Floats]) -> Shrinkage:
     """Learn from groups of tuples how original values deviate from the prior together.
 
     Each batch of groups has a row of observed counts for each group. Their squared deviations, less what chance gives,
@@ -164,7 +164,7 @@ def learn_shrinkage(perturbation: Perturbation, groups: Iterable[Floats]) -> Shr
     return Shrinkage(basis @ turn, np.maximum(reach, 0.0), covariance @ forward @ turn)
 
 
-def shrunk(perturbation: Perturbation, shrinkage: Shrinkage, observed: Floats, wanted: Floats) -> Floats:
+def shrunk(perturbation: PerturbedIndex, shrinkage: Shrinkage, observed: Floats, wanted: Floats) -> Floats:
     """The wanted count of each selection, drawn towards the prior as far as chance can explain what differs.
 
     How strong deviations are is unknown for each selection: every strength counts by how likely it makes the observed
@@ -175,7 +175,7 @@ def shrunk(perturbation: Perturbation, shrinkage: Shrinkage, observed: Floats, w
     return np.concatenate([np.zeros(0), *parts])
 
 
-def _shrink(perturbation: Perturbation, shrinkage: Shrinkage, observed: Floats, wanted: Floats) -> Floats:
+def _shrink(perturbation: PerturbedIndex, shrinkage: Shrinkage, observed: Floats, wanted: Floats) -> Floats:
     size = observed.sum(axis=1)
     free = np.maximum(perturbation.free(size), 1e-9)[:, None]
     deviation = (perturbation.adjusted(observed) - np.outer(size, perturbation.expected)) @ shrinkage.basis

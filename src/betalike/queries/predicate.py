@@ -14,27 +14,27 @@ from dataclasses import dataclass, field
 
 from betalike.errors import QueryError, suggestion
 from betalike.queries.boxes import Box, intersect, unite
-from betalike.queries.columns import Column, Comparison, Literal
+from betalike.queries.columns import Comparator, Literal, QueryColumn
 from betalike.queries.statement import CLAUSES, SET_OPERATORS, check_end, find_condition
 from betalike.queries.values import ValueSet
 from betalike.queries.words import LIST, MOST_NESTED, NUMBER, TEXT, Words, shortened, too_deep
 
 SUPPORTED = "=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL, AND, OR and NOT on columns and constants"
 _COMPARISONS = {
-    "=": (Comparison.EQUAL, False),
-    "==": (Comparison.EQUAL, False),
-    "<>": (Comparison.EQUAL, True),
-    "!=": (Comparison.EQUAL, True),
-    "<": (Comparison.LESS, False),
-    "<=": (Comparison.AT_MOST, False),
-    ">": (Comparison.GREATER, False),
-    ">=": (Comparison.AT_LEAST, False),
+    "=": (Comparator.EQUAL, False),
+    "==": (Comparator.EQUAL, False),
+    "<>": (Comparator.EQUAL, True),
+    "!=": (Comparator.EQUAL, True),
+    "<": (Comparator.LESS, False),
+    "<=": (Comparator.AT_MOST, False),
+    ">": (Comparator.GREATER, False),
+    ">=": (Comparator.AT_LEAST, False),
 }
 _TURNED = {
-    Comparison.LESS: Comparison.GREATER,
-    Comparison.AT_MOST: Comparison.AT_LEAST,
-    Comparison.GREATER: Comparison.LESS,
-    Comparison.AT_LEAST: Comparison.AT_MOST,
+    Comparator.LESS: Comparator.GREATER,
+    Comparator.AT_MOST: Comparator.AT_LEAST,
+    Comparator.GREATER: Comparator.LESS,
+    Comparator.AT_LEAST: Comparator.AT_MOST,
 }
 _OPERATORS = {*_COMPARISONS, "IS", "IN", "BETWEEN", "NOT"}
 _CONSTANTS = {"TRUE", "FALSE", "NULL"}
@@ -42,7 +42,7 @@ _ENDS = {"OR", ")", ";"}  # of a comparison; so is AND, except that of BETWEEN
 _FOLLOWING = CLAUSES | SET_OPERATORS
 
 
-def parse(text: str, columns: Mapping[str, Column]) -> Sequence[Box]:
+def parse(text: str, columns: Mapping[str, QueryColumn]) -> Sequence[Box]:
     """The boxes of a predicate; their counts add up to the predicate's."""
     words = Words.of(text)
     if not len(words):
@@ -77,7 +77,7 @@ class _Comparison:
 class _Reader:
     """Reads a predicate; NOT is carried in to the comparisons."""
 
-    def __init__(self, words: Words, columns: Mapping[str, Column]) -> None:
+    def __init__(self, words: Words, columns: Mapping[str, QueryColumn]) -> None:
         self.words = words
         self.columns = columns
 
@@ -180,7 +180,7 @@ class _Reader:
         present = ValueSet.present(column.is_discrete)
         return column.name, present if is_negated is not (len(asked) == 2) else present.complement()
 
-    def _read_between(self, column: Column, place: int, part: _Comparison) -> ValueSet:
+    def _read_between(self, column: QueryColumn, place: int, part: _Comparison) -> ValueSet:
         if self.words.mark(place) in ("SYMMETRIC", "ASYMMETRIC"):
             raise self._unsupported(part.first, part.end)
         middle = place
@@ -189,7 +189,7 @@ class _Reader:
         if middle >= part.end:
             raise self.words.unreadable(part.end)
         low, high = self._literal(place, middle, part), self._literal(middle + 1, part.end, part)
-        return column.compare(Comparison.AT_LEAST, low) & column.compare(Comparison.AT_MOST, high)
+        return column.compare(Comparator.AT_LEAST, low) & column.compare(Comparator.AT_MOST, high)
 
     def _list(self, place: int, part: _Comparison) -> list[Literal]:
         """The constants of a list in parentheses."""
@@ -213,7 +213,7 @@ class _Reader:
         is_dotted = set(words.marks[first + 1 : end : 2]) <= {"."} and (end - first) % 2 == 1
         return is_named and is_dotted and words.marks[end - 1] not in _CONSTANTS
 
-    def _column(self, first: int, end: int, part: _Comparison) -> Column:
+    def _column(self, first: int, end: int, part: _Comparison) -> QueryColumn:
         words = self.words
         if first >= end:
             raise words.unreadable(first)

@@ -15,10 +15,9 @@ import polars as pl
 from betalike.engines.choice import EngineChoice
 from betalike.engines.engine import Format
 from betalike.engines.streams import scan_release
-from betalike.errors import CertificateError, FileError, ParameterError, SchemaError, suggestion
+from betalike.errors import CertificateError, FileError, ParameterError
 from betalike.io.frames import to_polars
 from betalike.io.inputs import is_path
-from betalike.io.spreadsheet import escape
 from betalike.queries.answer import Answer
 from betalike.queries.open_release import OpenRelease, open_folder, open_frame
 from betalike.release.certificate import (
@@ -30,7 +29,6 @@ from betalike.release.certificate import (
 )
 from betalike.release.checks import is_exact
 from betalike.release.publish import Verified, written_form
-from betalike.table.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -59,29 +57,6 @@ class Release:
             return open_folder(self.folder, read_certificate(self.folder), {})
         matrix = None if self.transition is None else np.array([list(row.values()) for row in self.transition.values()])
         return open_frame(to_polars(self.frame), certificate_from_dict(self.certificate), {}, matrix)
-
-
-def choose_format(given: str) -> Format:
-    """The format of this name."""
-    known = (Format.CSV, Format.PARQUET)
-    if given not in known:
-        raise ParameterError(
-            f"the format is '{given}'; it must be one of: {', '.join(known)}.{suggestion(str(given), known)}"
-        )
-    return Format(given)
-
-
-def safe_format(form: Format, schema: Schema) -> Format:
-    """CSV that a spreadsheet runs no cell of; refused for Parquet, and for columns whose name would be run."""
-    if form is Format.PARQUET:
-        raise ParameterError("spreadsheet_safe is for CSV, and this release is Parquet. Leave it out, or publish CSV.")
-    for name in schema.names:
-        if escape(name) != name:
-            raise SchemaError(
-                f"a spreadsheet would run the column name '{name}' as a formula, and names are published as they are. "
-                "Rename the column in the table."
-            )
-    return Format.SPREADSHEET
 
 
 def read_release_text(table: str | Path, certificate: str | Path | Mapping[str, Any] | None) -> pl.DataFrame | None:

@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.queries.columns import Column, LabelSpans, NamedColumn, OrderedColumn
+from betalike.queries.columns import LabelSpans, NamedColumn, OrderedColumn, QueryColumn
 from betalike.queries.values import ValueSet
 from betalike.table.exact_numbers import Numbers
 
@@ -64,7 +64,7 @@ class Shares(Protocol):
         ...
 
 
-def make_shares(column: Column, spans: LabelSpans, counts: Floats, n_classes: Floats, spread: Spread) -> Shares:
+def make_shares(column: QueryColumn, spans: LabelSpans, counts: Floats, n_classes: Floats, spread: Spread) -> Shares:
     """Return the shares of a column's labels, given how many tuples and how many classes carry each."""
     if isinstance(column, NamedColumn):
         return _leaf_shares(column, spans, counts, spread)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from betalike.errors import InputError, ParameterError
 from betalike.queries.answer import Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
-from betalike.queries.columns import Column, NamedColumn, OrderedColumn
+from betalike.queries.columns import NamedColumn, OrderedColumn, QueryColumn
 from betalike.queries.index import ClassIndex, sensitive_masks, without
 from betalike.queries.kernels import SURE
 from betalike.queries.open_release import OpenRelease
@@ -86,7 +86,7 @@ class WorkloadResult:
 
 
 def draw_queries(
-    columns: Sequence[Column],
+    columns: Sequence[QueryColumn],
     sensitive: NamedColumn,
     n_queries: int,
     n_predicates: int,
@@ -122,7 +122,7 @@ def _check(n_queries: int, n_predicates: int, selectivity: float, n_columns: int
         raise ParameterError(f"selectivity is {selectivity}; it must be above 0 and at most 1, such as 0.1.")
 
 
-def _interval(column: Column, part: float, chance: float) -> ValueSet:
+def _interval(column: QueryColumn, part: float, chance: float) -> ValueSet:
     """A part of a column's domain that starts at random and does not leave it."""
     low, high = column.domain if isinstance(column, OrderedColumn) else (0.0, len(_named(column).leaves) - 1.0)
     if column.is_discrete and high < low:  # no value has a name
@@ -136,7 +136,7 @@ def _interval(column: Column, part: float, chance: float) -> ValueSet:
     return ValueSet.of([(start, min(start + (high - low) * part, high))], is_discrete=False)
 
 
-def _named(column: Column) -> NamedColumn:
+def _named(column: QueryColumn) -> NamedColumn:
     assert isinstance(column, NamedColumn)
     return column
 

@@ -27,7 +27,7 @@ class Tool(msgspec.Struct, frozen=True):
     version: str
 
 
-class Promise(msgspec.Struct, frozen=True):
+class PromiseFacts(msgspec.Struct, frozen=True):
     """The promise and how near the worst class, or the most telling published value, comes to it."""
 
     model: str
@@ -48,7 +48,7 @@ class Scheme(msgspec.Struct, frozen=True):
     details: dict[str, Any] = {}
 
 
-class Column(msgspec.Struct, frozen=True):
+class ColumnFacts(msgspec.Struct, frozen=True):
     """How a quasi-identifier was generalized; with it, anybody can compute the loss and answer queries from labels."""
 
     name: str
@@ -68,7 +68,7 @@ class TableFacts(msgspec.Struct, frozen=True):
     quasi_identifiers: list[str]
     sensitive: str
     kept: list[str]
-    columns: list[Column]
+    columns: list[ColumnFacts]
     sensitive_columns: list[str] = []
 
 
@@ -114,7 +114,7 @@ class Certificate(msgspec.Struct, frozen=True):
     """Everything that a reader needs to check a release; no seed, no path, no original cell."""
 
     tool: Tool
-    promise: Promise
+    promise: PromiseFacts
     scheme: Scheme
     table: TableFacts
     release: ReleaseFacts

@@ -18,9 +18,9 @@ from betalike.promises.sets import Nodes
 from betalike.promises.verdict import wording_of
 from betalike.release.certificate import (
     Certificate,
-    Column,
+    ColumnFacts,
     Levels,
-    Promise,
+    PromiseFacts,
     PublishedFile,
     ReleaseFacts,
     Scheme,
@@ -29,7 +29,7 @@ from betalike.release.certificate import (
 )
 from betalike.release.verification import Verified
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.table.cells import Ints, Outline
+from betalike.table.cells import Ints, TableSummary
 from betalike.table.joint import JointAxis
 
 SEEDED = "seeded: for experiments, not for release"
@@ -56,7 +56,7 @@ class Particulars:
 
 def certify(
     verified: Verified,
-    outline: Outline,
+    outline: TableSummary,
     sensitive_labels: Sequence[str],
     particulars: Particulars,
     files: dict[str, PublishedFile],
@@ -68,7 +68,7 @@ def certify(
     counts = {sensitive_labels[i]: int(outline.value_counts[i]) for i in present}
     return Certificate(
         tool=Tool("betalike", betalike.__version__),
-        promise=Promise(
+        promise=PromiseFacts(
             model=model.name,
             beta=None if model.beta is None else float(model.beta),
             k=model.k,
@@ -108,7 +108,7 @@ def certify(
     )
 
 
-def _promised_hierarchy(model: Model, outline: Outline, labels: Sequence[str]) -> list[list[str]]:
+def _promised_hierarchy(model: Model, outline: TableSummary, labels: Sequence[str]) -> list[list[str]]:
     """The tree of the sensitive values, where the promise is about distances along it or about its nodes, else nothing.
 
     Of the values that occur: those are in the prior as well.
@@ -188,7 +188,7 @@ def summary_of(certificate: Certificate, signature: str) -> dict[str, Any]:
     }
 
 
-def _describe_columns(verified: Verified, outline: Outline) -> list[Column]:
+def _describe_columns(verified: Verified, outline: TableSummary) -> list[ColumnFacts]:
     columns = list(zip(outline.axes, outline.weights, strict=True))
     if verified.classes is None:
         return [_describe_exact_column(axis, weight) for axis, weight in columns]
@@ -196,11 +196,11 @@ def _describe_columns(verified: Verified, outline: Outline) -> list[Column]:
     return [_describe_column(*column, shown) for column, shown in zip(columns, labels, strict=True)]
 
 
-def _describe_exact_column(axis: Axis, weight: float) -> Column:
+def _describe_exact_column(axis: Axis, weight: float) -> ColumnFacts:
     """What the certificate tells of a quasi-identifier that is published as it is."""
     if isinstance(axis, OrderedAxis):
-        return Column(axis.name, str(axis.kind), weight, domain=axis.domain_texts, has_missing=axis.has_missing)
-    return Column(
+        return ColumnFacts(axis.name, str(axis.kind), weight, domain=axis.domain_texts, has_missing=axis.has_missing)
+    return ColumnFacts(
         axis.name,
         str(axis.kind),
         weight,
@@ -210,7 +210,7 @@ def _describe_exact_column(axis: Axis, weight: float) -> Column:
     )
 
 
-def _describe_column(axis: Axis, weight: float, shown: set[str]) -> Column:
+def _describe_column(axis: Axis, weight: float, shown: set[str]) -> ColumnFacts:
     """What the certificate tells of a quasi-identifier: what its owner declared, and what the published labels show."""
     if isinstance(axis, OrderedAxis):
         low, high = axis.domain_texts
@@ -219,12 +219,12 @@ def _describe_column(axis: Axis, weight: float, shown: set[str]) -> Column:
         is_high_shown = any(end == axis.domain[1] for _, end in ends)
         is_known = axis.is_domain_declared or (is_low_shown and is_high_shown)
         domain = (low, high) if is_known else None
-        return Column(axis.name, str(axis.kind), weight, domain=domain, has_missing=axis.has_missing)
+        return ColumnFacts(axis.name, str(axis.kind), weight, domain=domain, has_missing=axis.has_missing)
     if isinstance(axis, HierarchyAxis):
         nodes = [i for i in range(axis.hierarchy.n_leaves, axis.hierarchy.root) if axis.hierarchy.labels[i] in shown]
         under = axis.hierarchy.n_leaves_under(np.array(nodes, dtype=np.int64))
         leaves_under = {axis.hierarchy.labels[i]: int(n) for i, n in zip(nodes, under, strict=True)}
-        return Column(
+        return ColumnFacts(
             axis.name,
             str(axis.kind),
             weight,

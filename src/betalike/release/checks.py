@@ -58,7 +58,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Promise:
+class FittedPromise:
     """What was promised, and of which values, in the certificate's order."""
 
     model: AnyLikeness
@@ -66,7 +66,7 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class Values:
+class SensitiveValues:
     """The sensitive values of a certificate in the order of their axis, for distances between them."""
 
     labels: list[str]
@@ -76,28 +76,28 @@ class Values:
     is_ground_known: bool = True  # whether the certificate's distances follow from what it says
 
     @staticmethod
-    def of(certificate: Certificate) -> Values:
+    def of(certificate: Certificate) -> SensitiveValues:
         """Return the values of a certificate, with the distances that it measured t with."""
         labels, columns = list(certificate.prior_counts), certificate.table.sensitive_columns
         name, ground = certificate.table.sensitive, certificate.also.t_ground
         counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
         places = np.arange(len(labels))
         if columns:
-            return Values(labels, counts, joint_axis(name, columns, labels), places)
+            return SensitiveValues(labels, counts, joint_axis(name, columns, labels), places)
         column = pl.Series(name, labels, dtype=pl.String)
         axis, codes, _ = code_sensitive(column, Attribute(name, Role.SENSITIVE), missing_is_value=True)
         if ground == str(natural_ground(axis)):
-            return Values(labels, counts, axis, np.argsort(codes))
+            return SensitiveValues(labels, counts, axis, np.argsort(codes))
         if ground == Ground.EQUAL:
-            return Values(labels, counts, HierarchyAxis(name, Hierarchy.flat(map(str, places))), places)
+            return SensitiveValues(labels, counts, HierarchyAxis(name, Hierarchy.flat(map(str, places))), places)
         are_dates = all(re.match(r"[+-]?\d{4,}-\d\d-\d\d", label) for label in labels if label)
         if ground == Ground.ORDERED and are_dates and are_in_order(labels):
             line = OrderedAxis(name, Kind.REAL, places, (0.0, len(labels) - 1.0))
-            return Values(labels, counts, line, places)
+            return SensitiveValues(labels, counts, line, places)
         if ground == Ground.HIERARCHICAL and certificate.promise.hierarchy:
-            return Values(labels, counts, tree_axis(name, labels, certificate.promise.hierarchy), places)
+            return SensitiveValues(labels, counts, tree_axis(name, labels, certificate.promise.hierarchy), places)
         is_elsewhere = ground == Ground.HIERARCHICAL or (ground == Ground.ORDERED and are_dates)
-        return Values(labels, counts, axis, np.argsort(codes), is_ground_known=not is_elsewhere)
+        return SensitiveValues(labels, counts, axis, np.argsort(codes), is_ground_known=not is_elsewhere)
 
 
 def sensitive_column(frame: pl.DataFrame, certificate: Certificate) -> pl.Series:
@@ -124,13 +124,13 @@ def check_exact(path: Path, certificate: Certificate, original: Original | None,
     if not check("readable", read is not None, f"{path.name} is not the table that the certificate describes."):
         return None
     assert read is not None
-    values = Values.of(certificate)
+    values = SensitiveValues.of(certificate)
     counts = list(certificate.prior_counts.values())
     is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == read.rows
     if not check("prior", is_prior, "the prior of the certificate is not of a table of as many rows."):
         return None
     model = any_likeness_of(promised_model(certificate), certificate.scheme.name)
-    promise = Promise(model, promised_axis(certificate, model))
+    promise = FittedPromise(model, promised_axis(certificate, model))
     is_safe = certificate.release.spreadsheet_safe
     if is_perturbed:
         judged = _check_perturbed(path.parent, read.values, values, promise, check, is_safe)
@@ -229,7 +229,7 @@ def _read_column(counted: Combinations, kind: Kind) -> ColumnFound:
 
 
 def _check_perturbed(
-    folder: Path, seen: dict[str, int], values: Values, promise: Promise, check: Check, is_safe: bool
+    folder: Path, seen: dict[str, int], values: SensitiveValues, promise: FittedPromise, check: Check, is_safe: bool
 ) -> Judged | None:
     """What the matrix keeps; None if the release is not one that can be judged."""
     try:
@@ -251,7 +251,9 @@ def _check_perturbed(
     return Judged(verdict, audit, retention_figures(transition, counts))
 
 
-def _check_withheld(folder: Path, values: Values, promise: Promise, check: Check, is_safe: bool) -> Judged | None:
+def _check_withheld(
+    folder: Path, values: SensitiveValues, promise: FittedPromise, check: Check, is_safe: bool
+) -> Judged | None:
     """What rows without sensitive values keep; None if the file of their distribution is not true."""
     try:
         told = read_distribution(folder / SENSITIVE_FILE, is_safe)

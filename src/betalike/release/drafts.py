@@ -36,7 +36,7 @@ from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import Randomness
 from betalike.schemes import Baseline, Perturbation, Perturbing
 from betalike.schemes.presplit import part
-from betalike.table.cells import Cells, Margins, Outline, Plan
+from betalike.table.cells import Cells, Plan, TableSummary, ValueCounts
 
 Ids = NDArray[np.int32]
 
@@ -88,7 +88,7 @@ class Draft(Protocol):
         ...
 
     @property
-    def outline(self) -> Outline:
+    def outline(self) -> TableSummary:
         """What is known of the table."""
         ...
 
@@ -191,7 +191,7 @@ class PerturbedDraft:
     job: Job
     rows: Any
     trace: Any
-    outline: Margins
+    outline: ValueCounts
     model: AnyLikeness
     perturbing: Perturbing
 
@@ -224,7 +224,7 @@ class WithheldDraft:
     job: Job
     rows: Any
     trace: Any
-    outline: Margins
+    outline: ValueCounts
     model: AnyLikeness
     details: dict[str, Any] = field(default_factory=dict)
 

@@ -41,7 +41,7 @@ from betalike.release.checks import (
     COMPANIONS,
     UNREADABLE,
     Check,
-    Values,
+    SensitiveValues,
     check_exact,
     check_original,
     is_exact,
@@ -66,7 +66,7 @@ CLASSES_AT_ONCE = 500_000  # of a release that are counted in one turn
 
 
 @dataclass(frozen=True)
-class Audited:
+class AuditReport:
     """The levels a published table reaches, the source of the prior, and the verdict on a promise if one was named."""
 
     audit: Audit
@@ -114,7 +114,7 @@ class Audited:
 
 
 @dataclass(frozen=True)
-class Checked:
+class VerifyReport:
     """Every check of a release folder, with whether it passed, and what it is that was checked."""
 
     certificate: Certificate | None
@@ -185,7 +185,7 @@ def audit_frame(
     sensitive: Attribute,
     prior: tuple[str, Prior] | None,
     model: Model | DisclosureForLikeness | None,
-) -> Audited:
+) -> AuditReport:
     """Measure a published frame; columns `x_low` and `x_high` stand for a quasi-identifier `x`."""
     if not quasi_identifiers:
         raise SchemaError("no quasi-identifier is named; name the columns that others could know.")
@@ -216,7 +216,7 @@ def audit_frame(
     if model is not None:
         fitted = for_audit(model, prior_counts, axis)
         verdict, promise = fitted.judge(counted.classes, prior_counts, axis), wording(fitted)
-    return Audited(audit, source, labels[audit.worst.value], verdict, tuple(warnings), promise)
+    return AuditReport(audit, source, labels[audit.worst.value], verdict, tuple(warnings), promise)
 
 
 def published_columns(name: str, columns: Sequence[str]) -> list[str]:
@@ -231,7 +231,7 @@ def verify_folder(
     folder: Path,
     open_original: Callable[[Sequence[str]], AbstractContextManager[Iterator[pl.DataFrame]]] | None,
     signed_by: str | Path | None,
-) -> Checked:
+) -> VerifyReport:
     """Check a release folder; what is signed are the bytes of the certificate that was read."""
     if folder.is_file():
         raise CertificateError(f"'{folder}' is a file; name the folder of the release, which holds certificate.json.")
@@ -248,7 +248,7 @@ def check_release(
     certificate: Certificate,
     original: Original | None,
     signature: Signed = UNSIGNED,
-) -> Checked:
+) -> VerifyReport:
     """Check a release against its certificate, from its files alone, and against the original if it is given."""
     checks: dict[str, bool] = {}
     explanations: list[str] = []
@@ -280,7 +280,7 @@ def check_release(
         compared = compare(certificate, replace(found, files=listed, formulas=_formulas(path, certificate)))
         check("figures", not compared.wrong, f"{WRONG_FIGURES}: {', '.join(compared.wrong)}.")
         not_checked += compared.not_checked
-    return Checked(certificate, checks, tuple(explanations), tuple(not_checked), signature.words)
+    return VerifyReport(certificate, checks, tuple(explanations), tuple(not_checked), signature.words)
 
 
 def _formulas(path: Path, certificate: Certificate) -> tuple[str, ...]:
@@ -311,7 +311,7 @@ def _check_promise(
     if counts.min() <= 0:  # classes cannot be judged by it
         check("sensitive values", False, OTHER_VALUES)
         return None
-    values, axis = Values.of(certificate), promised_axis(certificate, model)
+    values, axis = SensitiveValues.of(certificate), promised_axis(certificate, model)
     n_turns = _turns(path, certificate)
     turns = []
     shown: list[Counter[str | None]] = [Counter() for _ in certificate.table.columns]
@@ -382,7 +382,7 @@ class _Turn:
     audit: Audit
 
 
-def _look_at_classes(counted: Recount, values: Values, counts: Ints, model: Model, axis: Axis) -> _Turn:
+def _look_at_classes(counted: Recount, values: SensitiveValues, counts: Ints, model: Model, axis: Axis) -> _Turn:
     classes = counted.classes
     place = np.argsort(values.order)  # of the values on the axis, for distances between them
     placed = ClassCounts.of(classes.ec, place[classes.value], classes.count, classes.n_values)

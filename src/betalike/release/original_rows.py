@@ -20,7 +20,7 @@ from betalike.engines.exact_rows import as_plain_text, check_labels
 from betalike.engines.joint import join_columns
 from betalike.errors import InputError
 from betalike.release.certificate import Certificate, protected_columns
-from betalike.release.published_labels import Coded, Label, code_original
+from betalike.release.published_labels import CodedOriginal, Label, code_original
 from betalike.release.transport import unmatched
 from betalike.table.cells import Ids, Ints, fold
 from betalike.table.schema import Kind
@@ -35,7 +35,7 @@ class Matched:
     """How a published table compares with the original; no columns where a cell is not of its column's kind."""
 
     values: dict[str, int]  # how often each sensitive value occurs in the original
-    columns: list[Coded]  # what the original shows of each quasi-identifier
+    columns: list[CodedOriginal]  # what the original shows of each quasi-identifier
     n_rows: int
     n_unmatched: int
 

@@ -22,7 +22,7 @@ from betalike.promises import (
 from betalike.promises.distances import Ground
 from betalike.promises.sets import Columns, Nodes, Windows
 from betalike.promises.wider import TWO_SIDED
-from betalike.release.certificate import Certificate, Promise
+from betalike.release.certificate import Certificate, PromiseFacts
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.exact_numbers import parse_values
 from betalike.table.hierarchy import Hierarchy
@@ -45,7 +45,7 @@ def promised_model(certificate: Certificate) -> Model:
     return model
 
 
-def _make(promise: Promise, n_rows: int) -> Model | DisclosureForLikeness | None:
+def _make(promise: PromiseFacts, n_rows: int) -> Model | DisclosureForLikeness | None:
     """The promise, of whichever columns; None if nothing is known by its name."""
     name = promise.model.removeprefix(TWO_SIDED).partition("-likeness")[0]
     parameters = {parameter: told for parameter, told in promise.parameters.items() if parameter != "columns"}

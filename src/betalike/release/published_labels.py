@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.coding import comparable, comparable_text
-from betalike.release.certificate import Column
+from betalike.release.certificate import ColumnFacts
 from betalike.table.exact_numbers import Number, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
 from betalike.table.schema import Kind
@@ -51,7 +51,7 @@ def read_range(label: Label, kind: Kind) -> Ends | None:
     return ends[0], ends[-1]
 
 
-def read_domain(column: Column) -> Ends | None:
+def read_domain(column: ColumnFacts) -> Ends | None:
     """Return the ends of a certificate's domain; None if it has none."""
     if column.domain is None:
         return None
@@ -61,14 +61,14 @@ def read_domain(column: Column) -> Ends | None:
     return low, high
 
 
-def check_column(column: Column) -> None:
+def check_column(column: ColumnFacts) -> None:
     """Refuse a domain or a hierarchy that cannot be read: a ValueError or an InputError."""
     if Kind(column.kind).is_ordered:
         read_domain(column)
     tree_of(column)
 
 
-def tree_of(column: Column) -> Hierarchy | None:
+def tree_of(column: ColumnFacts) -> Hierarchy | None:
     """Return a certificate's hierarchy of a column; None where no leaf is public."""
     if not column.hierarchy:
         return None
@@ -76,7 +76,7 @@ def tree_of(column: Column) -> Hierarchy | None:
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodedOriginal:
     """The original values of a column in order, a missing one last, and what a label covers of them."""
 
     codes: Codes  # of the distinct values of the original, as they were counted
@@ -92,8 +92,8 @@ class Coded:
 
 
 def code_original(
-    column: Column, values: pl.Series, counts: NDArray[np.int64], labels: Sequence[Label], is_bounds: bool
-) -> Coded:
+    column: ColumnFacts, values: pl.Series, counts: NDArray[np.int64], labels: Sequence[Label], is_bounds: bool
+) -> CodedOriginal:
     """Code the distinct values of an original column, and say what each published label covers of them.
 
     The first value stands for missing ones. ValueError or InputError if a value or label is not of the column's kind.
@@ -114,11 +114,11 @@ def code_original(
         ends = (order[0], order[-1]) if order else None
     place = {value: number for number, value in enumerate(order)}
     codes = [len(order), *(len(order) if value is None else place.get(value, len(order)) for value in plain)]
-    return Coded(np.array(codes, dtype=np.int64), len(order), ends, len(used), has_missing, cover)
+    return CodedOriginal(np.array(codes, dtype=np.int64), len(order), ends, len(used), has_missing, cover)
 
 
 def _cover_numbers(
-    column: Column, order: list[Number], labels: Sequence[Label], is_bounds: bool
+    column: ColumnFacts, order: list[Number], labels: Sequence[Label], is_bounds: bool
 ) -> dict[Label, tuple[int, int]]:
     """Say which of some numbers in order each label covers; two bounds that are the domain's may stand for all."""
     kind, domain, missing = Kind(column.kind), read_domain(column), len(order)
@@ -133,7 +133,7 @@ def _cover_numbers(
 
 
 def _cover_categories(
-    column: Column, used: set[str], labels: Sequence[Label]
+    column: ColumnFacts, used: set[str], labels: Sequence[Label]
 ) -> tuple[list[str], dict[Label, tuple[int, int]]]:
     """Put values in the order of the hierarchy, then those that it does not tell; say what each label covers."""
     tree = tree_of(column)

@@ -22,7 +22,7 @@ from betalike.promises.sets import Nodes
 from betalike.release.certificate import (
     MOST,
     Certificate,
-    Promise,
+    PromiseFacts,
     PublishedFile,
     ReleaseFacts,
     Scheme,
@@ -31,7 +31,7 @@ from betalike.release.certificate import (
 )
 from betalike.release.certify import OPERATING_SYSTEM, SEEDED, levels_of, promised_caps, warnings_of
 from betalike.release.promise import promised_axis
-from betalike.release.published_labels import Coded
+from betalike.release.published_labels import CodedOriginal
 from betalike.release.rebuilt_columns import ColumnFound, Rebuilt, rebuild_column
 from betalike.schemes import SCHEMES
 from betalike.schemes.mondrian import AttributeRule
@@ -69,26 +69,26 @@ class Found:
     is_ground_known: bool  # whether distances between sensitive values follow from the certificate
     most_t: float  # with equal distances, which are the longest
     details: Mapping[str, float] = field(default_factory=dict)
-    original: Sequence[Coded] = ()
+    original: Sequence[CodedOriginal] = ()
     formulas: Sequence[str] = ()  # columns of a CSV file with cells that a spreadsheet would run
 
 
 @dataclass(frozen=True)
-class Comparison:
+class FigureComparison:
     """The fields of a certificate that the files contradict, and those that they neither prove nor contradict."""
 
     wrong: tuple[str, ...]
     not_checked: tuple[str, ...]
 
 
-def compare(told: Certificate, found: Found) -> Comparison:
+def compare(told: Certificate, found: Found) -> FigureComparison:
     """Compare a certificate with what its files show."""
     rebuilt, not_checked = _rebuild(told, found)
     ours, theirs = dict(_fields(told)), dict(_fields(rebuilt))
     names = [*ours, *(name for name in theirs if name not in ours)]
     absent = object()
     wrong = [name for name in names if not is_same(ours.get(name, absent), theirs.get(name, absent))]
-    return Comparison(tuple(wrong), tuple(not_checked))
+    return FigureComparison(tuple(wrong), tuple(not_checked))
 
 
 def _fields(struct: msgspec.Struct, prefix: str = "") -> Iterator[tuple[str, object]]:
@@ -160,12 +160,12 @@ def _rebuild(told: Certificate, found: Found) -> tuple[Certificate, list[str]]:
     return rebuilt, [*not_checked, "scheme.name", "randomness", "seconds", "tool.version"]
 
 
-def _rebuild_promise(told: Certificate, found: Found) -> Promise:
+def _rebuild_promise(told: Certificate, found: Found) -> PromiseFacts:
     model, verdict, promise = found.model, found.verdict, told.promise
     is_near = isinstance(model, Closeness) and str(model.ground) == "hierarchical"
     is_grouped = isinstance(model, WiderLikeness) and isinstance(model.span, Nodes)
     counts = np.array(list(found.counts.values()), dtype=np.int64)
-    return Promise(
+    return PromiseFacts(
         model=model.name,
         beta=None if model.beta is None else float(model.beta),
         k=1 if found.is_exact else model.k,

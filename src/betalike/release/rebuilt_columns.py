@@ -10,8 +10,8 @@ from fractions import Fraction
 import msgspec
 
 from betalike.errors import HierarchyError
-from betalike.release.certificate import Column
-from betalike.release.published_labels import Coded, Ends, Label, read_domain, read_range, tree_of
+from betalike.release.certificate import ColumnFacts
+from betalike.release.published_labels import CodedOriginal, Ends, Label, read_domain, read_range, tree_of
 from betalike.table.exact_numbers import format_values
 from betalike.table.hierarchy import ROOT, Hierarchy
 from betalike.table.schema import Kind
@@ -31,14 +31,14 @@ class ColumnFound:
 class Rebuilt:
     """A column as it was told and as it was found, and between which bounds its loss lies."""
 
-    told: Column
-    found: Column
+    told: ColumnFacts
+    found: ColumnFacts
     least_loss: float
     most_loss: float
     not_checked: list[str] = field(default_factory=list)
 
 
-def read_labels(column: Column, labels: Mapping[Label, int], is_bounds: bool) -> ColumnFound:
+def read_labels(column: ColumnFacts, labels: Mapping[Label, int], is_bounds: bool) -> ColumnFound:
     """Read the labels of a column, each with its rows; ValueError if one is not of its kind."""
     is_ordered = Kind(column.kind).is_ordered
     shown: dict[Hashable, int] = {}
@@ -53,7 +53,7 @@ def read_labels(column: Column, labels: Mapping[Label, int], is_bounds: bool) ->
     return ColumnFound(shown, labels.get(ROOT, 0), labels.get(None, 0), is_bounds if is_ordered else None)
 
 
-def _nodes(column: Column) -> dict[str, int]:
+def _nodes(column: ColumnFacts) -> dict[str, int]:
     """The labels of a certificate's hierarchy, with how many leaves each covers."""
     try:
         tree = tree_of(column)
@@ -64,16 +64,18 @@ def _nodes(column: Column) -> dict[str, int]:
     return dict(zip(tree.labels, (tree.last - tree.first + 1).tolist(), strict=True))
 
 
-def rebuild_column(told: Column, found: ColumnFound, n_rows: int, is_exact: bool, original: Coded | None) -> Rebuilt:
+def rebuild_column(
+    told: ColumnFacts, found: ColumnFound, n_rows: int, is_exact: bool, original: CodedOriginal | None
+) -> Rebuilt:
     """Say what the certificate should tell of a column."""
     weight = told.weight if math.isfinite(told.weight) and told.weight >= 0 else 1.0
-    plain = Column(told.name, told.kind, weight)
+    plain = ColumnFacts(told.name, told.kind, weight)
     if Kind(told.kind).is_ordered:
         return _rebuild_ordered(told, plain, found, n_rows, is_exact, original)
     return _rebuild_categories(told, plain, found, n_rows, is_exact, original)
 
 
-def _has_missing(told: Column, found: ColumnFound, is_exact: bool, original: Coded | None) -> bool:
+def _has_missing(told: ColumnFacts, found: ColumnFound, is_exact: bool, original: CodedOriginal | None) -> bool:
     """Missing values are seen, or hidden in what stands for everything; an ordered `*` always hides one."""
     if original is not None:
         return original.has_missing
@@ -82,11 +84,11 @@ def _has_missing(told: Column, found: ColumnFound, is_exact: bool, original: Cod
     return told.has_missing if _may_hide_missing(told, found) and not is_exact else False
 
 
-def _may_hide_missing(told: Column, found: ColumnFound) -> bool:
+def _may_hide_missing(told: ColumnFacts, found: ColumnFound) -> bool:
     return found.n_root > 0 or (found.is_bounds is True and read_domain(told) in found.shown)
 
 
-def _hidden(told: Column, found: ColumnFound, is_exact: bool, original: Coded | None) -> list[str]:
+def _hidden(told: ColumnFacts, found: ColumnFound, is_exact: bool, original: CodedOriginal | None) -> list[str]:
     """The field that says whether values are missing, where neither the labels nor the original show it."""
     is_open = original is None and not is_exact and _may_hide_missing(told, found)
     is_certain = found.n_missing > 0 or (found.n_root > 0 and found.is_bounds is not None)
@@ -94,7 +96,12 @@ def _hidden(told: Column, found: ColumnFound, is_exact: bool, original: Coded | 
 
 
 def _rebuild_ordered(
-    told: Column, plain: Column, found: ColumnFound, n_rows: int, is_exact: bool, original: Coded | None
+    told: ColumnFacts,
+    plain: ColumnFacts,
+    found: ColumnFound,
+    n_rows: int,
+    is_exact: bool,
+    original: CodedOriginal | None,
 ) -> Rebuilt:
     ranges: dict[Ends, int] = {ends: count for ends, count in found.shown.items() if isinstance(ends, tuple)}
     hull = (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else None
@@ -143,7 +150,12 @@ def _width(ends: Ends) -> Fraction:
 
 
 def _rebuild_categories(
-    told: Column, plain: Column, found: ColumnFound, n_rows: int, is_exact: bool, original: Coded | None
+    told: ColumnFacts,
+    plain: ColumnFacts,
+    found: ColumnFound,
+    n_rows: int,
+    is_exact: bool,
+    original: CodedOriginal | None,
 ) -> Rebuilt:
     tree, has_missing = tree_of(told), _has_missing(told, found, is_exact, original)
     labels = {str(label): count for label, count in found.shown.items()}

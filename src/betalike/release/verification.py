@@ -19,7 +19,7 @@ from betalike.measures.loss import Loss, average_loss
 from betalike.promises import AnyLikeness, Model, Transition, Verdict, judge_transition
 from betalike.promises.verdict import one_class, wording, worst_verdict
 from betalike.table.axis import Axis, OrderedAxis
-from betalike.table.cells import Cells, Margins, Outline, Plan, fold
+from betalike.table.cells import Cells, Plan, TableSummary, ValueCounts, fold
 
 Ints = NDArray[np.int64]
 OTHER_LABELS = "the labels that were written are not those planned. Nothing was published."
@@ -186,7 +186,7 @@ def _label_losses(axis: Axis, labels: Sequence[str | None]) -> Any:
 
 
 def verify_perturbed(
-    recount: ExactRecount, written: Transition, used: Transition, margins: Margins, model: AnyLikeness
+    recount: ExactRecount, written: Transition, used: Transition, margins: ValueCounts, model: AnyLikeness
 ) -> Verified:
     """Check a perturbed release: exact rows, the matrix that was drawn with, draws that fit it, its promise kept.
 
@@ -213,7 +213,7 @@ def verify_perturbed(
     return Verified(verdict, audit, _no_loss(margins), None, _SEAL)
 
 
-def verify_withheld(recount: ExactRecount, told: Ints, margins: Margins, model: AnyLikeness) -> Verified:
+def verify_withheld(recount: ExactRecount, told: Ints, margins: ValueCounts, model: AnyLikeness) -> Verified:
     """Check rows that come without their sensitive value: exact rows, no sensitive column, a true distribution.
 
     Raises GuaranteeError, so that nothing is published, if any of this fails. Paper: 6.3, Baseline.
@@ -244,7 +244,7 @@ def are_plausible(counted: Ints, expected: NDArray[np.float64], n_draws: Ints) -
     return bool((np.abs(counted - expected) <= most + 1e-6).all())
 
 
-def _check_exact(recount: ExactRecount, margins: Margins) -> None:
+def _check_exact(recount: ExactRecount, margins: ValueCounts) -> None:
     if recount.n_rows != margins.n_rows or recount.n_changed:
         raise GuaranteeError(
             "the quasi-identifiers that were written are not those of the table. Nothing was published. This is a "
@@ -252,5 +252,5 @@ def _check_exact(recount: ExactRecount, margins: Margins) -> None:
         )
 
 
-def _no_loss(outline: Outline) -> Loss:
+def _no_loss(outline: TableSummary) -> Loss:
     return Loss({axis.name: 0.0 for axis in outline.axes}, 0.0)

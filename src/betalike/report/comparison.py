@@ -15,7 +15,7 @@ from betalike.errors import ParameterError
 from betalike.report.charts import Quantity, check_charts, save, scatter_chart
 
 if TYPE_CHECKING:
-    from betalike.comparison.compare import Compared, Comparison, Contest
+    from betalike.comparison.compare import Comparison, Contest, SchemeResult
 
 WIDEST = 100
 FORMS = (".svg", ".png")
@@ -43,7 +43,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         console.print(note, style="bright_black", highlight=False, markup=False, width=width)
 
 
-def _cells(compared: Compared) -> list[str]:
+def _cells(compared: SchemeResult) -> list[str]:
     if compared.refusal is not None:
         return [compared.scheme, "refused"]
     return [
@@ -69,7 +69,7 @@ def _percent(value: float | None) -> str:
     return NONE if value is None else f"{100 * value:.2f}"
 
 
-def _notes(contest: Contest, results: Sequence[Compared]) -> list[str]:
+def _notes(contest: Contest, results: Sequence[SchemeResult]) -> list[str]:
     """What the figures mean, and why schemes refused."""
     notes = ["A dash: there are no classes, or nothing holds (no beta, no delta)."]
     if contest.equal is not None:

@@ -68,7 +68,7 @@ class Cells:
         return np.column_stack([axis.positions[self.points[:, i]] for i, axis in enumerate(self.axes)])
 
 
-class Outline(Protocol):
+class TableSummary(Protocol):
     """What a certificate tells of a table: its axes, and how often each sensitive value occurs. Cells have it too."""
 
     @property
@@ -98,7 +98,7 @@ class Outline(Protocol):
 
 
 @dataclass(frozen=True)
-class Margins:
+class ValueCounts:
     """A table that was not folded into cells, as its rows stay exact: its axes and the counts of sensitive values."""
 
     axes: tuple[Axis, ...]

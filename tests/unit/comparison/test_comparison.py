@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import betalike
-from betalike.comparison.compare import DEFAULT_SCHEMES, Compared, Comparison
+from betalike.comparison.compare import DEFAULT_SCHEMES, Comparison, SchemeResult
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.errors import InfeasibleError, ParameterError
 from betalike.promises import Likeness
@@ -28,7 +28,7 @@ def comparison() -> Comparison:
     return compare(beta=[2, 4])
 
 
-def by_scheme(group: list[Compared]) -> dict[str, Compared]:
+def by_scheme(group: list[SchemeResult]) -> dict[str, SchemeResult]:
     return {compared.scheme: compared for compared in group}
 
 

@@ -16,7 +16,7 @@ from betalike.errors import ParameterError
 from betalike.promises import Form, Likeness, WiderLikeness, make_model, widen
 from betalike.promises.floors import Floor
 from betalike.promises.rule import is_allowed
-from betalike.promises.sets import Nodes, Values, Windows, windows
+from betalike.promises.sets import EachValue, Nodes, Windows, windows
 from betalike.table.axis import HierarchyAxis, OrderedAxis
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.schema import Kind
@@ -228,6 +228,6 @@ def test_values_in_no_group_are_promised_by_themselves() -> None:
 
 
 def test_a_two_sided_promise_on_values_has_each_value_in_each_class() -> None:
-    model = WiderLikeness(Likeness(4), "symmetric", Values())
+    model = WiderLikeness(Likeness(4), "symmetric", EachValue())
     assert not model.judge(class_counts([[0, 5, 5, 5], [10, 15, 25, 35]]), COUNTS, DISEASES).holds
     assert model.judge(class_counts([[1, 5, 5, 5], [9, 15, 25, 35]]), COUNTS, DISEASES).holds

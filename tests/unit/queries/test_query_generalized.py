@@ -19,7 +19,7 @@ from betalike.queries.index import ClassIndex
 from betalike.queries.open_release import OpenRelease, open_frame
 from betalike.queries.shares import ROUNDS, Spread
 from betalike.queries.values import ValueSet
-from betalike.release.certificate import Column
+from betalike.release.certificate import ColumnFacts
 from betalike.table.cells import ClassCounts
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.schema import Kind
@@ -59,8 +59,8 @@ def opened(rows: list[dict[str, str | None]]) -> OpenRelease:
     frame = pl.DataFrame(rows, schema={"age": pl.String, "city": pl.String, "secret": pl.String})
     certificate = make_certificate("seam", frame, [], "secret", {})
     columns = [
-        Column("age", "integer", 1.0, domain=("0", "9"), has_missing=True),
-        Column("city", "categorical", 1.0, leaves=len(LEAVES) + 1, hierarchy=PATHS, has_missing=True),
+        ColumnFacts("age", "integer", 1.0, domain=("0", "9"), has_missing=True),
+        ColumnFacts("city", "categorical", 1.0, leaves=len(LEAVES) + 1, hierarchy=PATHS, has_missing=True),
     ]
     certificate.table.quasi_identifiers.extend(["age", "city"])
     certificate.table.columns.extend(columns)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import query_twins as twins
 from betalike.errors import QueryError
 from betalike.queries.perturbed import (
-    Perturbation,
+    PerturbedIndex,
     certain_bounds,
     from_prior,
     inverted,
@@ -45,7 +45,7 @@ class Simulated:
 
     def __init__(self, counts: np.ndarray, matrix: np.ndarray, rng: np.random.Generator) -> None:
         self.observed = draw(counts, matrix, rng)
-        self.perturbation = Perturbation(matrix, counts.sum(axis=0).astype(float), self.observed.sum(axis=0))
+        self.perturbation = PerturbedIndex(matrix, counts.sum(axis=0).astype(float), self.observed.sum(axis=0))
         self.shrinkage = learn_shrinkage(self.perturbation, [self.observed])
 
 
@@ -56,7 +56,7 @@ def test_inversion_is_the_solution_in_fractions(observed: list[int], weight: lis
     ]
     exact = twins.reconstruct(rows, observed)
     matrix = np.array([[float(entry) for entry in row] for row in rows])
-    table = Perturbation(matrix, np.array([5.0, 6.0, 7.0]), np.array([6.0, 6.0, 6.0]))
+    table = PerturbedIndex(matrix, np.array([5.0, 6.0, 7.0]), np.array([6.0, 6.0, 6.0]))
     found, _ = inverted(table, np.array([observed] * 3, dtype=float), np.eye(3))
     assert found == pytest.approx([float(n) for n in exact], abs=1e-6)
     assert sum(exact) == sum(observed)
@@ -71,7 +71,7 @@ def test_inversion_is_unbiased_and_its_error_is_the_true_one() -> None:
     estimates, errors = [], []
     for _ in range(n_trials):
         observed = draw(counts, matrix, rng)
-        count, error = inverted(Perturbation(matrix, counts[0].astype(float), observed[0]), observed, wanted)
+        count, error = inverted(PerturbedIndex(matrix, counts[0].astype(float), observed[0]), observed, wanted)
         estimates.append(count[0])
         errors.append(error[0])
     factors = np.linalg.inv(matrix) @ wanted[0]

@@ -13,12 +13,12 @@ from betalike.promises import Likeness, Transition
 from betalike.release.verification import Verified, are_plausible, verify_perturbed, verify_withheld
 from betalike.schemes import Perturbation
 from betalike.table.axis import HierarchyAxis
-from betalike.table.cells import Margins
+from betalike.table.cells import ValueCounts
 from betalike.table.hierarchy import Hierarchy
 
 COUNTS = np.array([6000, 3000, 1000])
 MODEL = Likeness(2)
-MARGINS = Margins(
+MARGINS = ValueCounts(
     (HierarchyAxis("city", Hierarchy.flat("ab")),), HierarchyAxis("secret", Hierarchy.flat("xyz")), (1.0,), COUNTS
 )
 USED = Perturbation().perturbing(COUNTS, MODEL).transition

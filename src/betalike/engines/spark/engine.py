@@ -38,7 +38,7 @@ from betalike.engines.spark.rows import (
 from betalike.engines.streams import rows_of_files
 from betalike.errors import GuaranteeError, InputError, ParameterError
 from betalike.runtime.randomness import Randomness
-from betalike.table.cells import Cells, Margins, Plan
+from betalike.table.cells import Cells, Plan, ValueCounts
 from betalike.table.schema import Schema
 
 Ints = NDArray[np.int64]
@@ -141,14 +141,14 @@ class SparkEngine:
         return [self._values_of(name) for name in self._names]
 
     @cached_property
-    def _margins(self) -> tuple[Margins, NDArray[np.int32], pl.Series]:
+    def _margins(self) -> tuple[ValueCounts, NDArray[np.int32], pl.Series]:
         return code_margins(self._columns, self.schema)
 
     def count_cells(self) -> Cells:
         """Fold the table into cells."""
         return self._counted.cells
 
-    def count_values(self) -> Margins:
+    def count_values(self) -> ValueCounts:
         """Count the sensitive values alone."""
         return self._margins[0]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from betalike.engines.coarse import Bins, Coarse, Column, code_coarsely, count_coarsely, make_bins, widen
+from betalike.engines.coarse import BinnedColumn, Bins, Coarse, code_coarsely, count_coarsely, make_bins, widen
 from betalike.engines.coding import ValueCodes, ordered_numbers
 from betalike.engines.combinations import Combinations, Tally
 from betalike.engines.parts import PartPublisher
@@ -57,7 +57,7 @@ def count_on_spark(table: SparkFrame, schema: Schema, most: int, values_of: Call
     share = min(min(SAMPLE_ROWS, most) / n_rows, 1.0)
     sample = _in_cells(table.sample(share, seed=1) if share < 1 else table)
     found = make_bins(schema, sample)
-    columns: dict[str, Column] = {
+    columns: dict[str, BinnedColumn] = {
         name: column if isinstance(column, Bins) else KnownValues(values_of(name).values[name])
         for name, column in found.items()
     }
@@ -98,14 +98,14 @@ def _each_batch(change: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Bat
     return run
 
 
-def _coding(columns: dict[str, Column]) -> Callable[[Batches], Batches]:
+def _coding(columns: dict[str, BinnedColumn]) -> Callable[[Batches], Batches]:
     def code(frame: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame([pl.Series(f"c{i}", c.number(frame[name])) for i, (name, c) in enumerate(columns.items())])
 
     return _each_batch(code)
 
 
-def _ends(table: SparkFrame, columns: dict[str, Column]) -> Iterator[tuple[str, Number, Number]]:
+def _ends(table: SparkFrame, columns: dict[str, BinnedColumn]) -> Iterator[tuple[str, Number, Number]]:
     """The least and the greatest number of each column of bins; they travel as text, which loses no digit."""
     binned = {name: column.kind for name, column in columns.items() if isinstance(column, Bins)}
     if not binned:

@@ -27,7 +27,7 @@ MATERIAL_GAIN = 1.1  # the paper's rule stays where another would keep a value o
 SHRINKINGS = (0.0, *(2.0**-exponent for exponent in range(50, 0, -3)))
 
 
-class Rule(StrEnum):
+class RetentionRule(StrEnum):
     """Where the retentions come from."""
 
     THEOREM_3 = "theorem-3"
@@ -39,7 +39,7 @@ class Perturbing:
     """How values are to be perturbed: a matrix that keeps the promise, and the rule that it follows."""
 
     transition: Transition
-    rule: Rule
+    rule: RetentionRule
 
     def details(self, counts: NDArray[np.int64]) -> Mapping[str, object]:
         """What a certificate tells of it."""
@@ -96,14 +96,14 @@ class Perturbation:
         return Draw(transition, self.randomness.words(4))
 
 
-def choose_retention(prior: Floats, cap: Floats) -> tuple[Rule, Floats]:
+def choose_retention(prior: Floats, cap: Floats) -> tuple[RetentionRule, Floats]:
     """The paper's retentions where they hold, unless the best ones keep values clearly more often."""
     if (cap <= prior).any():  # a cap that allows no gain at all: nothing may be kept
-        return Rule.BEST_RETENTION, np.zeros(len(prior))
+        return RetentionRule.BEST_RETENTION, np.zeros(len(prior))
     paper, best = theorem_3(prior, cap), best_retention(prior, cap)
     if paper is not None and np.log(best).mean() <= np.log(paper).mean() + np.log(MATERIAL_GAIN):
-        return Rule.THEOREM_3, paper
-    return Rule.BEST_RETENTION, best
+        return RetentionRule.THEOREM_3, paper
+    return RetentionRule.BEST_RETENTION, best
 
 
 def _round(retention: Floats, counts: NDArray[np.int64], model: AnyLikeness, sensitive: Axis | None) -> Transition:
