@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "betalike"
+PROJECT = Path(__file__).parents[2]
+SOURCE, TESTS = PROJECT / "src" / "betalike", PROJECT / "tests"
+UNIT_TESTS = TESTS / "unit"
 
 # Rooms from the bottom. A room imports rooms below it and itself, nothing beside it and nothing above. `errors` is
 # below all of them; `api` is what users call, above the rooms that it needs and below the command line.
@@ -32,6 +34,7 @@ HEIGHT = {"errors": -1} | {unit: height for height, units in enumerate(LAYERS) f
 SAME_UNIT = {"__main__": "cli"}
 CORE = {unit for unit, height in HEIGHT.items() if height <= HEIGHT["schemes"]}
 KNOWS_THE_VERSION = {"release", "cli"}
+TESTED_AS_A_WHOLE = {"cli"}  # in tests/cli
 
 OUTSIDE_THE_CORE = {"polars", "pandas", "pyarrow", "duckdb", "narwhals", "msgspec", "csv", "json", "tomllib"}
 OPTIONAL = {"duckdb", "pandas", "pyarrow", "altair", "vl_convert", "pyspark", "cryptography"}
@@ -102,13 +105,13 @@ def forbidden(unit: str, imported: Import) -> str | None:
 
 
 FILES = sorted(SOURCE.rglob("*.py"))
-IDS = [str(path.relative_to(SOURCE)) for path in FILES]
+NAMES = {path: path.relative_to(SOURCE).as_posix() for path in FILES}
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
-every_file = pytest.mark.parametrize("path", FILES, ids=IDS)
+IMPORTS = {path: list(read_imports(tree)) for path, tree in TREES.items()}
 
 
 def test_the_source_is_found() -> None:
-    assert {"errors.py", "cli/app.py", "schemes/burel/buckets.py"} <= set(IDS)
+    assert {"errors.py", "cli/app.py", "schemes/burel/buckets.py"} <= set(NAMES.values())
 
 
 def test_every_unit_has_a_layer_and_every_layer_is_there() -> None:
@@ -122,75 +125,96 @@ def test_every_module_is_in_a_room() -> None:
     assert len(LAYERS) <= 12
 
 
+def test_the_unit_tests_mirror_the_rooms() -> None:
+    """A folder of unit tests for every room and every scheme, and no other; each holds tests."""
+
+    def folders(parent: Path) -> set[str]:
+        return {path.name for path in parent.iterdir() if path.is_dir() and path.name != "__pycache__"}
+
+    tested = folders(UNIT_TESTS) | TESTED_AS_A_WHOLE
+    assert tested == folders(SOURCE)
+    assert folders(UNIT_TESTS / "schemes") == folders(SOURCE / "schemes")
+    assert [name for name in folders(UNIT_TESTS) if not any((UNIT_TESTS / name).rglob("test_*.py"))] == []
+    assert [path.name for path in UNIT_TESTS.glob("test_*.py")] == [], "a unit test belongs to a room"
+
+
 def scheme_of(module: str) -> str | None:
-    """The scheme that a module is part of: a folder of `schemes`; None for what schemes share."""
+    """Return the scheme that a module is part of: a folder of `schemes`; None for what schemes share."""
     parts = module.split(".")
     is_scheme = parts[:2] == ["betalike", "schemes"] and len(parts) > 2 and (SOURCE / "schemes" / parts[2]).is_dir()
     return parts[2] if is_scheme else None
 
 
-@every_file
-def test_no_scheme_imports_another(path: Path) -> None:
-    own = scheme_of(".".join(["betalike", *path.relative_to(SOURCE).with_suffix("").parts]))
-    used = {scheme_of(imported.module) for imported in read_imports(TREES[path])}
-    assert own is None or used <= {own, None}
+def wrong_imports(is_wrong: Callable[[Path, Import], object]) -> list[str]:
+    """List every import of every file that breaks a rule, with its file and line."""
+    return [
+        f"{NAMES[path]}:{imported.line} imports {imported.module}"
+        for path in FILES
+        for imported in IMPORTS[path]
+        if is_wrong(path, imported)
+    ]
 
 
-@every_file
-def test_imports_point_down(path: Path) -> None:
-    wrong = {
-        f"line {imported.line}: {imported.module} is of {reason}"
-        for imported in read_imports(TREES[path])
-        if (reason := forbidden(unit_of(path), imported)) is not None
-    }
-    assert not wrong
+def test_no_scheme_imports_another() -> None:
+    def own(path: Path) -> str | None:
+        return scheme_of(".".join(["betalike", *path.relative_to(SOURCE).with_suffix("").parts]))
+
+    wrong = wrong_imports(lambda path, i: own(path) is not None and scheme_of(i.module) not in (own(path), None))
+    assert wrong == []
 
 
-@every_file
-def test_the_core_knows_no_frames_and_no_file_formats(path: Path) -> None:
-    used = {imported.library for imported in read_imports(TREES[path])} if unit_of(path) in CORE else set()
-    assert not used & OUTSIDE_THE_CORE
+def test_imports_point_down() -> None:
+    assert wrong_imports(lambda path, imported: forbidden(unit_of(path), imported) is not None) == []
 
 
-@every_file
-def test_optional_parts_are_imported_when_they_are_used(path: Path) -> None:
-    at_once = {imported.library for imported in read_imports(TREES[path]) if imported.is_at_once}
-    assert not at_once & OPTIONAL
+def test_the_core_knows_no_frames_and_no_file_formats() -> None:
+    assert wrong_imports(lambda path, i: unit_of(path) in CORE and i.library in OUTSIDE_THE_CORE) == []
 
 
-@every_file
-def test_numba_comes_through_compilation_alone(path: Path) -> None:
-    used = {imported.library for imported in read_imports(TREES[path])}
-    assert "numba" not in used or path == SOURCE / "runtime" / "compilation.py"
+def test_optional_parts_are_imported_when_they_are_used() -> None:
+    assert wrong_imports(lambda _, imported: imported.is_at_once and imported.library in OPTIONAL) == []
 
 
-@every_file
-def test_only_the_package_itself_imports_by_name(path: Path) -> None:
+def test_numba_comes_through_compilation_alone() -> None:
+    compilation = SOURCE / "runtime" / "compilation.py"
+    assert wrong_imports(lambda path, imported: imported.library == "numba" and path != compilation) == []
+
+
+def test_only_the_package_itself_imports_by_name() -> None:
     """Names that are put together at run time would escape the rules above."""
-    called = {ast.unparse(node.func) for node in ast.walk(TREES[path]) if isinstance(node, ast.Call)}
-    assert not called & {"importlib.import_module", "import_module", "__import__"} or unit_of(path) == ""
+    by_name = {"importlib.import_module", "import_module", "__import__"}
+    wrong = [
+        f"{NAMES[path]}:{node.lineno}"
+        for path in FILES
+        for node in ast.walk(TREES[path])
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in by_name and unit_of(path) != ""
+    ]
+    assert wrong == []
 
 
 def random_sources(tree: ast.AST) -> set[str]:
-    """What a file draws random numbers from: modules that it imports, and np.random or os.urandom in expressions."""
+    """Return what a file draws random numbers from: imported modules, and np.random or os.urandom in expressions."""
     imported = {module for i in read_imports(tree) for module in RANDOM if f"{i.module}.".startswith(f"{module}.")}
     written = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     return imported | (written & {"os.urandom", "np.random", "numpy.random"})
 
 
-@every_file
-def test_chance_comes_from_randomness(path: Path) -> None:
-    assert not random_sources(TREES[path]) or unit_of(path) == "datasets" or path.parent == SOURCE / "runtime"
+def test_chance_comes_from_randomness() -> None:
+    allowed = {path for path in FILES if unit_of(path) == "datasets" or path.parent == SOURCE / "runtime"}
+    sources = {NAMES[path]: random_sources(TREES[path]) for path in FILES if path not in allowed}
+    assert {name: found for name, found in sources.items() if found} == {}
 
 
-@every_file
-def test_modules_are_named_after_what_they_hold(path: Path) -> None:
-    assert not {part.removesuffix(".py") for part in path.relative_to(SOURCE).parts} & NAMELESS
+def test_modules_are_named_after_what_they_hold() -> None:
+    assert [name for name in NAMES.values() if set(name.removesuffix(".py").split("/")) & NAMELESS] == []
 
 
-@every_file
-def test_files_stay_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+def test_files_stay_short() -> None:
+    lengths = {
+        path.relative_to(PROJECT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for path in [*FILES, *TESTS.rglob("*.py")]
+    }
+    assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
 
 
 @pytest.mark.parametrize(
