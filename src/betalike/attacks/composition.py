@@ -14,9 +14,10 @@ from betalike.attacks.controls import control_of, replan, shuffled
 from betalike.attacks.definetti import FIRST_SCALINGS, Assigning, People
 from betalike.attacks.naive_bayes import POINTS_PER_STEP
 from betalike.attacks.result import AttackResult, Rate, in_percent
-from betalike.attacks.target import Floats, Generalized, Ints, Perturbed, Target
+from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.errors import InputError
 from betalike.promises import Likeness
+from betalike.runtime.arrays import Floats, Ints
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.table.cells import Cells
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from betalike.attacks.target import Floats, Generalized, Perturbed, Target
+from betalike.attacks.target import Generalized, Perturbed, Target
+from betalike.runtime.arrays import Floats
 from betalike.runtime.randomness import Randomness
 from betalike.schemes import make_generalizing
 from betalike.table.cells import Cells, ClassCounts, Plan, random_order

@@ -12,8 +12,9 @@ import numpy as np
 
 from betalike.attacks.controls import uniform
 from betalike.attacks.result import AttackResult, Rate, compared
-from betalike.attacks.target import Floats, Generalized, Ints, Perturbed, Target
+from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.errors import ParameterError
+from betalike.runtime.arrays import Floats, Ints
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.table.cells import ClassCounts
 

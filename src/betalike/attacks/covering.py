@@ -7,13 +7,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.compilation import kernel
 
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Floats = NDArray[np.float64]
 LEAST_SHARE = 64  # items that are worth a thread of their own
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.promises import Likeness, Model, Rule, likeness_of
 from betalike.promises.rule import is_allowed
+from betalike.runtime.arrays import Bools, Floats, Ids, Ints
 from betalike.runtime.compilation import kernel
 from betalike.schemes import Burel, Mondrian, Scheme, Seam
 from betalike.schemes.burel.buckets import fewest_buckets
@@ -26,10 +26,6 @@ from betalike.schemes.seam.problem import NO_FLOOR, Problem
 from betalike.schemes.seam.splitting import cut_set
 from betalike.table.cells import Cells
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Ids = NDArray[np.int32]
-Bools = NDArray[np.bool_]
 # From the members' points (of a table's), and assignments with the true one first, to whether each leaves the class.
 Decision = Callable[[Ids, Ids], Bools]
 

@@ -17,7 +17,8 @@ import numpy as np
 from betalike.attacks.controls import control_of, uniform
 from betalike.attacks.covering import cover_counts, covering_classes, sum_over, transposed
 from betalike.attacks.result import AttackResult, Rate, compared
-from betalike.attacks.target import Floats, Generalized, Ids, Ints, Target
+from betalike.attacks.target import Generalized, Target
+from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.table.cells import Cells, ClassCounts, Plan
 

@@ -17,8 +17,9 @@ import numpy as np
 from betalike.attacks.controls import replan, uniform
 from betalike.attacks.decisions import Decision, decision_of
 from betalike.attacks.result import AttackResult, Rate, Z, compared
-from betalike.attacks.row_order import STARTS, Order, Words, chances_of, orders_of_seam, orders_of_split, sample_orders
-from betalike.attacks.target import Floats, Generalized, Ids, Ints, Target
+from betalike.attacks.row_order import STARTS, Order, chances_of, orders_of_seam, orders_of_split, sample_orders
+from betalike.attacks.target import Generalized, Target
+from betalike.runtime.arrays import Floats, Ids, Ints, Words
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes import make_scheme
 from betalike.table.cells import Plan

@@ -12,8 +12,9 @@ import numpy as np
 
 from betalike.attacks.controls import control_of
 from betalike.attacks.result import AttackResult, Rate, compared
-from betalike.attacks.target import Floats, Generalized, Ids, Ints, Perturbed, Target
+from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.queries.perturbed import PerturbedIndex, Shrinkage, learn_shrinkage, shrunk
+from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.table.cells import Cells
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from betalike.attacks.covering import cover_counts
-from betalike.attacks.target import Generalized, Ids, Ints, Perturbed, Target
+from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.engines.coding import comparable
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import InputError
@@ -22,6 +21,7 @@ from betalike.queries.columns import LabelSpans, NamedColumn, QueryColumn, compa
 from betalike.queries.open_release import BASELINE, PERTURBED, OpenRelease, open_folder, open_frame
 from betalike.release.certificate import Certificate, ColumnFacts, certificate_from_dict, read_certificate
 from betalike.release.promise import promised_model
+from betalike.runtime.arrays import Ids, Ints
 from betalike.schemes import OPTIONS
 from betalike.table.axis import Axis, OrderedAxis
 from betalike.table.cells import Cells, ClassCounts, fold
@@ -159,7 +159,7 @@ def _codes_of_labels(column: QueryColumn, axis: Axis, spans: LabelSpans) -> tupl
     return np.where(shown, first, n_present), np.where(shown, last, axis.size - 1)
 
 
-def _points_of(low: Ids, high: Ids, cells: Cells) -> NDArray[np.int32]:
+def _points_of(low: Ids, high: Ids, cells: Cells) -> Ids:
     """The point of the original table that each distinct row of an exact release is."""
     n_points = len(cells.points)
     is_exact = low.shape[0] == n_points and np.array_equal(low, high)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats, Ids, Ints, Words
 from betalike.runtime.compilation import kernel
 
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
 STEPS = 30  # of a search for a start, for each member
 
 

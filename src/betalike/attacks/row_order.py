@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from betalike.attacks.order_sampler import find_start, walk
 from betalike.promises import Model, likeness_of
 from betalike.promises.rule import is_allowed
+from betalike.runtime.arrays import Bools, Floats, Ids, Ints, Words
 from betalike.runtime.progress import SILENT
 from betalike.runtime.randomness import Randomness
 from betalike.schemes.burel.buckets import fewest_buckets
@@ -27,10 +28,6 @@ from betalike.schemes.seam.problem import pose
 from betalike.schemes.seam.splitting import cut_set
 from betalike.table.cells import Cells
 
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
 HOPELESS = 3  # searches that find nothing before it is given up
 STARTS, BURNED, ROUNDS = 10, 30, 30  # walks, and the rounds of each that are not counted, and that are
 
@@ -99,9 +96,7 @@ def orders_of_seam(cells: Cells, model: Model) -> list[Order]:
     return orders
 
 
-def _order_at(
-    cells: Cells, cell: Ids, is_side: NDArray[np.bool_], kept: Ints, seam: Ints, sign: int, whole: Ids
-) -> Order | None:
+def _order_at(cells: Cells, cell: Ids, is_side: Bools, kept: Ints, seam: Ints, sign: int, whole: Ids) -> Order | None:
     """One side of a cut, along the axis that was cut: the one that parts the sides and keeps the order."""
     point, value = cells.point[cell], cells.value[cell]
     for axis in range(cells.points.shape[1]):

@@ -13,8 +13,9 @@ import numpy as np
 
 from betalike.attacks.controls import control_of
 from betalike.attacks.result import AttackResult, Rate, compared
-from betalike.attacks.target import Floats, Generalized, Ints, Perturbed, Target
+from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.promises import Likeness, posterior_cap
+from betalike.runtime.arrays import Floats, Ints
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.table.axis import Axis, HierarchyAxis
 from betalike.table.cells import ClassCounts

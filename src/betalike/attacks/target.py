@@ -12,15 +12,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.promises import Likeness, Model
+from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.table.axis import Axis, HierarchyAxis
 from betalike.table.cells import Cells, ClassCounts, Plan
-
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import operator
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from betalike.datasets.population import QUASI_IDENTIFIERS, SALARY_PER_MILLE, Population
 from betalike.errors import ParameterError
+from betalike.runtime.arrays import Floats, Ints
 
 __all__ = ["census_like", "census_like_hierarchies"]
 
@@ -89,7 +89,7 @@ def check_integer(name: str, value: object, at_least: int) -> int:
     return number
 
 
-def rank_into_classes(scores: npt.NDArray[np.float64], per_mille: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def rank_into_classes(scores: Floats, per_mille: Ints) -> Ints:
     """Class of each score when the lowest scores fill class 0 and so on; each class gets its share to within a row."""
     starts = (np.cumsum(per_mille)[:-1] * len(scores) + 500) // 1000  # rank of the first score of classes 1, 2, ...
     # In a small table the last classes may start past the last row: they stay empty and need no cut.

@@ -1,6 +1,6 @@
 """The invented people behind `census_like`: how each attribute depends on the ones drawn before it.
 
-Positions in this file count from 0; `draw` turns them into ages and codes. The words behind the codes are in
+Ids in this file count from 0; `draw` turns them into ages and codes. The words behind the codes are in
 `census_like_hierarchies`. Every number is made up.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from betalike.runtime.arrays import Floats, Ids, Ints
+
 __all__ = ["QUASI_IDENTIFIERS", "SALARY_PER_MILLE", "Population"]
 
-Floats = npt.NDArray[np.float64]
-Positions = npt.NDArray[np.int32]
 
 AGES = np.arange(16, 94)
 EDUCATIONS = np.arange(1, 18)
@@ -24,7 +24,7 @@ QUASI_IDENTIFIERS = ("age", "gender", "education", "marital_status", "race", "wo
 SLOTS = 1 << 13
 
 # Per mille of the people in each salary class: low classes frequent, high classes rare, uneven like rounded incomes.
-SALARY_PER_MILLE: npt.NDArray[np.int64] = np.ravel(
+SALARY_PER_MILLE: Ints = np.ravel(
     [
         [21, 13, 17, 26, 31, 30, 38, 33, 42, 36],
         [49, 35, 45, 34, 40, 32, 44, 31, 37, 28],
@@ -54,7 +54,7 @@ class Population:
         self.education_effect = salary_by_education()
         self.status_effect = salary_by_marital_status_and_work()
 
-    def draw(self, rng: np.random.Generator, rows: int) -> tuple[dict[str, Positions], Floats]:
+    def draw(self, rng: np.random.Generator, rows: int) -> tuple[dict[str, Ids], Floats]:
         """Columns of so many people, and the score that their salaries are ranked by."""
         anyone = np.zeros(rows, dtype=np.int32)
         age = draw_from(self.age, anyone, rng)
@@ -81,7 +81,7 @@ def as_slots(weights: Floats) -> npt.NDArray[np.uint8]:
     return np.concatenate([np.repeat(values, row) for row in counts])
 
 
-def draw_from(slots: npt.NDArray[np.uint8], contexts: Positions, rng: np.random.Generator) -> Positions:
+def draw_from(slots: npt.NDArray[np.uint8], contexts: Ids, rng: np.random.Generator) -> Ids:
     """One value per person, from the slots of the person's context."""
     picks = rng.integers(0, SLOTS, size=len(contexts), dtype=np.uint16)
     return slots.take(contexts * SLOTS + picks).astype(np.int32)

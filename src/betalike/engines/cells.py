@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from betalike.engines.coding import code_quasi_identifier, code_sensitive
 from betalike.engines.combinations import Combinations
+from betalike.runtime.arrays import Ids, Ints
 from betalike.table.axis import Axis
-from betalike.table.cells import Cells, Ids, Ints, ValueCounts, fold
+from betalike.table.cells import Cells, ValueCounts, fold
 from betalike.table.schema import Schema
 
 

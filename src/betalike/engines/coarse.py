@@ -28,8 +28,9 @@ from betalike.engines.coding import (
 )
 from betalike.engines.combinations import EACH_ROW, Dictionary, Tally
 from betalike.errors import InputError
+from betalike.runtime.arrays import Ids
 from betalike.table.axis import Axis, OrderedAxis
-from betalike.table.cells import Cells, Ids
+from betalike.table.cells import Cells
 from betalike.table.exact_numbers import Number
 from betalike.table.schema import Attribute, Kind, Schema
 

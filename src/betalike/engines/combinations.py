@@ -11,7 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.coding import codes_of_values, empty_to_missing
-from betalike.table.cells import Ids, Ints, fold
+from betalike.runtime.arrays import Ids, Ints
+from betalike.table.cells import fold
 from betalike.table.kernels import add_to_counts, find_keys, number_dense, number_places, pack_numbers
 
 KEY_BITS = 63

@@ -8,14 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.cells import Cells, ClassCounts, Plan, ValueCounts
 
-Ids = NDArray[np.int32]
-Ints = NDArray[np.int64]
 Draw = Callable[[Ids, int], Ids]  # sensitive codes of rows and the number of the first one; the codes to publish
 
 

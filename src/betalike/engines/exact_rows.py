@@ -9,17 +9,14 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from betalike.engines.coding import codes_of_values
 from betalike.engines.engine import Format
 from betalike.errors import SchemaError
 from betalike.io.spreadsheet import restore_columns
 from betalike.io.years import check_years
+from betalike.runtime.arrays import Ids, Ints
 from betalike.table.kernels import count_pairs
-
-Ids = NDArray[np.int32]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from betalike.engines.engine import Draw, Layout
 from betalike.engines.exact_rows import Written
 from betalike.engines.memory import Assignment, MemoryEngine, label_values
 from betalike.errors import CertificateError
+from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.axis import Axis
-from betalike.table.cells import Ids, Ints, fold
+from betalike.table.cells import fold
 from betalike.table.joint import JointAxis
 
 

@@ -21,9 +21,10 @@ from betalike.engines.exact_rows import Written, check_csv_types, count_changed,
 from betalike.errors import FileError, GuaranteeError, InputError, SchemaError
 from betalike.io.spreadsheet import escape_columns, formula_columns, restore_columns
 from betalike.io.years import check_years
+from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.axis import Axis, Bound, OrderedAxis
-from betalike.table.cells import Cells, ClassCounts, Ids, Ints, Plan, ValueCounts, fold, random_order, shuffled_slots
+from betalike.table.cells import Cells, ClassCounts, Plan, ValueCounts, fold, random_order, shuffled_slots
 from betalike.table.kernels import hand_out
 from betalike.table.schema import Kind, Schema
 

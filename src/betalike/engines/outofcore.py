@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from betalike.engines.cells import Coded, code_combinations, code_margins
 from betalike.engines.coarse import Coarse, count_coarsely, make_bins
@@ -39,15 +38,13 @@ from betalike.engines.streams import (
 from betalike.errors import GuaranteeError, InputError
 from betalike.io.damage import NOT_TO_ITS_END, check_read_whole, compiled_code_silenced, damage_refused
 from betalike.io.years import check_years
+from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness
 from betalike.runtime.scratch import private_folder
 from betalike.table.cells import Cells, Plan, ValueCounts, shuffled_slots
 from betalike.table.kernels import count_pairs, draw_fragments, hand_out
 from betalike.table.schema import Schema
-
-Ids = NDArray[np.int32]
-Ints = NDArray[np.int64]
 
 WRITTEN_ROWS = 250_000
 SAMPLE_ROWS = 200_000

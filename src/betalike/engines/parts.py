@@ -17,9 +17,10 @@ from betalike.engines.coarse import Coarse
 from betalike.engines.coding import ValueCodes, code_quasi_identifier
 from betalike.engines.engine import Layout
 from betalike.engines.memory import class_columns
+from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.table.cells import Cells, Ids, Ints, Plan, fold, shuffled_slots
+from betalike.table.cells import Cells, Plan, fold, shuffled_slots
 from betalike.table.kernels import hand_out
 from betalike.table.schema import Kind, Schema
 

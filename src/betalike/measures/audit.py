@@ -12,18 +12,16 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.promises import UNITS, AnyLikeness, Likeness, Transition, judge_transition, of_each_column
 from betalike.promises.caps import Bound, Caps
 from betalike.promises.distances import Ground, divergences, earth_movers_distances, natural_ground
 from betalike.promises.sets import Columns
 from betalike.promises.transition import sums_over
+from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
 from betalike.table.joint import JointAxis
-
-Ints = NDArray[np.int64]
 
 LARGE_BETA, LARGE_CLASS = 1e9, 2**31
 GREATEST = ("t", "jensen_shannon", "kullback_leibler", "basic_beta", "enhanced_beta", "delta")
@@ -205,9 +203,7 @@ def _any_enhanced_beta_holds(classes: ClassCounts, counts: Ints) -> bool:
     return bool(caps.allow(classes.value, classes.count, classes.sizes[classes.ec]).all())
 
 
-def _delta(
-    classes: ClassCounts, posterior: NDArray[np.float64], prior: NDArray[np.float64], counts: Ints
-) -> float | None:
+def _delta(classes: ClassCounts, posterior: Floats, prior: Floats, counts: Ints) -> float | None:
     """The least delta of delta-disclosure; None (infinite) where a value is absent from some class."""
     n_present = int((counts > 0).sum())
     if len(classes.count) < n_present * len(classes.sizes) or (counts[classes.value] == 0).any():

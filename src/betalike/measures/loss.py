@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats
 from betalike.table.axis import Axis
 from betalike.table.cells import Plan
 
@@ -21,15 +22,13 @@ class Loss:
     average: float
 
 
-def class_losses(axes: Sequence[Axis], low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.float64]:
+def class_losses(axes: Sequence[Axis], low: NDArray[np.integer], high: NDArray[np.integer]) -> Floats:
     """Loss of each class (rows) on each attribute (columns). Paper: Eq. 2 and 3."""
     lows, highs = low.astype(np.int64), high.astype(np.int64)
     return np.column_stack([axis.losses(lows[:, i], highs[:, i]) for i, axis in enumerate(axes)])
 
 
-def average_loss(
-    names: Sequence[str], losses: NDArray[np.float64], sizes: NDArray[Any], weights: Sequence[float]
-) -> Loss:
+def average_loss(names: Sequence[str], losses: Floats, sizes: NDArray[Any], weights: Sequence[float]) -> Loss:
     """Loss of an average tuple, given the loss of each class on each attribute. Paper: Eq. 4 and 5, AIL."""
     per_attribute = sizes @ losses / sizes.sum()
     shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)

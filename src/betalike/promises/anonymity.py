@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from betalike.errors import ParameterError
 from betalike.promises.rule import ANYTHING, Rule
 from betalike.promises.verdict import Verdict, apply, check_k, check_table, verdict_on
+from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from betalike.runtime.arrays import Ints
 
 # count * den and num * size must fit 63 bits; beyond this many rows the caps err on the safe side.
 LARGEST_DENOMINATOR = 3_037_000_499

@@ -6,9 +6,6 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from betalike.errors import ParameterError, suggestion
 from betalike.promises.anonymity import Anonymity
 from betalike.promises.closeness import Closeness
@@ -19,10 +16,9 @@ from betalike.promises.likeness import Form, Likeness
 from betalike.promises.monotone import Cap
 from betalike.promises.verdict import Model
 from betalike.promises.wider import WiderLikeness, of_each_column, widen
+from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis
 from betalike.table.joint import JointAxis
-
-Ints = NDArray[np.int64]
 
 WIDER = ("negative_beta", "groups", "width", "with_values")
 EXAMPLES = {"beta": "4", "t": "0.2", "delta": "1.5", "l": "3", "c": "2", "ground": "ordered", "k": "5"}

@@ -6,17 +6,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import ParameterError
 from betalike.promises.caps import fraction_below
 from betalike.promises.distances import Ground, earth_movers_distances, edges_of, natural_ground
 from betalike.promises.rule import ANYTHING, Rule
 from betalike.promises.verdict import Verdict, apply, check_k, check_positive, check_table, exact, verdict_on
+from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis, HierarchyAxis
 from betalike.table.cells import ClassCounts
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

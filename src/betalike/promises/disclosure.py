@@ -8,15 +8,13 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.promises.caps import LARGEST_DENOMINATOR, settle
 from betalike.promises.rule import ANYTHING, Rule
 from betalike.promises.verdict import Verdict, apply, check_k, check_positive, check_table, exact, verdict_on
+from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
-
-Ints = NDArray[np.int64]
 
 MOST_DELTA = 100.0  # beyond it every share of every table is allowed, but not a value's absence
 

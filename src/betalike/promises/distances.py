@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats, Ints
 from betalike.runtime.compilation import kernel
 from betalike.table.axis import Axis, HierarchyAxis
 from betalike.table.cells import ClassCounts
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Ground(StrEnum):

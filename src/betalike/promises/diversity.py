@@ -9,7 +9,6 @@ from enum import StrEnum
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import ParameterError
 from betalike.promises.caps import DIGITS, LARGEST_DENOMINATOR, fraction_below
@@ -25,10 +24,9 @@ from betalike.promises.verdict import (
     one_class,
     verdict_on,
 )
+from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
-
-Ints = NDArray[np.int64]
 
 BORDER = 1e-9  # entropies as near to the limit as this are decided exactly
 

@@ -16,11 +16,9 @@ from betalike.promises.floors import Floor
 from betalike.promises.monotone import Cap, MonotoneCap
 from betalike.promises.rule import ANYTHING, Rule
 from betalike.promises.verdict import Verdict, check_k, check_positive, check_table, exact
+from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Form(StrEnum):

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Ints
 from betalike.runtime.compilation import kernel
-
-Ints = NDArray[np.int64]
 
 CAUTION = 1e-12  # by which an entropy, the one rounded number here, is judged too strictly rather than too kindly
 

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.promises.verdict import check_positive
+from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.joint import JointAxis
 from betalike.table.schema import Kind
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,8 @@ from betalike.promises.likeness import Likeness
 from betalike.promises.sets import Columns, Sets
 from betalike.promises.verdict import Verdict
 from betalike.promises.wider import AnyLikeness, Demands, WiderLikeness
+from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 DECIMALS = 15
 UNITS: int = 10**DECIMALS

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from betalike.errors import ParameterError, SchemaError
 from betalike.promises.rule import Rule, allowed_classes
+from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 LARGEST_COUNT = 2**53  # rows that can be counted and compared without rounding
 
 

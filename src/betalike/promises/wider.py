@@ -8,7 +8,6 @@ from fractions import Fraction
 from numbers import Real
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import ParameterError
 from betalike.promises.caps import LARGEST_DENOMINATOR, Bound
@@ -17,12 +16,10 @@ from betalike.promises.likeness import Likeness
 from betalike.promises.rule import ANYTHING, Rule, count_up
 from betalike.promises.sets import Columns, EachValue, Nodes, Sets, Span, Windows
 from betalike.promises.verdict import Model, Verdict, apply, check_table, exact, verdict_on
+from betalike.runtime.arrays import Floats, Ints
 from betalike.runtime.compilation import kernel
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 SYMMETRIC = "symmetric"
 TWO_SIDED = "two-sided-"

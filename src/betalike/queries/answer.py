@@ -8,11 +8,10 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import ParameterError
+from betalike.runtime.arrays import Floats
 
-Floats = NDArray[np.float64]
 SLACK = 1e-6  # what arithmetic may add to a whole number
 RELATION = 1.3  # log-odds of sensitive values in a selection, from those of its surroundings: standard deviation
 

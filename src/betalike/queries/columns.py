@@ -13,17 +13,16 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import CertificateError, QueryError, suggestion
 from betalike.queries.values import Comparable, Span, ValueSet, exact_arrays, next_number
 from betalike.queries.words import shortened
+from betalike.runtime.arrays import Bools, Floats
 from betalike.table.axis import OrderedAxis
 from betalike.table.exact_numbers import Number, Numbers, exact_number, exact_numbers, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
 from betalike.table.schema import Kind
 
-Floats = NDArray[np.float64]
 NANOSECONDS = re.compile(r":\d\d\.\d{9}")
 
 
@@ -54,7 +53,7 @@ class LabelSpans:
 
     low: Numbers
     high: Numbers
-    missing: NDArray[np.bool_]
+    missing: Bools
 
     @staticmethod
     def of(low: Sequence[Comparable], high: Sequence[Comparable], missing: Sequence[bool]) -> LabelSpans:
@@ -76,16 +75,16 @@ class LabelSpans:
         return np.array([_difference(end, self.origin) for end in ends.tolist()], dtype=np.float64)
 
     @property
-    def is_present(self) -> NDArray[np.bool_]:
+    def is_present(self) -> Bools:
         """Which labels cover any value that is not missing."""
         return np.asarray(self.low <= self.high)
 
     @property
-    def is_exact(self) -> NDArray[np.bool_]:
+    def is_exact(self) -> Bools:
         """Which labels cover a single value."""
         return np.asarray((self.low == self.high) & ~self.missing)
 
-    def touching(self, values: ValueSet) -> NDArray[np.bool_]:
+    def touching(self, values: ValueSet) -> Bools:
         """Which labels have a value in common with a set."""
         starts, ends = values.ends
         if not len(starts):
@@ -94,7 +93,7 @@ class LabelSpans:
         met = (nearest < len(ends)) & (starts[np.minimum(nearest, len(ends) - 1)] <= self.high)
         return np.asarray(met & self.is_present | self.missing & values.missing)
 
-    def within(self, values: ValueSet) -> NDArray[np.bool_]:
+    def within(self, values: ValueSet) -> Bools:
         """Which labels cover nothing outside a set."""
         inside = ~self.is_present
         starts, ends = values.ends

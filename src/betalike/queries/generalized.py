@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.queries.answer import RELATION, Estimates
 from betalike.queries.boxes import Box
 from betalike.queries.index import ClassIndex
 from betalike.queries.kernels import CLUMPED, DOUBT, ESTIMATE, INDEPENDENT, POSSIBLE, RELATED, SURE
 from betalike.queries.shares import Shares
+from betalike.runtime.arrays import Bools
 
 CLUMPING = 0.25  # correlation of two members of a class in lying inside; chosen on real tables, checked on others
 
 
-def estimate(
-    index: ClassIndex, shares: Sequence[Shares], boxes: Sequence[Box], masks: Sequence[NDArray[np.bool_]]
-) -> Estimates:
+def estimate(index: ClassIndex, shares: Sequence[Shares], boxes: Sequence[Box], masks: Sequence[Bools]) -> Estimates:
     """How many tuples lie in each box and have one of its sensitive values."""
     sums = index.sum_boxes(boxes, masks, shares)
     by_chance = (1.0 - CLUMPING) * sums[:, INDEPENDENT] + CLUMPING * sums[:, CLUMPED]

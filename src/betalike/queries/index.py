@@ -10,18 +10,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.queries.boxes import Box
 from betalike.queries.columns import LabelSpans, QueryColumn
 from betalike.queries.kernels import N_SUMS, observe_boxes, sum_boxes
 from betalike.queries.shares import Shares, Spread, label_weights, make_shares
 from betalike.queries.values import ValueSet
+from betalike.runtime.arrays import Bools, Floats, Ids, Ints
 from betalike.table.cells import ClassCounts
 
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Floats = NDArray[np.float64]
 MOST_WEIGHTS = 8_000_000  # weights of labels that are held at once
 
 
@@ -103,7 +100,7 @@ class ClassIndex:
         columns = zip(self.columns, self.spans, self.label_counts, n_classes, strict=True)
         return [make_shares(column, spans, counts, n, spread) for column, spans, counts, n in columns]
 
-    def sum_boxes(self, boxes: Sequence[Box], masks: Sequence[NDArray[np.bool_]], shares: Sequence[Shares]) -> Floats:
+    def sum_boxes(self, boxes: Sequence[Box], masks: Sequence[Bools], shares: Sequence[Shares]) -> Floats:
         """Of each box, with the mask of its sensitive values: the sums that `kernels.sum_boxes` tells of."""
         sums = np.zeros((len(boxes), N_SUMS))
         distinct = {id(mask): mask for mask in masks}  # many boxes share a mask
@@ -160,10 +157,10 @@ class ClassIndex:
             first += len(rows)
 
 
-def sensitive_masks(boxes: Sequence[Box], column: QueryColumn, values: Sequence[str]) -> list[NDArray[np.bool_]]:
+def sensitive_masks(boxes: Sequence[Box], column: QueryColumn, values: Sequence[str]) -> list[Bools]:
     """Which sensitive values belong to each box, equal masks once; the empty text stands for a missing value."""
     spans = column.spans([value or None for value in values])
-    known: dict[ValueSet | None, NDArray[np.bool_]] = {None: np.ones(len(values), dtype=bool)}
+    known: dict[ValueSet | None, Bools] = {None: np.ones(len(values), dtype=bool)}
     masks = []
     for box in boxes:
         wanted = box.get(column.name)
@@ -179,7 +176,7 @@ def without(box: Box, name: str) -> Mapping[str, ValueSet]:
     return {column: values for column, values in box.items() if column != name}
 
 
-def _runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _runs(mask: Bools) -> list[tuple[int, int]]:
     """Stretches of true entries: where each starts and ends."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
     return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]

@@ -9,13 +9,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.compilation import kernel
 
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Floats = NDArray[np.float64]
 ESTIMATE, INDEPENDENT, CLUMPED, DOUBT, RELATED, SURE, POSSIBLE = range(7)
 N_SUMS = 7
 

@@ -31,11 +31,11 @@ from betalike.release.companion_files import TRANSITION_FILE, read_transition
 from betalike.release.inspection import published_columns
 from betalike.release.publish import written_form
 from betalike.release.published_labels import read_domain
+from betalike.runtime.arrays import Floats
 from betalike.table.exact_numbers import Numbers
 from betalike.table.hierarchy import ROOT, Hierarchy
 from betalike.table.schema import Kind
 
-Floats = NDArray[np.float64]
 PERTURBED, BASELINE = "perturb", "baseline"
 METHODS = {PERTURBED: ["shrinkage", "inversion", "prior"], BASELINE: ["prior"]}
 GENERALIZED_METHODS = [str(Spread.DENSITY), str(Spread.UNIFORM)]

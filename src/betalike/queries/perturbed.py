@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import QueryError
+from betalike.runtime.arrays import Floats
 
-Floats = NDArray[np.float64]
 STRENGTHS = np.logspace(-8, 1, 37)  # prior variances that are tried, as multiples of what the groups show
 FURTHER = 0.3  # variance in every direction besides, in proportion to what the groups show
 LEAST_FURTHER = 1e-4

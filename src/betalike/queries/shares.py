@@ -20,13 +20,12 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.queries.columns import LabelSpans, NamedColumn, OrderedColumn, QueryColumn
 from betalike.queries.values import ValueSet
+from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.table.exact_numbers import Numbers
 
-Floats = NDArray[np.float64]
 ROUNDS = 2  # more of them follow the accidents of wide labels (measured on CENSUS)
 MOST_BREAKS = 4096
 SHARE, ENDS, OTHER = range(3)  # of a label; of the two tuples at its ends; of the label by another spread
@@ -160,7 +159,7 @@ class OrderedShares:
         return np.asarray(self._distribution[place] + part * self.mass[place])
 
 
-def _ratio(part: Floats, total: Floats, is_present: NDArray[np.bool_]) -> Floats:
+def _ratio(part: Floats, total: Floats, is_present: Bools) -> Floats:
     return np.divide(part, total, out=np.zeros(len(part)), where=(total > 0) & is_present)
 
 
@@ -179,7 +178,7 @@ def _after(x: Floats, is_discrete: bool) -> Floats:
     return np.asarray(x + 1.0 if is_discrete else np.nextafter(x, np.inf))
 
 
-def _has_ends(spans: LabelSpans) -> NDArray[np.bool_]:
+def _has_ends(spans: LabelSpans) -> Bools:
     """Return which labels are ranges whose two ends are values of tuples."""
     return np.asarray(spans.is_present & ~spans.missing & (spans.low < spans.high))
 
@@ -217,7 +216,7 @@ def _average(width: Floats, counts: Floats) -> float:
     return float(width @ counts) / total if total > 0 else 0.0
 
 
-def _spread_once(mass: Floats, start: NDArray[np.int64], end: NDArray[np.int64], counts: Floats) -> Floats:
+def _spread_once(mass: Floats, start: Ints, end: Ints, counts: Floats) -> Floats:
     """Spread each label's tuples over its stretch in proportion to the mass there; the new masses."""
     below = np.append(0.0, np.cumsum(mass))
     total = below[end] - below[start]
@@ -237,7 +236,7 @@ class LeafShares:
     """
 
     spans: LabelSpans
-    row: NDArray[np.int64]
+    row: Ints
     before: Floats
     other: Floats
     n_leaves: int
@@ -292,13 +291,13 @@ def _before(share: Floats) -> Floats:
     return np.concatenate([np.zeros((len(share), 1)), np.cumsum(share, axis=1)], axis=1)
 
 
-def _covered(spans: LabelSpans, label: int, column: NamedColumn) -> NDArray[np.int64]:
+def _covered(spans: LabelSpans, label: int, column: NamedColumn) -> Ints:
     """The codes of the leaves under a label; missing values have the last code."""
     leaves = np.arange(int(spans.low[label]), int(spans.high[label]) + 1)
     return np.append(leaves, column.n_leaves) if spans.missing[label] else leaves
 
 
-def _child_of_leaf(column: NamedColumn, leaves: NDArray[np.int64]) -> NDArray[np.int64]:
+def _child_of_leaf(column: NamedColumn, leaves: Ints) -> Ints:
     """The number of the child that each leaf of a node lies under; leaves without a place in the tree are children."""
     child = np.arange(len(leaves))
     if column.tree is None:
@@ -312,7 +311,7 @@ def _child_of_leaf(column: NamedColumn, leaves: NDArray[np.int64]) -> NDArray[np
     return child
 
 
-def _pair_shares(density: Floats, child: NDArray[np.int64]) -> Floats:
+def _pair_shares(density: Floats, child: Ints) -> Floats:
     """Shares of leaves in a label that two different children met in."""
     density = density + 1e-12 * density.sum() + 1e-300
     others = density.sum() - np.bincount(child, density, len(child))[child]

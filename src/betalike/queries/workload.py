@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import InputError, ParameterError
 from betalike.queries.answer import Answer, Estimates, to_answers
@@ -19,10 +18,10 @@ from betalike.queries.kernels import SURE
 from betalike.queries.open_release import OpenRelease
 from betalike.queries.shares import Spread
 from betalike.queries.values import ValueSet
+from betalike.runtime.arrays import Floats
 from betalike.runtime.randomness import Randomness
 from betalike.table.cells import Cells, ClassCounts
 
-Floats = NDArray[np.float64]
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 EDGES = (0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 CONFIDENCE = 0.95

@@ -28,8 +28,9 @@ from betalike.release.certificate import (
     Tool,
 )
 from betalike.release.verification import Verified
+from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
-from betalike.table.cells import Ints, TableSummary
+from betalike.table.cells import TableSummary
 from betalike.table.joint import JointAxis
 
 SEEDED = "seeded: for experiments, not for release"

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from betalike.engines.coding import code_sensitive, comparable, value_texts
 from betalike.engines.combinations import Combinations, count_each
@@ -34,13 +33,13 @@ from betalike.release.publish import written_form
 from betalike.release.rebuilding import Found
 from betalike.release.rebuilt_columns import ColumnFound
 from betalike.release.verification import are_plausible, judge_withheld
+from betalike.runtime.arrays import Ints
 from betalike.schemes import Baseline, Perturbation
 from betalike.schemes.perturbation import retention_figures
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.hierarchy import ROOT, Hierarchy
 from betalike.table.schema import Attribute, Kind, Role
 
-Ints = NDArray[np.int64]
 Check = Callable[[str, bool, str], bool]  # a check's name, whether it passed, and what to say if not
 
 PERTURB, BASELINE = Perturbation().name, Baseline().name

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.engines.engine import Engine, Format, Layout, PartingEngine
 from betalike.errors import GuaranteeError, ParameterError
@@ -37,8 +36,6 @@ from betalike.runtime.randomness import Randomness
 from betalike.schemes import Baseline, Perturbation, Perturbing
 from betalike.schemes.presplit import part
 from betalike.table.cells import Cells, Plan, TableSummary, ValueCounts
-
-Ids = NDArray[np.int32]
 
 
 class PlanningScheme(Protocol):

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from betalike.engines.coding import code_sensitive, value_texts
 from betalike.engines.combinations import count_combinations
@@ -54,11 +53,11 @@ from betalike.release.published_labels import check_column
 from betalike.release.rebuilding import Found, compare
 from betalike.release.rebuilt_columns import read_labels
 from betalike.release.signatures import NOT_SIGNED, UNSIGNED, Signed, check_signature
+from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
 from betalike.table.schema import Attribute, Kind, check_columns
 
-Ints = NDArray[np.int64]
 Prior = dict[str, int]
 OTHER_VALUES = "the sensitive values are not those of the certificate."
 WRONG_FIGURES = "the certificate says what its files do not show"

@@ -22,7 +22,8 @@ from betalike.errors import InputError
 from betalike.release.certificate import Certificate, protected_columns
 from betalike.release.published_labels import CodedOriginal, Label, code_original
 from betalike.release.transport import unmatched
-from betalike.table.cells import Ids, Ints, fold
+from betalike.runtime.arrays import Ids, Ints
+from betalike.table.cells import fold
 from betalike.table.schema import Kind
 
 Original = Callable[[], AbstractContextManager[Iterator[pl.DataFrame]]]  # opens the table; it may be read twice

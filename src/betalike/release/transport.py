@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
 
-Ids = NDArray[np.int32]
-Ints = NDArray[np.int64]
 LEAF = 8  # points that are searched one by one
 
 

@@ -18,10 +18,10 @@ from betalike.measures.audit import Audit, measure, measure_perturbed, measure_w
 from betalike.measures.loss import Loss, average_loss
 from betalike.promises import AnyLikeness, Model, Transition, Verdict, judge_transition
 from betalike.promises.verdict import one_class, wording, worst_verdict
+from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis, OrderedAxis
 from betalike.table.cells import Cells, Plan, TableSummary, ValueCounts, fold
 
-Ints = NDArray[np.int64]
 OTHER_LABELS = "the labels that were written are not those planned. Nothing was published."
 OTHER_VALUES = (
     "the sensitive values that were written are not those of the table. Nothing was published. This is a fault of "

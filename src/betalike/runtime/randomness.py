@@ -8,8 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from betalike.errors import ParameterError
-
-Words = np.ndarray[tuple[int], np.dtype[np.uint64]]
+from betalike.runtime.arrays import Words
 
 
 class Randomness(Protocol):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Words
 from betalike.runtime.compilation import kernel
 
 Words32 = NDArray[np.uint32]
-Words = NDArray[np.uint64]
 
 LANES = 16  # blocks that are made side by side, for the processor's vector units
 WORDS_PER_BLOCK = 8

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats, Words
 from betalike.runtime.compilation import kernel
 
 KEY_BITS = 62
 
 
-def hilbert_keys(positions: NDArray[np.float64]) -> NDArray[np.uint64]:
+def hilbert_keys(positions: Floats) -> Words:
     """Place of each point of the unit cube along the curve.
 
     Every axis is stretched to the curve's full range, so that an attribute of two values sits at the two extremes.
@@ -23,7 +23,7 @@ def hilbert_keys(positions: NDArray[np.float64]) -> NDArray[np.uint64]:
 
 
 @kernel
-def _keys(grid: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
+def _keys(grid: Words, bits: int) -> Words:
     """Walk from the coarsest cube to the finest, turning each point as the curve turns (Skilling's transform)."""
     n_points, n_axes = grid.shape
     keys = np.empty(n_points, dtype=np.uint64)

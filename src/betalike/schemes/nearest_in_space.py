@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats, Ints, Words
 from betalike.runtime.compilation import kernel
 from betalike.schemes.nearest_on_curve import _entry_of_tuple, _forget
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
 
 LEAF_SIZE = 8
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Ids, Ints, Words
 from betalike.runtime.compilation import kernel
-
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Words = NDArray[np.uint64]
 
 # An *entry* is one QI point of one bucket with its number of tuples; sorted by bucket, then along the curve.
 
@@ -64,7 +60,7 @@ def take_nearest_on_curve(
     draws: Ints,
     words: Words,
     bucket_start: Ints,
-    key: NDArray[np.uint64],
+    key: Words,
     free: Ints,
     tree: Ints,
     right: Ids,

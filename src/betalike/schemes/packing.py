@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import InternalError
+from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.runtime.compilation import kernel
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class PackedAxes(NamedTuple):
@@ -23,7 +20,7 @@ class PackedAxes(NamedTuple):
     each node: leaves first, then inner nodes, the root last; a missing value is one more leaf, just before the root.
     """
 
-    is_tree: NDArray[np.bool_]
+    is_tree: Bools
     start: Ints
     size: Ints
     missing: Ints

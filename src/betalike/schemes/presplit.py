@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from betalike.promises import Model
 from betalike.promises.verdict import one_class
+from betalike.runtime.arrays import Ints
 from betalike.table.cells import Cells, ClassCounts, Plan
 
-Ints = NDArray[np.int64]
 ROOM = 0.25  # of what the promise allows, a set may use so much before the axis is chosen for that alone
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats, Ids, Ints, Words
 from betalike.runtime.progress import Progress
 from betalike.runtime.randomness import Randomness
 from betalike.schemes.fragments import gather_classes, spread_cells
@@ -16,7 +16,6 @@ from betalike.schemes.nearest_in_space import build_trees, free_under_nodes, tak
 from betalike.schemes.nearest_on_curve import sum_tree, take_nearest_on_curve
 from betalike.table.cells import Cells, shuffle_within
 
-Ints = NDArray[np.int64]
 CLASSES_PER_STEP = 5_000
 
 
@@ -29,7 +28,7 @@ class Retrieval(StrEnum):
 
 def fill_classes(
     cells: Cells, buckets: list[Ints], draws: Ints, retrieval: Retrieval, randomness: Randomness, progress: Progress
-) -> tuple[NDArray[np.int32], Ints]:
+) -> tuple[Ids, Ints]:
     """The tuples of each class as cells, by bucket and then along the curve, and where each class begins."""
     entries = Entries.of(cells, buckets)
     takes = retrieve(draws, entries, retrieval, randomness, progress)
@@ -44,11 +43,11 @@ class Entries:
     """The QI points of each bucket, by bucket and then along the curve, with the cells that make them up."""
 
     bucket_start: Ints
-    key: NDArray[np.uint64]
-    positions: NDArray[np.float64]
+    key: Words
+    positions: Floats
     count: Ints
     cell_start: Ints
-    cells: NDArray[np.int32]
+    cells: Ids
 
     @staticmethod
     def of(cells: Cells, buckets: list[Ints]) -> Entries:

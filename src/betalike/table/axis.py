@@ -12,13 +12,12 @@ from decimal import Decimal
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.table.exact_numbers import Number, Numbers, as_numbers, distances, format_values, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
 from betalike.table.schema import Kind
 
-Codes = NDArray[np.int64]
 Bound = str | int | float | Decimal | None
 
 
@@ -46,19 +45,19 @@ class Axis(Protocol):
         ...
 
     @property
-    def positions(self) -> NDArray[np.float64]:
+    def positions(self) -> Floats:
         """Where each code lies in the unit interval, for the curve and for distances."""
         ...
 
-    def losses(self, low: Codes, high: Codes) -> NDArray[np.float64]:
+    def losses(self, low: Ints, high: Ints) -> Floats:
         """Information loss of each range of codes. Paper: Eq. 2 and 3."""
         ...
 
-    def labels(self, low: Codes, high: Codes) -> list[str | None]:
+    def labels(self, low: Ints, high: Ints) -> list[str | None]:
         """How each range of codes is published; None is a missing value."""
         ...
 
-    def label_losses(self, labels: Sequence[str | None]) -> NDArray[np.float64]:
+    def label_losses(self, labels: Sequence[str | None]) -> Floats:
         """Information loss read from published labels alone; an error if one cannot be understood."""
         ...
 
@@ -87,12 +86,12 @@ class OrderedAxis:
         return len(self.values) + self.has_missing
 
     @property
-    def positions(self) -> NDArray[np.float64]:
+    def positions(self) -> Floats:
         """Where each code lies in the unit interval; missing values at the upper end."""
         lows = np.repeat(as_numbers([self.domain[0]]), len(self.values))
         return np.append(self._parts_of_domain(lows, self.values).clip(0.0, 1.0), [1.0] * self.has_missing)
 
-    def losses(self, low: Codes, high: Codes) -> NDArray[np.float64]:
+    def losses(self, low: Ints, high: Ints) -> Floats:
         """Width of each range over the width of the domain. Paper: Eq. 2."""
         if not len(self.values):
             return np.zeros(len(low))
@@ -100,7 +99,7 @@ class OrderedAxis:
         loss = self._parts_of_domain(values[low], values[high])
         return np.where(self.is_mixed(low, high), 1.0, np.where(low == high, 0.0, loss))
 
-    def labels(self, low: Codes, high: Codes) -> list[str | None]:
+    def labels(self, low: Ints, high: Ints) -> list[str | None]:
         """`37`, `[30, 45]`, `*` where missing and present values meet, None where all are missing."""
         starts, ends = self._ends(low), self._ends(high)
         labels = [a if a == b else f"[{a}, {b}]" for a, b in zip(starts, ends, strict=True)]
@@ -108,14 +107,14 @@ class OrderedAxis:
             labels[i] = ROOT
         return labels
 
-    def label_losses(self, labels: Sequence[str | None]) -> NDArray[np.float64]:
+    def label_losses(self, labels: Sequence[str | None]) -> Floats:
         """Loss of published ranges: single values lose nothing, `*` loses all. Paper: Eq. 2."""
         losses = np.array([1.0 if label == ROOT else 0.0 for label in labels])
         shown, low, high = self._parse(labels)
         losses[shown] = self._parts_of_domain(low, high)
         return losses
 
-    def _parts_of_domain(self, low: Numbers, high: Numbers) -> NDArray[np.float64]:
+    def _parts_of_domain(self, low: Numbers, high: Numbers) -> Floats:
         """How much of the domain lies between each two numbers."""
         width = distances(*(as_numbers([end]) for end in self.domain))[0]
         return distances(low, high) / width if width > 0 else np.zeros(len(low))
@@ -135,7 +134,7 @@ class OrderedAxis:
         low, high = (parse_values([pair[end] for pair in ends], self.kind) for end in (0, -1))
         return shown, low, high
 
-    def bounds(self, low: Codes, high: Codes) -> tuple[list[Bound], list[Bound]]:
+    def bounds(self, low: Ints, high: Ints) -> tuple[list[Bound], list[Bound]]:
         """The two ends of each range; the domain's ends where missing and present values meet."""
         lows, highs = (self._as_bounds(self._ends(codes)) for codes in (low, high))
         domain = self._as_bounds([*self.domain_texts])
@@ -149,7 +148,7 @@ class OrderedAxis:
         low, high = format_values(self.domain, self.kind)
         return low, high
 
-    def _ends(self, codes: Codes) -> list[str | None]:
+    def _ends(self, codes: Ints) -> list[str | None]:
         """The value of each code as published; None for a missing one."""
         used, inverse = np.unique(codes, return_inverse=True)
         texts: list[str | None] = [*format_values(self.values[used[used < len(self.values)]].tolist(), self.kind)]
@@ -162,7 +161,7 @@ class OrderedAxis:
         parse = {Kind.INTEGER: int, Kind.DECIMAL: Decimal}.get(self.kind, float)
         return [None if text is None else parse(text) for text in texts]
 
-    def is_mixed(self, low: Codes, high: Codes) -> NDArray[np.bool_]:
+    def is_mixed(self, low: Ints, high: Ints) -> Bools:
         """Where missing and present values meet."""
         return np.asarray((high == len(self.values)) & (low < high))
 
@@ -183,17 +182,17 @@ class HierarchyAxis:
         return self.hierarchy.n_leaves + self.has_missing
 
     @property
-    def positions(self) -> NDArray[np.float64]:
+    def positions(self) -> Floats:
         """Leaves in pre-order, spread evenly over the unit interval. Paper: 4.5."""
         return np.arange(self.size) / max(self.size - 1, 1)
 
-    def losses(self, low: Codes, high: Codes) -> NDArray[np.float64]:
+    def losses(self, low: Ints, high: Ints) -> Floats:
         """Leaves under the lowest common ancestor over all leaves, 0 for a single leaf. Paper: Eq. 3."""
         node, is_root = self._nodes(low, high)
         leaves = np.where(is_root | (node == self.hierarchy.root), self.size, self.hierarchy.n_leaves_under(node))
         return np.where(low == high, 0.0, leaves / self.size)
 
-    def labels(self, low: Codes, high: Codes) -> list[str | None]:
+    def labels(self, low: Ints, high: Ints) -> list[str | None]:
         """The label of the lowest common ancestor; None where all values are missing."""
         node, is_root = self._nodes(low, high)
         labels: list[str | None] = [self.hierarchy.labels[i] for i in node]
@@ -202,7 +201,7 @@ class HierarchyAxis:
             labels[i] = None if missing[i] else ROOT
         return labels
 
-    def label_losses(self, labels: Sequence[str | None]) -> NDArray[np.float64]:
+    def label_losses(self, labels: Sequence[str | None]) -> Floats:
         """Loss of published nodes; a label that the hierarchy does not have is an error. Paper: Eq. 3."""
         nodes = {label: node for node, label in enumerate(self.hierarchy.labels)}
         losses = np.zeros(len(labels))
@@ -217,7 +216,7 @@ class HierarchyAxis:
         """The labels themselves."""
         return labels
 
-    def _nodes(self, low: Codes, high: Codes) -> tuple[Codes, NDArray[np.bool_]]:
+    def _nodes(self, low: Ints, high: Ints) -> tuple[Ints, Bools]:
         """The lowest common ancestors, and where missing and present values meet (at the root)."""
         leaf = self.hierarchy.n_leaves - 1
         is_root = np.asarray((high > leaf) & (low < high))

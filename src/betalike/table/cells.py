@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.errors import InputError
+from betalike.runtime.arrays import Floats, Ids, Ints, Words
 from betalike.runtime.randomness import Randomness
 from betalike.table.axis import Axis
 from betalike.table.kernels import (
@@ -27,8 +28,6 @@ from betalike.table.kernels import (
     shuffle_segments,
 )
 
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
 WORDS_PER_STEP = 4_000_000
 SHUFFLED_AT_ONCE = 1 << 20
 
@@ -63,7 +62,7 @@ class Cells:
         return np.asarray(counts.astype(np.int64))
 
     @cached_property
-    def positions(self) -> NDArray[np.float64]:
+    def positions(self) -> Floats:
         """The points in the unit cube, each axis stretched to its full range."""
         return np.column_stack([axis.positions[self.points[:, i]] for i, axis in enumerate(self.axes)])
 
@@ -225,12 +224,12 @@ def fold(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[In
     return firsts, number
 
 
-def _renumber(keys: NDArray[np.uint64], span: int) -> tuple[NDArray[np.uint64], int]:
+def _renumber(keys: Words, span: int) -> tuple[Words, int]:
     number, firsts = _number(keys, span)
     return number.astype(np.uint64), len(firsts)
 
 
-def _number(keys: NDArray[np.uint64], span: int) -> tuple[Ids, Ints]:
+def _number(keys: Words, span: int) -> tuple[Ids, Ints]:
     """Number distinct keys in ascending order; also a row in which each occurs."""
     if span <= max(4 * len(keys), 1 << 22):
         return number_keys_densely(keys, span)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats
 from betalike.table.schema import Kind
 
 Number = int | float | Decimal
@@ -36,7 +37,7 @@ def as_numbers(numbers: Sequence[Number]) -> Numbers:
     return exact
 
 
-def distances(low: Numbers, high: Numbers) -> NDArray[np.float64]:
+def distances(low: Numbers, high: Numbers) -> Floats:
     """Return how far apart each two numbers are; the difference is exact, and rounded once."""
     kinds = {low.dtype.kind, high.dtype.kind}
     if kinds == {"i"}:  # unsigned numbers wrap around, so that the difference of any two of 64 bits is exact

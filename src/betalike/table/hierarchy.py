@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import HierarchyError
+from betalike.runtime.arrays import Ints
 
 ROOT = "*"
 
@@ -22,10 +22,10 @@ class Hierarchy:
     """
 
     labels: tuple[str, ...]
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    parent: NDArray[np.int64]
-    level: NDArray[np.int64]
+    first: Ints
+    last: Ints
+    parent: Ints
+    level: Ints
     n_leaves: int
     height: int
     paths: tuple[tuple[str, ...], ...]
@@ -40,7 +40,7 @@ class Hierarchy:
         """The node that covers every leaf."""
         return len(self.labels) - 1
 
-    def lowest_common_ancestor(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.int64]:
+    def lowest_common_ancestor(self, low: Ints, high: Ints) -> Ints:
         """The lowest node above each pair of a least and a greatest leaf."""
         node = np.array(low, dtype=np.int64)
         while True:
@@ -49,7 +49,7 @@ class Hierarchy:
                 return node
             node[outside] = self.parent[node[outside]]
 
-    def n_leaves_under(self, node: NDArray[np.int64]) -> NDArray[np.int64]:
+    def n_leaves_under(self, node: Ints) -> Ints:
         """How many leaves each node covers: |leaves(a)| of Eq. 3."""
         return self.last[node] - self.first[node] + 1
 

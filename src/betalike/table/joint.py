@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Ints
 from betalike.table.axis import HierarchyAxis
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.schema import Kind
 
-Ints = NDArray[np.int64]
 JOINED = " + "  # between the names of several sensitive columns
 
 

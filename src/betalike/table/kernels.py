@@ -5,21 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Ids, Ints, Words
 from betalike.runtime.compilation import kernel
-
-Ids = NDArray[np.int32]
-Ints = NDArray[np.int64]
 
 
 @kernel
-def append_digit(keys: NDArray[np.uint64], codes: Ids, size: int) -> None:
+def append_digit(keys: Words, codes: Ids, size: int) -> None:
     """Append a column's code to each row's key, as a digit of base `size`."""
     for row in range(len(keys)):
         keys[row] = keys[row] * np.uint64(size) + np.uint64(codes[row])
 
 
 @kernel
-def number_keys_densely(keys: NDArray[np.uint64], span: int) -> tuple[Ids, Ints]:
+def number_keys_densely(keys: Words, span: int) -> tuple[Ids, Ints]:
     """Number distinct keys below `span` in ascending order; also the first row in which each occurs."""
     first = np.full(span, -1, dtype=np.int32)
     for row in range(len(keys) - 1, -1, -1):
@@ -38,7 +36,7 @@ def number_keys_densely(keys: NDArray[np.uint64], span: int) -> tuple[Ids, Ints]
 
 
 @kernel
-def number_keys_by_hash(keys: NDArray[np.uint64]) -> tuple[Ids, Ints]:
+def number_keys_by_hash(keys: Words) -> tuple[Ids, Ints]:
     """Number distinct keys in the order of their first row; also that row."""
     n_rows = len(keys)
     bits = 4
@@ -64,7 +62,7 @@ def number_keys_by_hash(keys: NDArray[np.uint64]) -> tuple[Ids, Ints]:
 
 
 @kernel
-def pack_numbers(keys: NDArray[np.uint64], numbers: Ids, shift: int) -> None:
+def pack_numbers(keys: Words, numbers: Ids, shift: int) -> None:
     """Put a column's numbers into the keys of rows, from a bit on."""
     for row in range(len(keys)):
         keys[row] |= np.uint64(numbers[row]) << np.uint64(shift)
@@ -83,13 +81,13 @@ def number_places(places: NDArray[np.uint32], number_of: Ids, numbers: Ids) -> b
 
 @kernel
 def add_to_counts(
-    keys: NDArray[np.uint64],
+    keys: Words,
     values: Ids,
     counts: Ints,
     begin: int,
     n_known: int,
     slots: Ids,
-    known: NDArray[np.uint64],
+    known: Words,
     total: Ints,
     half: int,
 ) -> tuple[int, int, int]:
@@ -122,9 +120,7 @@ def add_to_counts(
 
 
 @kernel
-def find_keys(
-    keys: NDArray[np.uint64], slots: Ids, known: NDArray[np.uint64], half: int, first: int, found: Ids
-) -> None:
+def find_keys(keys: Words, slots: Ids, known: Words, half: int, first: int, found: Ids) -> None:
     """The place of each key of one half among the known ones, which it must be, counted from `first`."""
     mask = len(slots) - 1
     for row in range(len(keys)):
@@ -175,7 +171,7 @@ def class_boxes(points: Ids, point: Ids, cell: Ids, ec: Ids, n_classes: int) -> 
 
 
 @kernel
-def shuffle(order: Ids, words: NDArray[np.uint64], done: int) -> None:
+def shuffle(order: Ids, words: Words, done: int) -> None:
     """Fisher-Yates, one word a step: positions `done` and on receive their final element."""
     n = len(order)
     for i in range(len(words)):
@@ -201,7 +197,7 @@ def scatter(items: Ids, bucket: NDArray[np.uint8]) -> tuple[Ids, Ints]:
 
 
 @kernel
-def shuffle_segments(items: Ids, starts: Ints, first: int, last: int, words: NDArray[np.uint64]) -> None:
+def shuffle_segments(items: Ids, starts: Ints, first: int, last: int, words: Words) -> None:
     """Put the items of each of the segments `first` .. `last - 1` in random order, one word an item."""
     origin = starts[first]
     for segment in range(first, last):
@@ -223,7 +219,7 @@ def hand_out(cell_of_row: Ids, next_slot: Ints, slots: Ids) -> Ids:
 
 
 @kernel
-def draw_fragments(cell_of_row: Ids, starts: Ints, left: Ints, words: NDArray[np.uint64]) -> Ints:
+def draw_fragments(cell_of_row: Ids, starts: Ints, left: Ints, words: Words) -> Ints:
     """A fragment of each row's cell, at random among the places that are left in them; places are used up.
 
     The fragments of cell c are those from `starts[c]` to `starts[c + 1]`.

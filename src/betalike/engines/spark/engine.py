@@ -37,11 +37,11 @@ from betalike.engines.spark.rows import (
 )
 from betalike.engines.streams import rows_of_files
 from betalike.errors import GuaranteeError, InputError, ParameterError
+from betalike.runtime.arrays import Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.cells import Cells, Plan, ValueCounts
 from betalike.table.schema import Schema
 
-Ints = NDArray[np.int64]
 SparkFrame = Any
 
 MOST_CELLS = 20_000_000

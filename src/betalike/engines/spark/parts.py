@@ -18,8 +18,8 @@ from betalike.engines.coding import ValueCodes, ordered_numbers
 from betalike.engines.combinations import Combinations, Tally
 from betalike.engines.parts import PartPublisher
 from betalike.engines.spark.rows import COUNT, NUMBER, counted, quoted, to_polars, without_cells
+from betalike.runtime.arrays import Ids
 from betalike.runtime.randomness import SeededRandomness
-from betalike.table.cells import Ids
 from betalike.table.exact_numbers import Number
 from betalike.table.schema import Kind, Schema
 

@@ -18,8 +18,8 @@ import polars as pl
 from betalike.engines.coding import ValueCodes
 from betalike.engines.engine import Draw
 from betalike.errors import BetalikeError
+from betalike.runtime.arrays import Ids
 from betalike.runtime.randomness import Randomness
-from betalike.table.cells import Ids
 
 SparkFrame = Any
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.promises import Caps, Model, likeness_of
+from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.burel.buckets import fewest_buckets
@@ -16,8 +16,6 @@ from betalike.schemes.burel.further_split import split_further
 from betalike.schemes.fragments import count_fragments
 from betalike.schemes.retrieval import Retrieval, fill_classes
 from betalike.table.cells import Cells, Plan
-
-Ints = NDArray[np.int64]
 
 __all__ = ["Burel", "Retrieval"]
 
@@ -49,7 +47,5 @@ class Burel:
         return Plan(cells, cell, count, ec, len(class_start) - 1, {"buckets": len(buckets), "leaves": len(draws)})
 
 
-def _split(
-    members: NDArray[np.int32], class_start: Ints, draws: Ints, cells: Cells, caps: Caps, k: int
-) -> tuple[NDArray[np.int32], Ints]:
+def _split(members: Ids, class_start: Ints, draws: Ints, cells: Cells, caps: Caps, k: int) -> tuple[Ids, Ints]:
     return split_further(members, class_start, draws, cells.value, caps.numerator, caps.denominator, k)

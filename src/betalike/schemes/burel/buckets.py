@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.promises.caps import Caps
+from betalike.runtime.arrays import Bools, Ints
 from betalike.runtime.compilation import kernel
-
-Ints = NDArray[np.int64]
 
 
 def fewest_buckets(counts: Ints, caps: Caps) -> list[Ints]:
@@ -36,9 +34,7 @@ def can_share_bucket(total: int, n_rows: int, numerator: int, denominator: int, 
 
 
 @kernel
-def _bucket_starts(
-    counts: Ints, numerator: Ints, denominator: Ints, is_attained: NDArray[np.bool_], n_rows: int
-) -> Ints:
+def _bucket_starts(counts: Ints, numerator: Ints, denominator: Ints, is_attained: Bools, n_rows: int) -> Ints:
     """Where each bucket starts among values in ascending order of frequency, by dynamic programming."""
     n_values = len(counts)
     fewest = np.zeros(n_values + 1, dtype=np.int64)

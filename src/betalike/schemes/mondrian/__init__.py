@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import ParameterError
 from betalike.promises import Model, Rule
+from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.fragments import count_fragments
@@ -17,9 +17,6 @@ from betalike.schemes.mondrian.halving import halve_tuples
 from betalike.schemes.mondrian.splitting import split_points
 from betalike.schemes.packing import pack_axes
 from betalike.table.cells import Cells, Plan, random_order
-
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
 
 
 class AttributeRule(StrEnum):

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.promises.rule import Rule, is_allowed
+from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
-
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
 
 
 @kernel

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import InfeasibleError, SchemaError
 from betalike.promises import AnyLikeness, Transition, judge_transition
 from betalike.promises.verdict import wording
+from betalike.runtime.arrays import Floats, Ints
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.perturbation.drawing import Draw
-from betalike.schemes.perturbation.retention import Floats, best_retention, caps_of, shrunk, theorem_3
+from betalike.schemes.perturbation.retention import best_retention, caps_of, shrunk, theorem_3
 from betalike.table.axis import Axis
 
 __all__ = ["Draw", "Perturbation", "Perturbing", "Rule", "best_retention", "theorem_3"]
@@ -41,12 +41,12 @@ class Perturbing:
     transition: Transition
     rule: RetentionRule
 
-    def details(self, counts: NDArray[np.int64]) -> Mapping[str, object]:
+    def details(self, counts: Ints) -> Mapping[str, object]:
         """What a certificate tells of it."""
         return {"rule": str(self.rule), **retention_figures(self.transition, counts)}
 
 
-def retention_figures(transition: Transition, counts: NDArray[np.int64]) -> dict[str, float]:
+def retention_figures(transition: Transition, counts: Ints) -> dict[str, float]:
     """Least and greatest retention of a value, and the share of rows that are expected to keep theirs."""
     retention = transition.retention
     return {
@@ -67,7 +67,7 @@ class Perturbation:
         """The scheme's name in a certificate and on the command line."""
         return "perturb"
 
-    def perturbing(self, counts: NDArray[np.int64], model: AnyLikeness, sensitive: Axis | None = None) -> Perturbing:
+    def perturbing(self, counts: Ints, model: AnyLikeness, sensitive: Axis | None = None) -> Perturbing:
         """The matrix for a table with these counts of sensitive values; it keeps the promise, decided exactly.
 
         A wider promise needs the axis of the values too.
@@ -106,7 +106,7 @@ def choose_retention(prior: Floats, cap: Floats) -> tuple[RetentionRule, Floats]
     return RetentionRule.BEST_RETENTION, best
 
 
-def _round(retention: Floats, counts: NDArray[np.int64], model: AnyLikeness, sensitive: Axis | None) -> Transition:
+def _round(retention: Floats, counts: Ints, model: AnyLikeness, sensitive: Axis | None) -> Transition:
     """The retentions in whole units, shrunk by as little as makes them keep the promise exactly.
 
     Shrinking helps: all-zero retentions keep the promise with room to spare, and what is allowed is convex. Only where

@@ -6,15 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.promises import UNITS, Transition
+from betalike.runtime.arrays import Ids, Ints, Words
 from betalike.runtime.compilation import kernel
 from betalike.runtime.stream_cipher import numbered_words
-
-Ids = NDArray[np.int32]
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 ROWS_PER_STEP = 1 << 20
 LEFT_OVER = 2**64 % UNITS  # words from the last 2**64 - LEFT_OVER on would favour small remainders: drawn again

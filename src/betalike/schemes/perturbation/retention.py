@@ -11,12 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.promises import AnyLikeness, Likeness, Transition, used_by_transition
+from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis
-
-Floats = NDArray[np.float64]
 
 GOLDEN = (5**0.5 - 1) / 2
 TINY = 1e-14
@@ -111,7 +109,7 @@ def _common_level(low: Floats, high: Floats, total: float) -> float:
     return float(levels[last] + (max(total - sums[last], 0.0) / rising if rising else 0.0))
 
 
-def caps_of(model: AnyLikeness, counts: NDArray[np.int64], sensitive: Axis | None = None) -> tuple[Floats, Floats]:
+def caps_of(model: AnyLikeness, counts: Ints, sensitive: Axis | None = None) -> tuple[Floats, Floats]:
     """Prior and cap of each value as floating-point numbers; what follows from them is judged exactly afterwards.
 
     Under a wider promise, a value has the least cap of all sets that it is in.
@@ -124,7 +122,7 @@ def caps_of(model: AnyLikeness, counts: NDArray[np.int64], sensitive: Axis | Non
     return prior, demands.ceilings[demands.sets.narrowest(demands.ceilings, len(counts))]
 
 
-def shrunk(retention: Floats, counts: NDArray[np.int64], model: AnyLikeness, sensitive: Axis | None) -> Floats:
+def shrunk(retention: Floats, counts: Ints, model: AnyLikeness, sensitive: Axis | None) -> Floats:
     """The retentions, all shrunk by the same factor until a wider promise is kept, up to rounding.
 
     Without any retention every posterior is its prior, which each promise allows, and what is allowed is convex: so a

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import ParameterError
 from betalike.promises import Closeness, Model, Rule
 from betalike.promises.distances import Ground
+from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.fragments import count_fragments, spread_cells
@@ -24,9 +24,6 @@ from betalike.schemes.sabre.buckets import bucket_sizes, near_buckets
 from betalike.schemes.sabre.draws import class_draws
 from betalike.schemes.sabre.parting import part_classes
 from betalike.table.cells import Cells, Plan, shuffle_within
-
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
 
 
 class Redistribution(StrEnum):

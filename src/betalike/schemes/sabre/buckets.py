@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.promises.rule import Rule, most_work
+from betalike.runtime.arrays import Ints
 from betalike.runtime.compilation import kernel
 from betalike.schemes.sabre.draws import worst_work
-
-Ints = NDArray[np.int64]
 
 INNER_SHARE = 0.5  # of t, that the choice of values within buckets may use; the rest is for uneven draws
 

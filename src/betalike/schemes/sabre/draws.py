@@ -8,13 +8,11 @@ from a bucket do at worst does not depend on those from the others, and the wors
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.promises.rule import Rule, most_work
+from betalike.runtime.arrays import Ints
 from betalike.runtime.compilation import kernel
 from betalike.schemes.sabre.parting import halves
-
-Ints = NDArray[np.int64]
 
 
 @kernel

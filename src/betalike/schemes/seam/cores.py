@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats
 from betalike.runtime.compilation import kernel, summing_kernel
 from betalike.schemes.seam.group import Group, is_size, most_kept
 from betalike.schemes.seam.lifting import bound_left, bound_right, can_lift, most_lifted
-
-Floats = NDArray[np.float64]
 
 NEARLY = 1e-6  # the formula is rounded this kindly; whole rows are judged exactly afterwards
 HALVINGS = 40

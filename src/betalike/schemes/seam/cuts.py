@@ -7,14 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.compilation import kernel
 from betalike.schemes.packing import child_above, lowest_ancestor, range_loss
 from betalike.schemes.seam.group import Group
 from betalike.schemes.seam.problem import Problem
-
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 MOST_BINS = 64
 SAMPLES_PER_BIN = 16

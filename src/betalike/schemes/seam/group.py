@@ -8,12 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.promises.rule import meets_demands
+from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.compilation import kernel, summing_kernel
 from betalike.schemes.seam.problem import Problem
-
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 LARGEST_LISTED = 256  # for parts of up to so many tuples it is listed whether any of their size is allowed
 EXACT_BELOW = 2.0**50  # products below this are told from the next whole number

@@ -5,17 +5,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.measures.loss import plan_loss
+from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
 from betalike.schemes.hilbert import hilbert_keys
 from betalike.schemes.seam.problem import Problem
 from betalike.schemes.seam.splitting import box_loss, box_of, split_set, with_room
 from betalike.table.cells import Cells, Plan
-
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
 
 SHARES = 16  # of the work, handed out to the cores
 FEW_FRAGMENTS = 1000  # with fewer, starting threads would take longer than the work itself

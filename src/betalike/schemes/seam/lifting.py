@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats
 from betalike.runtime.compilation import kernel, summing_kernel
 
-Floats = NDArray[np.float64]
 Sizes = tuple[float, float, float]
 
 NEARLY = 1e-9  # floors are rounded this kindly; the parts are judged exactly afterwards

@@ -6,19 +6,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.promises import AnyLikeness, Likeness
 from betalike.promises.rule import ANYTHING, Rule
 from betalike.promises.sets import Sets
+from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.schemes.packing import PackedAxes, pack_axes
 from betalike.table.cells import Cells
 
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
-
-
-Floats = NDArray[np.float64]
 NO_FLOOR: Floats = np.zeros(0)
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.compilation import kernel
 from betalike.schemes.packing import range_loss
 from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes, lift_cores
 from betalike.schemes.seam.cuts import WIDE, Cuts, find_cuts, is_left, left_of
 from betalike.schemes.seam.group import Group, gather, least_size, meets_all
 from betalike.schemes.seam.problem import Problem
-
-Ints = NDArray[np.int64]
-Ids = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 LEAST_GAIN = 1e-6  # of the set's loss; less is not worth a cut
 MOST_FITS = 16  # cuts that are fitted before the best of them is taken
