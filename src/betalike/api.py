@@ -50,9 +50,10 @@ from betalike.release.inspection import (
     refuse_exact,
     verify_folder,
 )
-from betalike.release.publish import Job, Stopwatch, publish_in_memory, publish_to_folder
+from betalike.release.publish import Job
+from betalike.release.publish import publish as publish_table
 from betalike.release.signatures import load_signer
-from betalike.runtime.progress import SILENT, Progress
+from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import randomness
 from betalike.schemes import DEFAULT_SCHEME, capping, check_kept, choose_promise, make_scheme
 from betalike.table.schema import Attribute, Kind, Role, Schema
@@ -180,10 +181,7 @@ def publish(
             carrier = stack.enter_context(
                 open_engine(table, schema, missing, delimiter, choice, folder, master, progress)
             )
-        if folder is None:
-            published = publish_in_memory(carrier, job, watch)
-        else:
-            published = publish_to_folder(carrier, job, folder, force, watch, inputs, signer)
+        published = publish_table(carrier, job, watch, folder, force, inputs, signer)
         labels = carrier.sensitive_labels
     native = published.rows
     if choice.name is EngineName.OUTOFCORE and folder is not None:

@@ -301,14 +301,15 @@ def test_an_interruption_leaves_the_older_release(
     table = desk.table()
     assert desk.publish(table=table, scheme="burel").status == 0
     before = files_under(desk.folder)
-    for step in ("write_companions", "verify"):
-        draft = "PerturbedDraft" if scheme == "perturb" else "WithheldDraft"
+    is_perturbed = scheme == "perturb"
+    steps = ("write_transition", "Perturbed.verify") if is_perturbed else ("write_distribution", "Withheld.verify")
+    for step in steps:
 
         def stop(*_: object) -> None:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(f"betalike.release.drafts.{draft}.{step}", stop)
+            patch.setattr(f"betalike.release.routes.{step}", stop)
             assert desk.publish("--force", table=table, scheme=scheme, format=form).status == 130
         assert files_under(desk.folder) == before
     assert desk.publish("--force", table=table, scheme=scheme, format=form).status == 0

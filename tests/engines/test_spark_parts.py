@@ -15,8 +15,7 @@ from betalike.engines.memory import MemoryEngine
 from betalike.engines.spark.engine import SparkEngine
 from betalike.errors import InputError
 from betalike.promises import Likeness
-from betalike.release.drafts import Job
-from betalike.release.publish import publish_in_memory, publish_to_folder
+from betalike.release.publish import Job, publish
 from betalike.runtime.progress import Stopwatch
 from betalike.runtime.randomness import randomness
 from betalike.schemes import make_scheme
@@ -64,7 +63,7 @@ def engine_of(table: pl.DataFrame, folder: Path, schema: Schema, most_cells: int
 def test_parts_are_split_by_the_workers(table: pl.DataFrame, tmp_path: Path, scheme: str) -> None:
     told = schema("income", "height", "work", kept=("row",))
     job = Job(make_scheme(scheme, randomness(1)), Likeness(2), Layout.BOUNDS, Format.PARQUET, ("row",))
-    published = publish_to_folder(engine_of(table, tmp_path / "t", told), job, tmp_path / "out", False, Stopwatch())
+    published = publish(engine_of(table, tmp_path / "t", told), job, Stopwatch(), tmp_path / "out")
     assert published.certificate.scheme.details["coarse_cells"] <= 1000
     table.write_parquet(tmp_path / "table.parquet")
     assert betalike.verify(tmp_path / "out", original=tmp_path / "table.parquet").holds
@@ -75,7 +74,7 @@ def test_parts_are_split_by_the_workers(table: pl.DataFrame, tmp_path: Path, sch
         is_within = (both[f"{name}_low"] <= both[name]) & (both[name] <= both[f"{name}_high"])
         assert is_within.fill_null(both[name].is_null()).all()
     if scheme == "seam":
-        exact = publish_in_memory(MemoryEngine(table, told), job, Stopwatch()).certificate
+        exact = publish(MemoryEngine(table, told), job, Stopwatch()).certificate
         assert published.certificate.release.average_loss <= 1.1 * exact.release.average_loss
 
 

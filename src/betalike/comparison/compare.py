@@ -17,7 +17,7 @@ from betalike.queries.boxes import Box
 from betalike.queries.index import ClassIndex
 from betalike.queries.open_release import open_frame
 from betalike.queries.workload import draw_queries, exact_index, run_workload
-from betalike.release.publish import Job, Published, publish_in_memory
+from betalike.release.publish import Job, Published, publish
 from betalike.runtime.compilation import announced_compilation
 from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import randomness
@@ -206,7 +206,7 @@ class Comparing:
 
     def _timed(self, job: Job) -> tuple[Published, float]:
         watch = Stopwatch()
-        published = publish_in_memory(self.engine, job, watch)
+        published = publish(self.engine, job, watch)
         return published, sum(watch.seconds.values())
 
     def _equal(self, scheme: str, reference: SchemeResult) -> Model:

@@ -26,10 +26,9 @@ from betalike.queries.perturbed import PerturbedIndex, Shrinkage, learn_shrinkag
 from betalike.queries.predicate import parse
 from betalike.queries.shares import Shares, Spread
 from betalike.queries.values import Span
-from betalike.release.certificate import Certificate, ColumnFacts, published_name
+from betalike.release.certificate import Certificate, ColumnFacts, published_name, written_form
 from betalike.release.companion_files import TRANSITION_FILE, read_transition
 from betalike.release.inspection import published_columns
-from betalike.release.publish import written_form
 from betalike.release.published_labels import read_domain
 from betalike.runtime.arrays import Floats
 from betalike.table.exact_numbers import Numbers

@@ -26,9 +26,10 @@ from betalike.release.certificate import (
     choose_certificate,
     published_name,
     read_certificate,
+    written_form,
 )
 from betalike.release.checks import is_exact
-from betalike.release.publish import Verified, written_form
+from betalike.release.verification import Verified
 
 
 @dataclass(frozen=True)

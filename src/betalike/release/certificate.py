@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from betalike.engines.engine import Format
 from betalike.errors import CertificateError
 from betalike.table.schema import Kind
 
@@ -170,6 +171,13 @@ def published_name(certificate: Certificate) -> str | None:
     """The published table of a release: a file, or a folder of files."""
     names = [Path(name).parts[0] for name in certificate.files if name.startswith("published.")]
     return names[0] if names else None
+
+
+def written_form(certificate: Certificate, path: Path) -> Format:
+    """Return the file format of the published table."""
+    if path.suffix == ".parquet":
+        return Format.PARQUET
+    return Format.SPREADSHEET if certificate.release.spreadsheet_safe else Format.CSV
 
 
 def protected_columns(certificate: Certificate) -> list[str]:

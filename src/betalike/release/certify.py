@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 import betalike
-from betalike.engines.engine import Layout
 from betalike.errors import InternalError
 from betalike.measures.audit import Audit
 from betalike.promises import Closeness, Likeness, Model, WiderLikeness
@@ -40,33 +38,26 @@ FORMULAS = "columns with cells that a spreadsheet would run as formulas; --sprea
 EXACT_ROWS = "quasi-identifiers are published exactly, so there is no identity anonymity: a person's row can be found"
 
 
-@dataclass(frozen=True)
-class Particulars:
-    """What a certificate tells of how a release was made."""
-
-    scheme: str
-    model: Model
-    is_seeded: bool
-    layout: Layout = Layout.LABELS
-    kept: tuple[str, ...] = ()
-    details: Mapping[str, object] = field(default_factory=dict)
-    formed_classes: int | None = None
-    is_spreadsheet_safe: bool = False
-    formulas: tuple[str, ...] = ()
-
-
 def certify(
     verified: Verified,
-    outline: TableSummary,
+    table: TableSummary,
     sensitive_labels: Sequence[str],
-    particulars: Particulars,
+    model: Model,
+    *,
+    scheme: Scheme,
+    formed_classes: int | None,
+    layout: str,
+    kept: Sequence[str],
+    is_safe: bool,
+    is_seeded: bool,
+    formulas: Sequence[str],
     files: dict[str, PublishedFile],
     seconds: dict[str, float],
 ) -> Certificate:
-    """The certificate of a release; nothing in it was not verified or said by the user."""
-    audit, verdict, model = verified.audit, verified.verdict, particulars.model
-    present = [i for i, count in enumerate(outline.value_counts) if count]
-    counts = {sensitive_labels[i]: int(outline.value_counts[i]) for i in present}
+    """Build the certificate of a release; all that it says was verified, or given by the user."""
+    audit, verdict = verified.audit, verified.verdict
+    present = [i for i, count in enumerate(table.value_counts) if count]
+    counts = {sensitive_labels[i]: int(table.value_counts[i]) for i in present}
     return Certificate(
         tool=Tool("betalike", betalike.__version__),
         promise=PromiseFacts(
@@ -77,35 +68,35 @@ def certify(
             worst_gain=verdict.worst_gain,
             worst_ratio=verdict.worst_ratio,
             parameters=dict(model.parameters),
-            hierarchy=_promised_hierarchy(model, outline, sensitive_labels),
-            caps=promised_caps(model, outline.sensitive, outline.value_counts),
+            hierarchy=_promised_hierarchy(model, table, sensitive_labels),
+            caps=promised_caps(model, table.sensitive, table.value_counts),
         ),
-        scheme=Scheme(particulars.scheme, dict(particulars.details)),
+        scheme=scheme,
         table=TableFacts(
-            rows=outline.n_rows,
-            quasi_identifiers=[axis.name for axis in outline.axes],
-            sensitive=outline.sensitive.name,
-            kept=list(particulars.kept),
-            columns=_describe_columns(verified, outline),
-            sensitive_columns=list(outline.sensitive.columns) if isinstance(outline.sensitive, JointAxis) else [],
+            rows=table.n_rows,
+            quasi_identifiers=[axis.name for axis in table.axes],
+            sensitive=table.sensitive.name,
+            kept=list(kept),
+            columns=_describe_columns(verified, table),
+            sensitive_columns=list(table.sensitive.columns) if isinstance(table.sensitive, JointAxis) else [],
         ),
         release=ReleaseFacts(
             rows=audit.rows,
             classes=audit.classes,
-            formed_classes=particulars.formed_classes,
+            formed_classes=formed_classes,
             smallest_class=audit.k,
             average_loss=verified.loss.average,
             loss=verified.loss.per_attribute,
-            layout=str(particulars.layout),
-            spreadsheet_safe=particulars.is_spreadsheet_safe,
+            layout=str(layout),
+            spreadsheet_safe=is_safe,
         ),
         also=levels_of(audit),
-        prior={label: count / outline.n_rows for label, count in counts.items()},
+        prior={label: count / table.n_rows for label, count in counts.items()},
         prior_counts=counts,
-        randomness=SEEDED if particulars.is_seeded else OPERATING_SYSTEM,
+        randomness=SEEDED if is_seeded else OPERATING_SYSTEM,
         files=files,
         seconds=seconds,
-        warnings=warnings_of(verified.classes is None, particulars.is_seeded, particulars.kept, particulars.formulas),
+        warnings=warnings_of(verified.classes is None, is_seeded, kept, formulas),
     )
 
 

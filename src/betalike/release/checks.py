@@ -25,11 +25,10 @@ from betalike.promises import (
 )
 from betalike.promises.distances import Ground, natural_ground
 from betalike.promises.verdict import wording
-from betalike.release.certificate import Certificate, protected_columns
+from betalike.release.certificate import Certificate, protected_columns, written_form
 from betalike.release.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
 from betalike.release.original_rows import Matched, Original, match_exact
 from betalike.release.promise import are_in_order, promised_axis, promised_model, tree_axis
-from betalike.release.publish import written_form
 from betalike.release.rebuilding import Found
 from betalike.release.rebuilt_columns import ColumnFound
 from betalike.release.verification import are_plausible, judge_withheld

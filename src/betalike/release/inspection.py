@@ -34,6 +34,7 @@ from betalike.release.certificate import (
     protected_columns,
     read_certificate,
     read_content,
+    written_form,
 )
 from betalike.release.certify import summary_of
 from betalike.release.checks import (
@@ -48,7 +49,6 @@ from betalike.release.checks import (
 from betalike.release.files import are_lines_even, check_files
 from betalike.release.original_rows import Original, match_generalized, original_columns
 from betalike.release.promise import promised_axis, promised_model
-from betalike.release.publish import written_form
 from betalike.release.published_labels import check_column
 from betalike.release.rebuilding import Found, compare
 from betalike.release.rebuilt_columns import read_labels

@@ -1,43 +1,34 @@
-"""From a job to a verified release: make its rows, write them, count again what was written, and only then publish."""
+"""Publish a table in seven steps: count, plan, assign, write, verify, certify, and move into place.
+
+Nothing is moved into place that was not verified as it was written. What differs between schemes and engines is in
+`release.routes`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from betalike.engines.engine import Engine, ExactRecount, Format, Layout, PartsRecount, Recount
-from betalike.io.spreadsheet import is_formula
-from betalike.promises import Transition
-from betalike.release.certificate import FILE_NAME, Certificate, PublishedFile
-from betalike.release.certify import Particulars, certify
-from betalike.release.drafts import Draft, Job, PerturbedDraft, make_draft
+from betalike.engines.engine import Engine
+from betalike.promises import Transition, fit
+from betalike.release.certificate import FILE_NAME, Certificate, PublishedFile, Scheme
+from betalike.release.certify import certify
 from betalike.release.folder import check_free, sha256_of, staged
+from betalike.release.routes import Draft, Job, route_of
 from betalike.release.signatures import SIGNATURE_FILE, Sign
 from betalike.release.verification import Verified
 from betalike.runtime.progress import Stopwatch
+from betalike.schemes import Perturbing
 
-__all__ = [
-    "Engine",
-    "ExactRecount",
-    "Format",
-    "Job",
-    "Layout",
-    "PartsRecount",
-    "Published",
-    "Recount",
-    "Stopwatch",
-    "Verified",
-    "publish_in_memory",
-    "publish_to_folder",
-    "written_form",
-]
+__all__ = ["Job", "Published", "publish"]
 
 
 @dataclass(frozen=True)
 class Published:
-    """A published release: its rows, its proof, its certificate, and the matrix that it was perturbed with, if any."""
+    """A release that was verified and certified, and is in its folder if it has one."""
 
     rows: Any
     verified: Verified
@@ -45,77 +36,78 @@ class Published:
     transition: Transition | None = None
 
 
-def written_form(certificate: Certificate, path: Path) -> Format:
-    """The form of the published file of a release."""
-    if path.suffix == ".parquet":
-        return Format.PARQUET
-    return Format.SPREADSHEET if certificate.release.spreadsheet_safe else Format.CSV
-
-
-def publish_in_memory(engine: Engine, job: Job, watch: Stopwatch) -> Published:
-    """Make and verify a release that stays in memory."""
-    draft = make_draft(engine, job, watch)
-    with watch.step("verify"):
-        verified = draft.verify(None, None)
-    return _published(draft, verified, engine, job, {}, watch)
-
-
-def publish_to_folder(
+def publish(
     engine: Engine,
     job: Job,
-    folder: Path,
-    force: bool,
     watch: Stopwatch,
+    folder: Path | None = None,
+    force: bool = False,
     inputs: Sequence[Path] = (),
     sign: Sign | None = None,
 ) -> Published:
-    """Make a release, write it under a temporary name, verify what was written, sign it, and move it into place.
+    """Publish a table to a folder, or in memory where there is none.
 
-    None of the files that are read for it, the `inputs`, is replaced.
+    With `force`, an older release in the folder is replaced; none of the `inputs`, the files that are read, ever is.
     """
-    check_free(folder, force, inputs)
-    draft = make_draft(engine, job, watch)
-    name = f"published.{job.form.ending}"
-    with staged(folder, lambda: check_free(folder, force, inputs)) as staging:
-        with watch.step("write"):
-            formulas = engine.write(draft.rows, staging / name, job.form)
-            companions = draft.write_companions(staging)
-            if companions and not job.form.is_safe and any(map(is_formula, engine.sensitive_labels)):
-                formulas.append(draft.outline.sensitive.name)
+    route = route_of(engine, job)
+    with watch.step("count"):
+        table = route.count()
+        promise = fit(job.model, table.value_counts, table.sensitive)
+    with watch.step("plan"):
+        plan = route.plan(table, promise, watch.progress)
+    with watch.step("assign"):
+        rows, trace = route.rows_of(plan, promise)
+    draft = Draft(table, promise, plan, rows, trace)
+    with _staging(folder, force, inputs) as staging:
+        path, formulas, n_rows = None, set[str](), dict[str, int]()
+        if staging is not None:
+            path = staging / f"published.{job.form.ending}"
+            with watch.step("write"):
+                formulas, n_rows = route.write(draft, path)
         with watch.step("verify"):
-            verified = draft.verify(staging, staging / name)
-            rows = {**engine.rows_of_files(staging / name, verified.audit.rows), **companions}
-            files = {file: PublishedFile(sha256_of(staging / file), n_rows) for file, n_rows in rows.items()}
-        published = _published(draft, verified, engine, job, files, watch, tuple(sorted({*formulas})))
-        content = published.certificate.to_json()
-        if sign is not None:
-            (staging / SIGNATURE_FILE).write_bytes(sign(content))
-        (staging / FILE_NAME).write_bytes(content)
-        watch.progress.start("publish")
-    return published
+            verified = route.verify(draft, path)
+            files = (
+                {} if path is None else _describe_files(path, engine.rows_of_files(path, verified.audit.rows) | n_rows)
+            )
+        details, formed_classes = route.details(draft)
+        certificate = certify(
+            verified,
+            table,
+            engine.sensitive_labels,
+            promise,
+            scheme=Scheme(job.scheme.name, details),
+            formed_classes=formed_classes,
+            layout=job.layout,
+            kept=job.kept,
+            is_safe=job.form.is_safe,
+            is_seeded=job.scheme.randomness.is_seeded,
+            formulas=sorted(formulas),
+            files=files,
+            seconds=dict(watch.seconds),
+        )
+        if staging is not None:
+            _write_certificate(staging, certificate, sign)
+            watch.progress.start("publish")
+    return Published(rows, verified, certificate, plan.transition if isinstance(plan, Perturbing) else None)
 
 
-def _published(
-    draft: Draft,
-    verified: Verified,
-    engine: Engine,
-    job: Job,
-    files: dict[str, PublishedFile],
-    watch: Stopwatch,
-    formulas: tuple[str, ...] = (),
-) -> Published:
-    is_seeded = job.scheme.randomness.is_seeded
-    particulars = Particulars(
-        job.scheme.name,
-        draft.model,
-        is_seeded,
-        job.layout,
-        job.kept,
-        is_spreadsheet_safe=job.form.is_safe,
-        formulas=formulas,
-        **draft.details,
-    )
-    labels = engine.sensitive_labels
-    certificate = certify(verified, draft.outline, labels, particulars, files, dict(watch.seconds))
-    transition = draft.perturbing.transition if isinstance(draft, PerturbedDraft) else None
-    return Published(draft.rows, verified, certificate, transition)
+@contextlib.contextmanager
+def _staging(folder: Path | None, force: bool, inputs: Sequence[Path]) -> Iterator[Path | None]:
+    """Give a folder to write into, which is moved into place at the end; None for a release in memory."""
+    if folder is None:
+        yield None
+        return
+    check_free(folder, force, inputs)
+    with staged(folder, lambda: check_free(folder, force, inputs)) as staging:
+        yield staging
+
+
+def _describe_files(path: Path, n_rows: dict[str, int]) -> dict[str, PublishedFile]:
+    return {name: PublishedFile(sha256_of(path.parent / name), rows) for name, rows in n_rows.items()}
+
+
+def _write_certificate(staging: Path, certificate: Certificate, sign: Sign | None) -> None:
+    content = certificate.to_json()
+    if sign is not None:
+        (staging / SIGNATURE_FILE).write_bytes(sign(content))
+    (staging / FILE_NAME).write_bytes(content)

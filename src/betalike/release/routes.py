@@ -1,0 +1,319 @@
+"""The ways to publish a table: in classes, in parts, perturbed, or without the sensitive column.
+
+`release.publish` runs the same seven steps for all of them; a route says what each step does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from betalike.engines.engine import Engine, ExactRecount, Format, Layout, PartingEngine
+from betalike.errors import GuaranteeError, ParameterError
+from betalike.io.spreadsheet import is_formula
+from betalike.promises import DisclosureForLikeness, Model, any_likeness_of
+from betalike.release.companion_files import (
+    SENSITIVE_FILE,
+    TRANSITION_FILE,
+    read_distribution,
+    read_transition,
+    write_distribution,
+    write_transition,
+)
+from betalike.release.verification import (
+    OTHER_LABELS,
+    PlannedLabels,
+    Verified,
+    verify,
+    verify_parts,
+    verify_perturbed,
+    verify_withheld,
+)
+from betalike.runtime.progress import SILENT, Progress
+from betalike.runtime.randomness import Randomness
+from betalike.schemes import Baseline, Perturbation, Perturbing
+from betalike.schemes.presplit import part
+from betalike.table.cells import Cells, Plan, TableSummary, ValueCounts
+
+
+class PlanningScheme(Protocol):
+    """A scheme that forms classes from cells."""
+
+    @property
+    def name(self) -> str:
+        """The scheme's name in a certificate."""
+        ...
+
+    @property
+    def randomness(self) -> Randomness:
+        """Where its random choices come from."""
+        ...
+
+    def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
+        """Form classes that keep the promise."""
+        ...
+
+
+@dataclass(frozen=True)
+class Job:
+    """How a table is to be published."""
+
+    scheme: PlanningScheme | Perturbation | Baseline
+    model: Model | DisclosureForLikeness
+    layout: Layout = Layout.LABELS
+    form: Format = Format.CSV
+    kept: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scheme, Perturbation | Baseline):
+            return
+        why = f"the scheme '{self.scheme.name}' forms no classes, for it publishes quasi-identifiers exactly"
+        if self.model.k > 1:
+            raise ParameterError(f"{why}, so it cannot promise k {self.model.k}. Leave k out, or take another scheme.")
+        if self.layout is not Layout.LABELS:
+            raise ParameterError(f"{why}, so there are no bounds. Take the layout 'labels', or another scheme.")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A release that is made but not verified: the table's counts, the fitted promise, the plan, and its rows.
+
+    `trace` is what the engine needs to find the rows again.
+    """
+
+    table: Any
+    promise: Model
+    plan: Any
+    rows: Any
+    trace: Any
+
+
+class Route(Protocol):
+    """What the steps of publishing do."""
+
+    def count(self) -> TableSummary:
+        """Count what the plan and the promise need."""
+        ...
+
+    def plan(self, table: Any, promise: Model, progress: Progress) -> Any:
+        """Decide how the table is published."""
+        ...
+
+    def rows_of(self, plan: Any, promise: Model) -> tuple[Any, Any]:
+        """Return the rows to publish, and what the engine needs to find them again."""
+        ...
+
+    def write(self, draft: Draft, path: Path) -> tuple[set[str], dict[str, int]]:
+        """Write the rows, and the file beside them if there is one.
+
+        Return the columns with cells that a spreadsheet would run, and how many rows the file beside them has.
+        """
+        ...
+
+    def verify(self, draft: Draft, path: Path | None) -> Verified:
+        """Check what was written, or the rows in memory where nothing was."""
+        ...
+
+    def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
+        """Return what the certificate says of the scheme, and how many classes were formed."""
+        ...
+
+
+def route_of(engine: Engine, job: Job) -> Route:
+    """Return the way to publish that a scheme and an engine take."""
+    if isinstance(job.scheme, Perturbation):
+        return Perturbed(engine, job)
+    if isinstance(job.scheme, Baseline):
+        return Withheld(engine, job)
+    return InParts(cast("PartingEngine", engine), job) if engine.is_coarse else InClasses(engine, job)
+
+
+@dataclass(frozen=True)
+class InClasses:
+    """Rows with the labels of their classes."""
+
+    engine: Engine
+    job: Job
+
+    def count(self) -> Cells:
+        """Fold the table into cells."""
+        return self.engine.count_cells()
+
+    def plan(self, table: Cells, promise: Model, progress: Progress) -> Plan:
+        """Form classes."""
+        return self._scheme.plan(table, promise, progress)
+
+    def rows_of(self, plan: Plan, promise: Model) -> tuple[Any, Any]:
+        """Give every row a class, and the labels of its class."""
+        assignment = self.engine.assign(plan, self.job.scheme.randomness)
+        return self.engine.generalize(assignment, self.job.layout), None
+
+    def write(self, draft: Draft, path: Path) -> tuple[set[str], dict[str, int]]:
+        """Write the rows; their labels say everything."""
+        return {*self.engine.write(draft.rows, path, self.job.form)}, {}
+
+    def verify(self, draft: Draft, path: Path | None) -> Verified:
+        """Recount the classes, and compare their labels with the planned ones."""
+        form, layout = self.job.form, self.job.layout
+        if path is None:
+            recount = self.engine.count_again(draft.rows, layout)
+        else:
+            recount = self.engine.read_back(path, form, layout)
+        return verify(recount, draft.table, draft.promise, PlannedLabels.of(draft.plan, layout))
+
+    def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
+        """Return what the scheme says of itself, and the number of its classes."""
+        return dict(draft.plan.details), draft.plan.n_classes
+
+    @property
+    def _scheme(self) -> PlanningScheme:
+        return cast("PlanningScheme", self.job.scheme)
+
+
+@dataclass(frozen=True)
+class InParts(InClasses):
+    """Rows with the labels of their classes, of a table in coarse cells that is published in parts."""
+
+    engine: PartingEngine
+
+    @property
+    def _splits_parts(self) -> bool:
+        """Whether the scheme cuts sets, so that it can cut the parts of a table one by one."""
+        return getattr(self.job.scheme, "splits_parts", False)
+
+    def plan(self, table: Cells, promise: Model, progress: Progress) -> Plan:
+        """Divide the table into sets that are split on their own, or into classes where the scheme cannot do that."""
+        if self._splits_parts:
+            return part(table, promise, self.engine.part_rows)
+        return self._scheme.plan(table, promise, progress)
+
+    def rows_of(self, plan: Plan, promise: Model) -> tuple[Any, Any]:
+        """Split each set further on its exact rows, and label them."""
+        refine = partial(self._scheme.plan, model=promise) if self._splits_parts else None
+        return self.engine.publish_parts(plan, refine, self.job.layout, self.job.scheme.randomness)
+
+    def verify(self, draft: Draft, path: Path | None) -> Verified:
+        """Recount the classes part by part, and compare the rows with those that were made."""
+        recount = self.engine.read_parts(draft.rows, draft.trace, path, self.job.form, self.job.layout)
+        verified = verify_parts(recount.parts, draft.table, draft.promise)
+        if not recount.is_as_made():
+            raise GuaranteeError(OTHER_LABELS)
+        return verified
+
+    def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
+        """Add how many coarse cells the scheme saw, and how many parts were split on their own."""
+        details = {**draft.plan.details, "coarse_cells": len(draft.table.count)}
+        if self._splits_parts:
+            details["parts"] = draft.plan.n_classes
+        return details, draft.trace.n_classes
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Exact rows, whose sensitive value is drawn again or left out."""
+
+    engine: Engine
+    job: Job
+
+    def count(self) -> ValueCounts:
+        """Count the sensitive values alone."""
+        return self.engine.count_values()
+
+    def write(self, draft: Draft, path: Path) -> tuple[set[str], dict[str, int]]:
+        """Write the rows and the file beside them, which names every sensitive value."""
+        formulas, labels = {*self.engine.write(draft.rows, path, self.job.form)}, self.engine.sensitive_labels
+        if not self.job.form.is_safe and any(map(is_formula, labels)):
+            formulas.add(draft.table.sensitive.name)
+        return formulas, {self._write_companion(draft, path.parent): len(labels)}
+
+    def _write_companion(self, draft: Draft, folder: Path) -> str:
+        raise NotImplementedError
+
+    def _compare(self, draft: Draft, path: Path | None) -> ExactRecount:
+        return self.engine.compare_exactly(draft.rows, draft.trace, path, self.job.form)
+
+
+@dataclass(frozen=True)
+class Perturbed(Exact):
+    """Exact rows with sensitive values that were drawn again, and the matrix that they were drawn with."""
+
+    def plan(self, table: ValueCounts, promise: Model, progress: Progress) -> Perturbing:
+        """Choose the matrix."""
+        return self._scheme.perturbing(table.value_counts, any_likeness_of(promise, self._scheme.name), table.sensitive)
+
+    def rows_of(self, plan: Perturbing, promise: Model) -> tuple[Any, Any]:
+        """Draw the sensitive value of each row."""
+        return self.engine.publish_exactly(self._scheme.draw(plan.transition), self._scheme.randomness)
+
+    def _write_companion(self, draft: Draft, folder: Path) -> str:
+        """Write the matrix."""
+        labels = self.engine.sensitive_labels
+        write_transition(folder / TRANSITION_FILE, labels, draft.plan.transition, self.job.form.is_safe)
+        return TRANSITION_FILE
+
+    def verify(self, draft: Draft, path: Path | None) -> Verified:
+        """Compare the rows with the table, and judge the matrix as it was written."""
+        used = written = draft.plan.transition
+        if path is not None:
+            with _readable(TRANSITION_FILE):
+                labels = self.engine.sensitive_labels
+                written = read_transition(path.with_name(TRANSITION_FILE), labels, self.job.form.is_safe)
+        promise = any_likeness_of(draft.promise, self._scheme.name)
+        return verify_perturbed(self._compare(draft, path), written, used, draft.table, promise)
+
+    def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
+        """Return the rule, and how often values are kept."""
+        return dict(draft.plan.details(draft.table.value_counts)), None
+
+    @property
+    def _scheme(self) -> Perturbation:
+        return cast("Perturbation", self.job.scheme)
+
+
+@dataclass(frozen=True)
+class Withheld(Exact):
+    """Exact rows without their sensitive value, beside the overall distribution."""
+
+    def plan(self, table: ValueCounts, promise: Model, progress: Progress) -> None:
+        """Plan nothing, but refuse promises that are not about likeness."""
+        any_likeness_of(promise, self.job.scheme.name)
+
+    def rows_of(self, plan: None, promise: Model) -> tuple[Any, Any]:
+        """Leave out the sensitive value of each row."""
+        return self.engine.publish_exactly(None, self.job.scheme.randomness)
+
+    def _write_companion(self, draft: Draft, folder: Path) -> str:
+        """Write the distribution."""
+        write_distribution(folder / SENSITIVE_FILE, self._counts(draft), self.job.form.is_safe)
+        return SENSITIVE_FILE
+
+    def verify(self, draft: Draft, path: Path | None) -> Verified:
+        """Compare the rows with the table, and the distribution as it was written."""
+        written = self._counts(draft)
+        if path is not None:
+            with _readable(SENSITIVE_FILE):
+                written = read_distribution(path.with_name(SENSITIVE_FILE), self.job.form.is_safe)
+        counts = np.array([written.get(label, 0) for label in self.engine.sensitive_labels], dtype=np.int64)
+        promise = any_likeness_of(draft.promise, self.job.scheme.name)
+        return verify_withheld(self._compare(draft, path), counts, draft.table, promise)
+
+    def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
+        """Say nothing: there is no choice to report."""
+        return {}, None
+
+    def _counts(self, draft: Draft) -> dict[str, int]:
+        return dict(zip(self.engine.sensitive_labels, draft.table.value_counts.tolist(), strict=True))
+
+
+@contextlib.contextmanager
+def _readable(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise GuaranteeError(f"{name} cannot be read back as it was written. Nothing was published.") from error
