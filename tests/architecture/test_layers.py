@@ -176,8 +176,8 @@ def test_optional_parts_are_imported_when_they_are_used() -> None:
 
 
 def test_numba_comes_through_compilation_alone() -> None:
-    compilation = SOURCE / "runtime" / "compilation.py"
-    assert wrong_imports(lambda path, imported: imported.library == "numba" and path != compilation) == []
+    allowed = {SOURCE / "runtime" / "compilation.py", SOURCE / "runtime" / "kernel_cache.py"}
+    assert wrong_imports(lambda path, imported: imported.library == "numba" and path not in allowed) == []
 
 
 def test_only_the_package_itself_imports_by_name() -> None:

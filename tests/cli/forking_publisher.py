@@ -113,8 +113,8 @@ def load_kernels() -> None:
 
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("betalike.")]
     for kernel in {value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)}:
-        for key in kernel._cache._cache_file._load_index():
-            kernel.compile(key[0])
+        for signature in kernel._cache.signatures():
+            kernel.compile(signature)
 
 
 def run(request: dict[str, Any], main: Any, channel: socket.socket) -> None:

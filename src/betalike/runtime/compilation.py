@@ -3,66 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
 
+from betalike.runtime.kernel_cache import KernelCache
+
 Function = TypeVar("Function", bound=Callable[..., Any])
-STAMP = "betalike-kernels.stamp"
-KERNELS_ARE_MADE = "from betalike.runtime.compilation import"
-IMPORTED = re.compile(r"^(?:from|import) (betalike[\w.]*)", re.MULTILINE)
-
-
-def forget_stale_kernels(package: Path = Path(__file__).parent) -> None:
-    """Remove cached machine code if a kernel, or a module that kernels import, changed since it was made.
-
-    Numba checks only the file of a kernel, not those of the kernels that it calls, and would run old code.
-    """
-    sources = sorted(package.rglob("*.py"))
-    facts = [f"{path.relative_to(package)} {path.stat().st_mtime_ns} {path.stat().st_size}" for path in sources]
-    quick = _digest("\n".join(facts).encode())
-    stamp = package / "__pycache__" / STAMP
-    with contextlib.suppress(OSError):  # nothing to forget where nothing can be written
-        known = stamp.read_text().split() if stamp.exists() else []
-        if known[:1] == [quick]:
-            return
-        thorough = _digest(b"".join(path.read_bytes() for path in _kernel_sources(package, sources)))
-        if known[1:] != [thorough]:
-            for cached in [*package.rglob("*.nbi"), *package.rglob("*.nbc")]:
-                cached.unlink(missing_ok=True)
-        stamp.parent.mkdir(exist_ok=True)
-        stamp.write_text(f"{quick}\n{thorough}\n")
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def _kernel_sources(package: Path, sources: list[Path]) -> list[Path]:
-    """The files with kernels, and every module of the package that these import, directly or not."""
-    texts = {path: path.read_text(encoding="utf-8") for path in sources}
-    named = {_module_name(package, path): path for path in sources}
-    found: set[Path] = set()
-    waiting = [path for path, text in texts.items() if KERNELS_ARE_MADE in text]
-    while waiting:
-        path = waiting.pop()
-        if path not in found:
-            found.add(path)
-            waiting += [named[name] for name in IMPORTED.findall(texts[path]) if name in named]
-    return sorted(found)
-
-
-def _module_name(package: Path, path: Path) -> str:
-    parts = (package.name, *path.relative_to(package).with_suffix("").parts)
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-forget_stale_kernels()
 
 
 def kernel(function: Function) -> Function:
@@ -76,10 +25,9 @@ def summing_kernel(function: Function) -> Function:
 
 
 def _compile(function: Function, fastmath: bool = False) -> Function:
-    try:
-        return cast(Function, numba.njit(cache=True, nogil=True, fastmath=fastmath)(function))
-    except RuntimeError:  # no folder for the cache can be written: the kernel is compiled anew in each process
-        return cast(Function, numba.njit(nogil=True, fastmath=fastmath)(function))
+    compiled: Any = numba.njit(nogil=True, fastmath=fastmath)(function)
+    compiled._cache = KernelCache(compiled)
+    return cast(Function, compiled)
 
 
 class _FirstCompilation(event.Listener):
