@@ -7,17 +7,21 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := src tests benchmarks experiments
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format experiments bench campaign clean
+.PHONY: help demo test test-long check format experiments bench campaign clean
 
 help:  ## show the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 demo: $(VENV)/.runs  ## publish the built-in table and show the result
 	$(BIN)/betalike demo
 
-test: $(VENV)/.tests  ## run all tests
+test: $(VENV)/.tests  ## run the tests of every behaviour
 	$(BIN)/python -m experiments.warming
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+test-long: $(VENV)/.tests  ## run the exhaustive tests that `make test` leaves out
+	$(BIN)/python -m experiments.warming
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 --dist loadgroup -m long
 
 check: $(VENV)/.tests  ## formatting, linting and types
 	$(BIN)/ruff format --check $(SOURCES)

@@ -8,19 +8,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, settings
 
-# No deadline, for kernels are compiled when first used. `make test` tries the same tables in every run, so that a run
-# can be repeated; HYPOTHESIS_PROFILE=explore tries new ones, and more of them.
-COMMON = {
-    "deadline": None,
-    "print_blob": True,
-    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
-}
-settings.register_profile("ci", derandomize=True, max_examples=50, **COMMON)
-settings.register_profile("explore", derandomize=False, max_examples=200, **COMMON)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+from examples import load_profile
 
+load_profile()
 PROJECT = Path(__file__).parent.parent
 
 

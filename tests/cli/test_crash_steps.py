@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fault_scenes import some
 from forking_publisher import ForkingPublisher, is_step
 from workbench import Desk, Files, files_under, hidden_in, is_release, people, run
 
@@ -139,8 +140,9 @@ def _count_steps(home: Desk, table: Path) -> int:
 
 
 @pytest.mark.usefixtures("_audit_hook")
-def test_a_signal_at_any_step_leaves_nothing_but_a_release(
-    publisher: ForkingPublisher, place: tuple[Desk, Path, str]
+@pytest.mark.parametrize("most", [3, pytest.param(1000, marks=pytest.mark.long)], ids=["some", "every"])
+def test_a_signal_at_some_or_every_step_leaves_nothing_but_a_release(
+    publisher: ForkingPublisher, place: tuple[Desk, Path, str], most: int
 ) -> None:
     home, table, kind = place
     if kind == "older release, no exchange":
@@ -149,7 +151,7 @@ def test_a_signal_at_any_step_leaves_nothing_but_a_release(
     n_steps = _count_steps(home, table)
     assert n_steps > 5
     wrong: list[str] = []
-    for step in range(n_steps):
+    for step in some(range(n_steps), most):
         here = Desk(home.folder.parent / f"step-{step}")
         shutil.copytree(home.folder, here.folder)
         number = (signal.SIGINT, signal.SIGTERM)[step % 2]

@@ -1,4 +1,4 @@
-"""Disks that fail or are full at every step: exit status 2 and a clear message, the older release, nothing left."""
+"""Disks that fail or are full at some step: exit status 2 and a clear message, the older release, nothing left."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_scenes import CASES, IS_LONG, Scene, some, wrongs_after_stop
+from fault_scenes import CASES, Scene, count_steps, some, wrongs_after_stop
 from forking_publisher import ForkingPublisher
 from system_calls import READS, TAKES_SPACE, can_intercept
-from test_fault_kill import count_steps
 
 pytestmark = pytest.mark.skipif(not can_intercept(), reason="this system does not hold calls for another process")
 FAILURES: dict[str, dict[str, Any]] = {
@@ -22,23 +21,39 @@ FAILURES: dict[str, dict[str, Any]] = {
     "read-only": {"error": errno.EROFS, "always": True},
     "unreadable": {"error": errno.EIO, "always": True, "only": sorted(READS), "with_reads": True},
 }
+# Each failure once in memory and once out of core; `make test-long` has all failures of all cases.
+QUICK = [
+    ("csv", "full"),
+    ("out of core, several files", "full"),
+    ("parquet", "full for a moment"),
+    ("out of core, kept", "full for a moment"),
+    ("perturb", "quota"),
+    ("out of core, coarse parquet", "quota"),
+    ("baseline", "broken"),
+    ("out of core, perturb parquet", "broken"),
+    ("beside other files", "read-only"),
+    ("out of core", "read-only"),
+    ("several compressed files", "unreadable"),
+    ("out of core, compressed", "unreadable"),
+]
+EVERY = [
+    pytest.param(name, failure, marks=() if (name, failure) in QUICK else pytest.mark.long)
+    for name in CASES
+    for failure in FAILURES
+]
 
 
-@pytest.fixture(params=CASES)
-def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
-    return Scene.build(tmp_path / "scene", CASES[request.param], has_older=bool(list(CASES).index(request.param) % 2))
+def test_each_failure_is_met_in_memory_and_out_of_core() -> None:
+    assert {(failure, "out of core" in name) for name, failure in QUICK} == {
+        (failure, is_out_of_core) for failure in FAILURES for is_out_of_core in (False, True)
+    }
 
 
-@pytest.mark.parametrize("failure", FAILURES)
-def test_a_disk_that_fails_at_any_step(
-    scene: Scene, publisher: ForkingPublisher, failure: str, request: pytest.FixtureRequest
-) -> None:
-    number = list(CASES.values()).index(scene.case) + list(FAILURES).index(failure)
-    if not IS_LONG and number % 3:
-        pytest.skip("a third of the cases; all with BETALIKE_TEST_LONG=1")
+@pytest.mark.parametrize(("name", "failure"), EVERY)
+def test_a_disk_that_fails_at_some_step(tmp_path: Path, publisher: ForkingPublisher, name: str, failure: str) -> None:
+    scene = Scene.build(tmp_path / "scene", CASES[name], has_older=bool(list(CASES).index(name) % 2))
     fault = FAILURES[failure]
-    kept = {name: fault[name] for name in ("only", "with_reads") if name in fault}
-    n_steps = count_steps(scene, publisher, **kept)
+    n_steps = count_steps(scene, publisher, **{key: fault[key] for key in ("only", "with_reads") if key in fault})
     before, wrong = scene.state(), []
     for step in some(range(n_steps), 1, offset=n_steps // 3):
         here = scene.copy(scene.folder.parent / f"step-{step}")

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fault_scenes import CASES, IS_LONG, Case, Scene, some, wrongs_after_stop
+from fault_scenes import CASES, Case, Scene, count_steps, some, wrongs_after_stop
 from forking_publisher import ForkingPublisher
 from system_calls import can_intercept
-from test_fault_kill import count_steps
 from workbench import Desk, assert_refused, command_line, files_under, hidden_in, people, run, to_csv
 
 from betalike.release import folder as release_folder
@@ -24,13 +23,21 @@ needs_calls = pytest.mark.skipif(not can_intercept(), reason="this system does n
 needs_root = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="becoming another user needs root"
 )
+long = pytest.mark.long
 NOBODY = 65534
 PATIENCE = 60.0
 
 
 @needs_calls
-@pytest.mark.parametrize("name", ["csv", "out of core, several files", "beside other files", "perturb"])
-@pytest.mark.parametrize("has_older", [False, True], ids=["fresh", "older release"])
+@pytest.mark.parametrize(
+    ("name", "has_older"),
+    [
+        ("csv", False),
+        ("out of core, several files", True),
+        *(pytest.param(name, True, marks=long) for name in ("csv", "beside other files", "perturb")),
+        *(pytest.param(name, False, marks=long) for name in ("out of core, several files", "perturb")),
+    ],
+)
 def test_a_staging_folder_that_is_removed(
     tmp_path: Path, publisher: ForkingPublisher, name: str, has_older: bool
 ) -> None:
@@ -122,8 +129,17 @@ def meet(
 
 
 @needs_calls
-@pytest.mark.parametrize("name", ["csv", "parquet", "beside other files", "out of core", "out of core, several files"])
-@pytest.mark.parametrize("has_older", [False, True], ids=["without force", "with force"])
+@pytest.mark.parametrize(
+    ("name", "has_older"),
+    [
+        ("csv", False),
+        ("beside other files", True),
+        ("out of core, several files", True),
+        *(pytest.param(name, True, marks=long) for name in ("csv", "parquet", "out of core")),
+        *(pytest.param(name, False, marks=long) for name in ("parquet", "beside other files", "out of core")),
+        pytest.param("out of core, several files", False, marks=long),
+    ],
+)
 def test_two_publishes_at_once(
     tmp_path: Path, publisher: ForkingPublisher, monkeypatch: pytest.MonkeyPatch, name: str, has_older: bool
 ) -> None:
@@ -200,7 +216,9 @@ CLOSED = {
 
 @needs_root
 @pytest.mark.parametrize("closed", CLOSED)
-@pytest.mark.parametrize("name", ["csv", "out of core, parquet", "out of core, compressed"])
+@pytest.mark.parametrize(
+    "name", ["csv", "out of core, compressed", pytest.param("out of core, parquet", marks=pytest.mark.long)]
+)
 def test_an_ordinary_user_before_a_closed_door(
     publisher: ForkingPublisher, open_folder: Path, closed: str, name: str
 ) -> None:
@@ -240,7 +258,7 @@ def test_an_ordinary_user_without_a_home_publishes(publisher: ForkingPublisher, 
 NAMES = ["with spaces", "line\nbreak", "tab\t", "ünïcode ☃", "-dash", "a'quote\"s", "*?[x]", ".hidden", "x" * 150, "~"]
 
 
-@pytest.mark.parametrize("name", NAMES if IS_LONG else NAMES[:8])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("engine", ["memory", "outofcore"])
 def test_odd_names_of_folders_and_tables(desk: Desk, name: str, engine: str) -> None:
     table = desk.table(name=f"{name}/{name}.csv" if "*" not in name else "people.csv")
@@ -291,8 +309,17 @@ def test_a_release_on_another_disk_than_temporary_files(
     assert run("verify", desk.out).status == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=["SIGTERM", "SIGINT", "SIGHUP"])
-@pytest.mark.parametrize("source", ["-", "a pipe with a name"])
+@pytest.mark.parametrize(
+    ("number", "source"),
+    [
+        (signal.SIGTERM, "a pipe with a name"),
+        (signal.SIGINT, "-"),
+        (signal.SIGHUP, "-"),
+        pytest.param(signal.SIGTERM, "-", marks=long),
+        pytest.param(signal.SIGINT, "a pipe with a name", marks=long),
+        pytest.param(signal.SIGHUP, "a pipe with a name", marks=long),
+    ],
+)
 def test_a_signal_while_the_table_is_waited_for(desk: Desk, number: signal.Signals, source: str) -> None:
     table = "-" if source == "-" else desk.folder / "pipe.csv"
     if isinstance(table, Path):

@@ -22,8 +22,8 @@ def test_the_readme_starts_with_the_two_commands() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_make_target_named_exists(page: Path) -> None:
-    targets = re.findall(r"^([a-z]+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    named = re.findall(r"(?:^|`)make ([a-z]+)(?:`|$)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    named = re.findall(r"(?:^|`)make ([a-z-]+)(?:`|$)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert set(named) <= set(targets)
 
 

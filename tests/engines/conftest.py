@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,13 +14,24 @@ from betalike.engines.engine import Engine, Format, Layout
 from betalike.runtime.randomness import randomness
 from betalike.table.cells import Plan
 
+SPARK_CASES = 2  # of each test of the contract in `make test`; the other cases on Spark are long
 
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spark writes Parquet alone, so there is nothing to ask of it in other forms."""
+    """Spark writes Parquet alone, so there is nothing to ask of it in other forms; and it takes long to ask."""
+    asked: Counter[str] = Counter()
     for item in list(items):
         params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-        if params.get("make_engine") == "spark" and params.get("form") not in (None, Format.PARQUET):
+        if params.get("make_engine") != "spark":
+            continue
+        if params.get("form") not in (None, Format.PARQUET):
             items.remove(item)
+            continue
+        name = item.nodeid.partition("[")[0]
+        asked[name] += 1
+        if asked[name] > SPARK_CASES:
+            item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture(

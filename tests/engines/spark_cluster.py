@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyspark
 
-from betalike.engines.spark.session import _bundled_java
+from betalike.engines.spark.session import bundled_java
 
 CLASSES = "org.apache.spark.deploy"
 
@@ -36,7 +36,7 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.environment = {**without_java(folder), "JAVA_HOME": str(_bundled_java()), "SPARK_LOCAL_IP": "127.0.0.1"}
+        self.environment = {**without_java(folder), "JAVA_HOME": str(bundled_java()), "SPARK_LOCAL_IP": "127.0.0.1"}
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self) -> None:

@@ -20,6 +20,7 @@ from betalike.datasets import census_like
 pytestmark = pytest.mark.xdist_group("cluster")
 QIS, SENSITIVE = ["age", "gender", "education"], "salary_class"
 TIMEOUT = 600
+EVERY_CASE = ["-k", "spark", "-m", "long or not long"]
 PROJECT = Path(__file__).parents[2]
 
 
@@ -65,6 +66,7 @@ def test_no_java_need_be_installed(table: Path, tmp_path: Path) -> None:
     assert rows_of(out) == in_memory(table)
 
 
+@pytest.mark.long
 def test_a_cluster_publishes_what_memory_does(cluster: Cluster, table: Path, tmp_path: Path) -> None:
     out = tmp_path / "release"
     words = command(table, out, "--master", cluster.master)
@@ -74,9 +76,10 @@ def test_a_cluster_publishes_what_memory_does(cluster: Cluster, table: Path, tmp
     assert rows_of(out) == in_memory(table)
 
 
+@pytest.mark.long
 def test_the_contract_holds_on_a_cluster(cluster: Cluster) -> None:
     files = sorted(Path(__file__).parent.glob("test_contract*.py"))
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "spark", *map(str, files)]
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *EVERY_CASE, *map(str, files)]
     environment = {**cluster.environment, MASTER: cluster.master}
     before = cluster.executors()
     done = subprocess.run(words, env=environment, cwd=PROJECT, capture_output=True, text=True, timeout=2 * TIMEOUT)
@@ -85,6 +88,7 @@ def test_the_contract_holds_on_a_cluster(cluster: Cluster) -> None:
     assert len({path.parents[1].name for path in cluster.executors() - before}) == 2, "both workers took part"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", ["counting", "writing"])
 def test_a_worker_that_is_killed_loses_and_repeats_no_row(
     cluster: Cluster, table: Path, tmp_path: Path, moment: str

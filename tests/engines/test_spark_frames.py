@@ -24,7 +24,15 @@ def frame(tmp_path: Path) -> pyspark.sql.DataFrame:
     return quick_session().read.parquet((tmp_path / "table.parquet").as_uri())
 
 
-@pytest.mark.parametrize("scheme", ["seam", "lmondrian", "burel", "sabre", "perturb", "baseline"])
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        "seam",
+        "perturb",
+        "baseline",
+        *(pytest.param(scheme, marks=pytest.mark.long) for scheme in ("lmondrian", "burel", "sabre")),
+    ],
+)
 def test_every_scheme_gives_a_spark_frame_with_the_rows_that_memory_gives(
     frame: pyspark.sql.DataFrame, scheme: str
 ) -> None:

@@ -59,7 +59,7 @@ def engine_of(table: pl.DataFrame, folder: Path, schema: Schema, most_cells: int
     return engine
 
 
-@pytest.mark.parametrize("scheme", ["seam", "burel"])
+@pytest.mark.parametrize("scheme", ["seam", pytest.param("burel", marks=pytest.mark.long)])
 def test_parts_are_split_by_the_workers(table: pl.DataFrame, tmp_path: Path, scheme: str) -> None:
     told = schema("income", "height", "work", kept=("row",))
     job = Job(make_scheme(scheme, randomness(1)), Likeness(2), Layout.BOUNDS, Format.PARQUET, ("row",))

@@ -61,7 +61,7 @@ def test_a_cluster_without_workers_is_told(tmp_path: Path) -> None:
     assert "No worker took up work within 2 seconds." in done.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_an_interrupt_leaves_nothing_behind(table: Path, tmp_path: Path, number: signal.Signals) -> None:
     words = command(table, tmp_path / "out", "--master", "local[2]")
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as publishing:

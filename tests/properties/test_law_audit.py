@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import betalike
@@ -21,6 +21,7 @@ from betalike.release.inspection import AuditReport
 from betalike.table.axis import HierarchyAxis
 from betalike.table.cells import ClassCounts
 from betalike.table.hierarchy import Hierarchy
+from examples import examples
 from random_tables import BETAS, EVERY_SCHEME, FORMS, Table, hierarchies, tables
 
 EXACT = ("rows", "classes", "k", "distinct_l")
@@ -58,7 +59,7 @@ def assert_agrees(audited: AuditReport, levels: twins.Levels) -> None:
         assert max(worst["q"] / worst["p"] - 1, 0) == pytest.approx(float(levels.basic_beta), abs=1e-9)
 
 
-@settings(max_examples=30)
+@examples(30)
 @EVERY_SCHEME
 @given(table=tables())
 def test_an_audit_of_a_release_agrees_with_the_definitions(scheme: dict[str, Any], table: Table) -> None:
@@ -104,7 +105,7 @@ def published_frame(labels: list[tuple[str | None, str | None]], secrets: list[A
     return pl.DataFrame([*columns, pl.Series("secret", secrets)])
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(published=published_tables(), beta=BETAS, form=FORMS, k=st.integers(1, 5))
 def test_an_audit_of_any_table_agrees_with_the_definitions(
     published: tuple[Any, list[Any], list[Any]], beta: float, form: str, k: int
@@ -157,7 +158,7 @@ def test_a_large_published_table_is_judged_by_the_exact_cap_of_a_small_original(
 COUNTS = st.lists(st.integers(0, 9), min_size=6, max_size=6).filter(any)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(rows=hierarchies(["a", "b", "c", "d", "e", "f"]), prior=COUNTS, classes=st.lists(COUNTS, min_size=1, max_size=3))
 def test_distances_are_the_cheapest_transport_on_each_ground(
     rows: list[list[str]], prior: list[int], classes: list[list[int]]

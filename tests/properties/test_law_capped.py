@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import betalike
 from betalike.errors import CertificateError, InfeasibleError, ParameterError
+from examples import examples
 from random_tables import Table, tables
 
 Function = Callable[[float], float]
@@ -42,7 +43,7 @@ def publish(table: Table, function: Function, **arguments: Any) -> betalike.Rele
     return table.publish(beta=None, model=None, cap=function, **arguments)
 
 
-@settings(max_examples=50)
+@examples(50)
 @pytest.mark.parametrize("scheme", SCHEMES)
 @given(table=tables(), name=EVERY_FUNCTION)
 def test_a_scheme_keeps_any_monotone_cap(scheme: str, table: Table, name: str) -> None:
@@ -63,7 +64,7 @@ def test_a_scheme_keeps_any_monotone_cap(scheme: str, table: Table, name: str) -
     assert told["worst_ratio"] == pytest.approx(max(float(q / cap) for q, cap in shares), abs=1e-9)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(table=tables(), name=EVERY_FUNCTION, scheme=st.sampled_from([*SCHEMES, "perturb"]), both=st.booleans())
 def test_what_was_written_passes_verify_without_the_function(table: Table, name: str, scheme: str, both: bool) -> None:
     function, negative = FUNCTIONS[name], "symmetric" if both and not scheme.startswith("burel") else None
@@ -94,7 +95,7 @@ def test_what_was_written_passes_verify_without_the_function(table: Table, name:
                 assert negative is None or mass * cap >= p * p * sum(joint)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(table=tables(), name=EVERY_FUNCTION)
 def test_an_audit_checks_a_cap(table: Table, name: str) -> None:
     """Of the table as it is, in which rows with the same quasi-identifiers are a class."""

@@ -6,16 +6,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import twins
 from betalike.promises import Form, Likeness
 from betalike.table.cells import ClassCounts
+from examples import examples
 from random_tables import BETAS, FORMS
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(data=st.data(), n_rows=st.integers(2, 200) | st.integers(2, 50_000_000), beta=BETAS, form=FORMS)
 def test_the_most_that_a_class_may_hold_is_f_times_its_size_rounded_down(
     data: st.DataObject, n_rows: int, beta: float, form: str

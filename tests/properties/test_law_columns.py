@@ -14,13 +14,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import betalike
 import twins
 import wider_twins
 from betalike.errors import InfeasibleError
+from examples import examples
 from promise_twins import Prior, worst_gain
 from random_tables import Table, sensitive_columns, tables
 
@@ -82,7 +83,7 @@ def classes_of(labels: Sequence[tuple[Any, ...]], values: Sequence[Any]) -> list
     return [dict(ec) for ec in twins.classes_of(labels, [text_of(value) for value in values]).values()]
 
 
-@settings(max_examples=50)
+@examples(50)
 @pytest.mark.parametrize("scheme", ["lmondrian", "seam"])
 @given(columns=several())
 def test_each_column_keeps_the_promise_on_its_own(scheme: str, columns: Columns) -> None:
@@ -104,7 +105,7 @@ def test_each_column_keeps_the_promise_on_its_own(scheme: str, columns: Columns)
     assert {tuple(json.loads(label)): n for label, n in told["prior_counts"].items()} == original
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(columns=several(), scheme=st.sampled_from(["lmondrian", "seam"]), form=st.sampled_from(["csv", "parquet"]))
 def test_what_was_written_passes_verify_and_an_audit_of_each_column(columns: Columns, scheme: str, form: str) -> None:
     columns = Columns(columns.table.with_arguments(layout="labels"), columns.other, None)
@@ -128,7 +129,7 @@ def test_what_was_written_passes_verify_and_an_audit_of_each_column(columns: Col
     assert all(audited.holds for audited in audits)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(columns=several())
 def test_perturbation_tells_little_of_each_column_whatever_combination_is_seen(columns: Columns) -> None:
     columns = Columns(columns.table.with_arguments(k=1, layout="labels"), columns.other, columns.negative_beta)
@@ -155,7 +156,7 @@ def test_perturbation_tells_little_of_each_column_whatever_combination_is_seen(c
     assert drawn <= set(map(tuple, labels))
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(columns=several())
 def test_the_baseline_leaves_all_sensitive_columns_out(columns: Columns) -> None:
     columns = Columns(columns.table.with_arguments(k=1, layout="labels"), columns.other, columns.negative_beta)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import betalike
@@ -22,9 +22,10 @@ import twins
 from betalike.errors import InfeasibleError
 from betalike.promises import UNITS, Form, Likeness, judge_transition
 from betalike.schemes.perturbation import Perturbation, RetentionRule
+from examples import examples
 from random_tables import BETAS, FORMS, Table, tables
 
-FEW = settings(max_examples=40)
+FEW = examples(40)
 EXACT = pytest.mark.parametrize("scheme", ["perturb", "baseline"])
 
 
@@ -38,7 +39,7 @@ def priors(draw: st.DrawFn) -> list[int]:
     return draw(st.permutations(counts))
 
 
-@settings(max_examples=2000)
+@examples(2000)
 @given(counts=priors(), beta=BETAS | st.sampled_from([1e-6, 1e-3, 100, 1e6]), form=FORMS)
 def test_definition_6_holds_for_every_prior(counts: list[int], beta: float, form: str) -> None:
     model = Likeness(beta, Form(form))
@@ -56,7 +57,7 @@ def test_definition_6_holds_for_every_prior(counts: list[int], beta: float, form
     assert perturbing.rule is RetentionRule.THEOREM_3 or verdict.worst_ratio > 0.999_999
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     counted=st.dictionaries(st.integers(0, 40), st.integers(1, 20), min_size=3, max_size=8),
     width=st.sampled_from([1, 1.5, 2.65, 4, 7]),

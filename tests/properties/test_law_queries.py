@@ -7,14 +7,15 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import betalike
 from betalike.errors import QueryError
+from examples import examples
 from random_tables import EVERY_SCHEME, Column, Table, tables
 
-FEW = settings(max_examples=15)  # of each law for each scheme
+FEW = examples(15)  # of each law for each scheme
 
 
 def literal(column: Column, cell: Any) -> str:

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.schemes.burel.further_split import split_further
 from betalike.schemes.fragments import count_fragments, gather_classes, spread_cells
-from betalike.schemes.hilbert import _keys, hilbert_keys
+from betalike.schemes.hilbert import hilbert_keys, keys_of_grid
 from betalike.schemes.nearest_in_space import build_trees, free_under_nodes, take_nearest_in_space
 from betalike.schemes.nearest_on_curve import sum_tree, take_nearest_on_curve
+from examples import examples
 
 # --- the Hilbert curve ---
 
@@ -23,7 +24,7 @@ from betalike.schemes.nearest_on_curve import sum_tree, take_nearest_on_curve
 def test_the_curve_visits_every_point_once_and_moves_by_one_step(n_axes: int, bits: int) -> None:
     side = 1 << bits
     grid = np.stack(np.meshgrid(*[np.arange(side)] * n_axes, indexing="ij"), axis=-1).reshape(-1, n_axes)
-    keys = _keys(grid.astype(np.uint64), bits)
+    keys = keys_of_grid(grid.astype(np.uint64), bits)
     assert sorted(keys.tolist()) == list(range(side**n_axes))
     path = grid[np.argsort(keys)]
     assert (np.abs(np.diff(path, axis=0)).sum(axis=1) == 1).all()
@@ -132,7 +133,7 @@ def halve(parts: list[list[int]], k: int, caps: list[tuple[int, int]], value: li
     return [[cell for part in parts for cell in part]]
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     sizes=st.lists(st.lists(st.integers(0, 12), min_size=3, max_size=3).filter(any), min_size=1, max_size=4),
     data=st.data(),

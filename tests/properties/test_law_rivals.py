@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import betalike
@@ -19,6 +19,7 @@ import promise_twins
 import twins
 from betalike.errors import ParameterError
 from betalike.schemes import PROMISES
+from examples import examples
 from random_tables import BETAS, Table, hierarchies, tables
 
 LIKENESS = ("enhanced", "basic")
@@ -96,7 +97,7 @@ def natural_ground(table: Table) -> str:
     return "hierarchical" if any(1 < len(set(nodes)) < len(present) for nodes in levels) else "equal"
 
 
-@settings(max_examples=30)
+@examples(30)
 @EVERY_RIVAL
 @given(data=st.data())
 def test_a_rival_keeps_its_own_promise_and_tells_of_it(scheme: str, model: str, data: st.DataObject) -> None:
@@ -120,7 +121,7 @@ def test_a_rival_keeps_its_own_promise_and_tells_of_it(scheme: str, model: str, 
     assert {name: details[name] for name in table.arguments["options"]} == table.arguments["options"]
 
 
-@settings(max_examples=8)
+@examples(8)
 @EVERY_RIVAL
 @given(data=st.data())
 def test_what_a_rival_wrote_keeps_its_promise_and_passes_verify(scheme: str, model: str, data: st.DataObject) -> None:
@@ -143,7 +144,7 @@ def test_what_a_rival_wrote_keeps_its_promise_and_passes_verify(scheme: str, mod
     assert max(measured[0], 0) == pytest.approx(measured[1], abs=1e-9)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(table=tables(), beta=BETAS, options=CUTS)
 def test_dmondrian_with_the_delta_for_a_beta_keeps_enhanced_likeness(
     table: Table, beta: float, options: dict[str, Any]
@@ -157,7 +158,7 @@ def test_dmondrian_with_the_delta_for_a_beta_keeps_enhanced_likeness(
     assert all(set(ec) == set(table.prior) for ec in classes)  # no value is ever absent
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_sabre_never_loses_more_than_tmondrian(data: st.DataObject) -> None:
     table = data.draw(rival_tables("sabre", "t-closeness")).with_arguments(options={})
@@ -165,7 +166,7 @@ def test_sabre_never_loses_more_than_tmondrian(data: st.DataObject) -> None:
     assert losses[0] <= losses[1] + 1e-9
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(table=tables(), numbers=st.data())
 def test_one_mondrian_is_many_schemes(table: Table, numbers: st.DataObject) -> None:
     """A named rival publishes just what `mondrian` does with its promise."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import betalike
@@ -19,6 +19,7 @@ import promise_twins
 import twins
 import wider_twins
 from betalike.errors import InfeasibleError, ParameterError
+from examples import examples
 from random_tables import Table, hierarchies, tables
 
 EVERY_SCHEME = pytest.mark.parametrize("scheme", ["lmondrian", "seam"])
@@ -76,7 +77,7 @@ def as_text(ec: Mapping[Any, int]) -> dict[str, int]:
     return {text_of(value): n for value, n in ec.items()}
 
 
-@settings(max_examples=80)
+@examples(80)
 @EVERY_SCHEME
 @given(data=st.data())
 def test_a_scheme_keeps_its_wider_promise_and_tells_of_it(scheme: str, data: st.DataObject) -> None:
@@ -93,7 +94,7 @@ def test_a_scheme_keeps_its_wider_promise_and_tells_of_it(scheme: str, data: st.
     assert told["worst_gain"] == pytest.approx(promise_twins.worst_gain(classes, prior.counts), abs=1e-9)
 
 
-@settings(max_examples=25)
+@examples(25)
 @EVERY_SCHEME
 @given(data=st.data())
 def test_what_was_written_passes_verify_and_an_audit_agrees_with_the_twin(scheme: str, data: st.DataObject) -> None:
@@ -128,7 +129,7 @@ STRICTER = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_perturbation_keeps_a_wider_promise_whatever_is_seen(data: st.DataObject) -> None:
     table = data.draw(wider_tables("perturb")).with_arguments(k=1, layout="labels")
@@ -153,7 +154,7 @@ def test_perturbation_keeps_a_wider_promise_whatever_is_seen(data: st.DataObject
     assert release.certificate["scheme"]["details"]["least_retention"] > 0
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(data=st.data())
 def test_the_baseline_keeps_every_wider_promise_and_burel_none(data: st.DataObject) -> None:
     table = data.draw(wider_tables("baseline")).with_arguments(k=1, layout="labels")
@@ -165,7 +166,7 @@ def test_the_baseline_keeps_every_wider_promise_and_burel_none(data: st.DataObje
             table.publish(scheme=scheme)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(table=tables(), nodes=st.data())
 def test_groups_alone_are_likeness_of_a_coarser_column(table: Table, nodes: st.DataObject) -> None:
     """Section 7's groups: the classes are those of the table with each group's name in the place of its values."""

@@ -103,11 +103,11 @@ class OrderedShares:
 
     def within(self, values: ValueSet) -> Floats:
         """Return the shares of each label in a set; two tuples of a class lie at its label's ends."""
-        low, high = self.spans.measured(self.spans.low), _after(self.spans.measured(self.spans.high), self.is_discrete)
-        inside, length = self._covered(low, high, values)
+        low, high = self.spans.measured(self.spans.low), after(self.spans.measured(self.spans.high), self.is_discrete)
+        inside, length = self.covered(low, high, values)
         ends = 0.5 * (_are_in(self.spans.low, values) + _are_in(self.spans.high, values))
         even = _ratio(length, self._clip(high) - self._clip(low), self.spans.is_present)
-        total = self._below(high) - self._below(low)
+        total = self.below(high) - self.below(low)
         is_narrow = total < TOO_NARROW  # differences of the distribution are mostly rounding: an even spread instead
         dense = np.where(is_narrow, even, _ratio(inside, total, self.spans.is_present))
         missing = np.where(self.spans.missing, np.where(self.spans.is_present, MISSING_SHARE, 1.0), 0.0)
@@ -124,7 +124,7 @@ class OrderedShares:
     def _distribution(self) -> Floats:
         return np.append(0.0, np.cumsum(self.mass))
 
-    def _covered(self, low: Floats, high: Floats, values: ValueSet) -> tuple[Floats, Floats]:
+    def covered(self, low: Floats, high: Floats, values: ValueSet) -> tuple[Floats, Floats]:
         """Return how much of the distribution, and which length, a set's intervals cover between each low and high.
 
         The first and the last interval that a label meets may stick out of it; those between them lie inside, and
@@ -136,23 +136,24 @@ class OrderedShares:
         starts, ends = values.ends
         start = self.spans.measured(starts)
         end = start if ends is starts else self.spans.measured(ends)
-        end = _after(end, self.is_discrete)
+        end = after(end, self.is_discrete)
         lengths = np.append(0.0, np.cumsum(self._clip(end) - self._clip(start)))
-        masses = np.append(0.0, np.cumsum(self._below(end) - self._below(start)))
+        masses = np.append(0.0, np.cumsum(self.below(end) - self.below(start)))
         first = np.searchsorted(end, low)
         last = np.searchsorted(start, high, side="right") - 1
         for edge, is_met in ((first, first <= last), (last, first < last)):
             place = np.clip(edge, 0, len(start) - 1)
             a, b = np.maximum(low, start[place]), np.minimum(high, end[place])
             is_met = is_met & (a < b)
-            inside += np.where(is_met, self._below(b) - self._below(a), 0.0)
+            inside += np.where(is_met, self.below(b) - self.below(a), 0.0)
             length += np.where(is_met, self._clip(b) - self._clip(a), 0.0)
         between = first + 1 < last
         inside[between] += masses[last[between]] - masses[first[between] + 1]
         length[between] += lengths[last[between]] - lengths[first[between] + 1]
         return inside, length
 
-    def _below(self, x: Floats) -> Floats:
+    def below(self, x: Floats) -> Floats:
+        """Return which share of the distribution lies below each number."""
         place = np.clip(np.searchsorted(self.breaks, x, side="right") - 1, 0, len(self.mass) - 1)
         with np.errstate(over="ignore"):  # far outside a stretch that is hardly wide at all
             part = np.clip((x - self.breaks[place]) / (self.breaks[place + 1] - self.breaks[place]), 0.0, 1.0)
@@ -173,9 +174,10 @@ def _are_in(numbers: Numbers, values: ValueSet) -> Floats:
     return np.asarray(is_in).astype(np.float64)
 
 
-def _after(x: Floats, is_discrete: bool) -> Floats:
+def after(x: Floats, is_discrete: bool) -> Floats:
     """Return where the interval that stands for each number ends."""
-    return np.asarray(x + 1.0 if is_discrete else np.nextafter(x, np.inf))
+    with np.errstate(over="ignore"):  # after the greatest number comes infinity
+        return np.asarray(x + 1.0 if is_discrete else np.nextafter(x, np.inf))
 
 
 def _has_ends(spans: LabelSpans) -> Bools:
@@ -188,8 +190,8 @@ def _ordered_shares(
 ) -> OrderedShares:
     shown = spans.is_present
     low, last = spans.measured(spans.low)[shown], spans.measured(spans.high)[shown]
-    high = _after(last, column.is_discrete)
-    breaks = np.unique(np.concatenate([low, _after(low, column.is_discrete), last, high]))
+    high = after(last, column.is_discrete)
+    breaks = np.unique(np.concatenate([low, after(low, column.is_discrete), last, high]))
     breaks = breaks[np.isfinite(breaks)]
     if len(breaks) < 2:
         return OrderedShares(spans, column.is_discrete, np.array([0.0, 1.0]), np.ones(1), spread, 0.0)

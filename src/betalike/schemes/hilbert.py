@@ -19,11 +19,11 @@ def hilbert_keys(positions: Floats) -> Words:
     n_axes = min(positions.shape[1], KEY_BITS)
     bits = min(20, KEY_BITS // n_axes)
     grid = np.rint(np.clip(positions[:, :n_axes], 0.0, 1.0) * ((1 << bits) - 1)).astype(np.uint64)
-    return _keys(grid, bits)
+    return keys_of_grid(grid, bits)
 
 
 @kernel
-def _keys(grid: Words, bits: int) -> Words:
+def keys_of_grid(grid: Words, bits: int) -> Words:
     """Walk from the coarsest cube to the finest, turning each point as the curve turns (Skilling's transform)."""
     n_points, n_axes = grid.shape
     keys = np.empty(n_points, dtype=np.uint64)

@@ -6,7 +6,7 @@ import numpy as np
 
 from betalike.runtime.arrays import Floats, Ints, Words
 from betalike.runtime.compilation import kernel
-from betalike.schemes.nearest_on_curve import _entry_of_tuple, _forget
+from betalike.schemes.nearest_on_curve import find_entry, forget_tuples
 
 LEAF_SIZE = 8
 
@@ -121,7 +121,7 @@ def take_nearest_in_space(
     n_takes = 0
     n_free = free.sum()
     for ec in range(n_classes):
-        seed = positions[_entry_of_tuple(tree, np.int64(words[ec] % np.uint64(n_free)))]
+        seed = positions[find_entry(tree, np.int64(words[ec] % np.uint64(n_free)))]
         for bucket in range(n_buckets):
             need = draws[ec, bucket]
             size = 0
@@ -138,7 +138,7 @@ def take_nearest_in_space(
                     n_takes += 1
                     need -= count
                     free[item] -= count
-                    _forget(tree, item, count)
+                    forget_tuples(tree, item, count)
                     node = leaf_of_entry[item]
                     while node >= 0:
                         node_free[node] -= count

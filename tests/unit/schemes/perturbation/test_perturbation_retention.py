@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from betalike.errors import InfeasibleError, SchemaError
 from betalike.promises import Form, Likeness, judge_transition
 from betalike.schemes.perturbation import MOST_VALUES, Perturbation, RetentionRule, best_retention, theorem_3
-from betalike.schemes.perturbation.retention import _common_level, caps_of
+from betalike.schemes.perturbation.retention import caps_of, common_level
 
 SKEWED = [((900, 50, 50), 1), ((700, 100, 100, 100), 0.5), ((99, 1), 1), ((500, 100, 100, 100, 100, 100), 1)]
 
@@ -78,7 +78,7 @@ def test_the_common_level_is_the_highest_that_fits(seed: int) -> None:
     low = np.where(rng.random(6) < 0.5, 0.0, rng.random(6) * 0.3)
     high = low + rng.random(6)
     total = float(rng.uniform(low.sum(), high.sum() - 1e-3))
-    level = _common_level(low, high, total)
+    level = common_level(low, high, total)
     assert np.clip(level, low, high).sum() == pytest.approx(total)
 
 
