@@ -22,9 +22,8 @@ from betalike.errors import GuaranteeError, InternalError
 from betalike.measures.audit import Audit, measure
 from betalike.measures.loss import plan_loss
 from betalike.queries.boxes import Box
-from betalike.queries.open_release import OpenRelease, open_frame
+from betalike.queries.estimator import Estimator
 from betalike.queries.workload import count_exactly, draw_queries, exact_index
-from betalike.release.certificate import certificate_from_dict
 from betalike.runtime.randomness import SeededRandomness
 from betalike.table.cells import Cells, Plan
 from experiments.entrants import ENTRANTS, Entrant
@@ -136,7 +135,7 @@ class Bench:
         out = self.folder / "sorted.csv"
         return self._seconds(lambda: yardstick_csv(self.table.path, out))
 
-    def _open(self, name: str, beta: float, n_attributes: int) -> OpenRelease:
+    def _open(self, name: str, beta: float, n_attributes: int) -> Estimator:
         """A verified release in memory, opened for queries."""
         entrant = self.entrant(name)
         release = betalike.publish(
@@ -149,9 +148,7 @@ class Bench:
             hierarchies=self.table.hierarchies,
             seed=SEED,
         )
-        chances = release.transition
-        matrix = None if chances is None else np.array([list(row.values()) for row in chances.values()])
-        return open_frame(release.frame, certificate_from_dict(release.certificate), {}, matrix)
+        return release.estimator
 
     def _asked(self, n_attributes: int, n_predicates: int, selectivity: float) -> Workload:
         """A workload of random queries and their exact counts; all releases of these attributes are asked it."""
@@ -160,7 +157,7 @@ class Bench:
         index = exact_index(release, self.cells(n_attributes), self.engine(n_attributes).sensitive_labels)
         return Workload(queries, count_exactly(index, release, queries))
 
-    def _draw(self, release: OpenRelease, n_predicates: int, selectivity: float) -> list[Box]:
+    def _draw(self, release: Estimator, n_predicates: int, selectivity: float) -> list[Box]:
         columns, randomness = release.quasi_identifiers, SeededRandomness(SEED_OF_QUERIES)
         n_queries = self.settings.n_queries
         return draw_queries(columns, release.sensitive, n_queries, n_predicates, selectivity, randomness)

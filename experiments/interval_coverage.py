@@ -30,10 +30,9 @@ from betalike.errors import BetalikeError
 from betalike.queries.answer import to_answers
 from betalike.queries.boxes import Box, intersect, unite
 from betalike.queries.columns import NamedColumn, OrderedColumn, QueryColumn
-from betalike.queries.open_release import OpenRelease, open_frame
+from betalike.queries.estimator import Estimator
 from betalike.queries.values import ValueSet
 from betalike.queries.workload import count_exactly, draw_queries, exact_index
-from betalike.release.certificate import certificate_from_dict
 from betalike.runtime.randomness import SeededRandomness
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -96,7 +95,7 @@ def _further(path: Path) -> Source:
     return Source(path.stem, frame, frame.columns[:-1], frame.columns[-1])
 
 
-def publish(source: Source, scheme: str, beta: float) -> OpenRelease:
+def publish(source: Source, scheme: str, beta: float) -> Estimator:
     """Publish a table in memory and open it for queries."""
     release = betalike.publish(
         source.frame.select(*source.quasi_identifiers, source.sensitive),
@@ -107,12 +106,10 @@ def publish(source: Source, scheme: str, beta: float) -> OpenRelease:
         hierarchies=source.hierarchies,
         seed=1,
     )
-    chances = release.transition
-    matrix = None if chances is None else np.array([list(row.values()) for row in chances.values()])
-    return open_frame(release.frame, certificate_from_dict(release.certificate), {}, matrix)
+    return release.estimator
 
 
-def ask(source: Source, release: OpenRelease, n_queries: int) -> Asked:
+def ask(source: Source, release: Estimator, n_queries: int) -> Asked:
     """Draw both sets of queries for a release, and count them exactly in the table."""
     most = min(3, len(release.quasi_identifiers))
     kinds = [(n, selectivity) for n in range(1, most + 1) for selectivity in SELECTIVITIES]
@@ -132,7 +129,7 @@ def ask(source: Source, release: OpenRelease, n_queries: int) -> Asked:
     return Asked(questions, np.bincount(owner, parts, len(questions)), n_random)
 
 
-def write_query(release: OpenRelease, rng: np.random.Generator) -> Sequence[Box]:
+def write_query(release: Estimator, rng: np.random.Generator) -> Sequence[Box]:
     """Draw a query as people write them: conditions on one to three columns and some sensitive values."""
     columns = release.quasi_identifiers
     n_columns = int(rng.integers(1, min(3, len(columns)) + 1))
@@ -164,7 +161,7 @@ def _condition(column: QueryColumn, rng: np.random.Generator) -> ValueSet:
     return ValueSet.of([spans.get(str(kind), (start, end))], is_discrete=column.is_discrete)
 
 
-def measure(release: OpenRelease, asked: Asked, method: str) -> dict[str, float]:
+def measure(release: Estimator, asked: Asked, method: str) -> dict[str, float]:
     """Return the share of exact counts in their intervals, the mean error and the mean width of the intervals."""
     answers = to_answers(release.estimate(asked.questions, method), CONFIDENCE, method)
     held = np.array([a.low <= exact <= a.high for a, exact in zip(answers, asked.exact, strict=True)])

@@ -36,10 +36,10 @@ from betalike.io.inputs import (
 from betalike.io.sources import is_standard_input
 from betalike.promises import DisclosureForLikeness, Form, Model, make_capped, make_model, name_promise
 from betalike.queries.answer import Answer
-from betalike.queries.open_release import OpenRelease, open_folder
-from betalike.queries.release import Release, folder_of, read_release_text, refuse_without_classes
+from betalike.queries.release import Release, folder_of, read_release_text
+from betalike.queries.release import open_release as open_folder
 from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
-from betalike.release.certificate import FILE_NAME, choose_certificate, read_certificate
+from betalike.release.certificate import FILE_NAME, AnyCertificate, choose_certificate, read_if_certified
 from betalike.release.folder import check_free, holds_release
 from betalike.release.inspection import (
     AuditReport,
@@ -192,8 +192,15 @@ def publish(
         native = published.rows.sparkSession.read.parquet((folder / f"published.{job.form.ending}").absolute().as_uri())
     worst_value = labels[published.verified.verdict.worst_value]
     transition = None if published.transition is None else published.transition.by_label(labels)
-    certificate = published.certificate.to_dict()
-    return Release(native, certificate, folder, published.verified, worst_value, transition, choice)
+    return Release(
+        published.certificate,
+        folder=folder,
+        frame=native,
+        transition=transition,
+        verified=published.verified,
+        worst_value=worst_value,
+        engine=choice,
+    )
 
 
 @takes_standard_input("table", "original")
@@ -236,23 +243,24 @@ def audit(
     else:
         named = name_promise(model, k, {"beta": beta, **parameters})
         promise = None if named is None else make_model(named, k, {"beta": beta, **parameters})
+    known: AnyCertificate | None = certificate
     if isinstance(table, Release):
+        refuse_exact(table.facts)
         if certificate is None and original is None:
-            certificate = table.certificate
-        refuse_without_classes(table)
+            known = table.facts
         table = table.frame
     if is_path(table) and (Path(table) / FILE_NAME).is_file():
-        refuse_exact(Path(table))
+        refuse_exact(read_if_certified(Path(table)))
     elif is_path(table) and Path(table).is_dir() and not holds_release(Path(table)):
         raise FileError(f"'{table}' is a folder without a release; name a file, or a folder that holds one.")
-    frame = read_release_text(table, certificate) if is_path(table) else None
+    frame = read_release_text(table, known) if is_path(table) else None
     if frame is None:
         frame = read_text(table, None, (), delimiter)
     tree = choose_hierarchies(hierarchies, [sensitive]).get(sensitive)
     if original is not None:
         prior = prior_from_column(read_text(original, [sensitive], missing, delimiter)[sensitive])
-    elif certificate is not None:
-        prior = prior_from_certificate(choose_certificate(certificate), sensitive)
+    elif known is not None:
+        prior = prior_from_certificate(choose_certificate(known), sensitive)
     else:
         prior = None
     return audit_frame(
@@ -277,14 +285,11 @@ def verify(
     return verify_folder(folder_of(folder), opened, signed_by)
 
 
-def open_release(
-    folder: str | Path | Release, *, hierarchies: str | Path | Mapping[str, Any] | None = None
-) -> OpenRelease:
-    """Open a release folder to ask it for counts; only its published files are read."""
-    folder = folder_of(folder)
-    certificate = read_certificate(folder)
-    trees = choose_hierarchies(hierarchies, certificate.table.quasi_identifiers)
-    return open_folder(folder, certificate, trees)
+def open_release(folder: str | Path | Release, *, hierarchies: str | Path | Mapping[str, Any] | None = None) -> Release:
+    """Open a release folder, to ask it for counts and to see its rows; only its published files are read."""
+    return open_folder(
+        folder_of(folder), lambda certificate: choose_hierarchies(hierarchies, certificate.table.quasi_identifiers)
+    )
 
 
 def query(
@@ -314,7 +319,7 @@ def workload(
     seed: int | None = None,
 ) -> WorkloadResult:
     """Measure how far a release's answers to random queries are from the exact ones. Paper: 6.2."""
-    release = open_release(folder, hierarchies=hierarchies)
+    release = open_release(folder, hierarchies=hierarchies).estimator
     chosen = release.choose_method(method)
     drawn = draw_queries(
         release.quasi_identifiers, release.sensitive, queries, predicates, selectivity, randomness(seed)

@@ -17,7 +17,6 @@ import betalike
 from betalike.io.hierarchies import read_hierarchy
 from betalike.io.specification import read_specification
 from betalike.io.tables import load
-from betalike.queries.open_release import OpenRelease
 from betalike.table.hierarchy import Hierarchy
 
 from . import samples
@@ -133,7 +132,7 @@ def read_predicate(data: bytes, folder: Path) -> None:
 
 
 @functools.cache
-def _opened() -> list[OpenRelease]:
+def _opened() -> list[betalike.Release]:
     import tempfile
 
     found = []

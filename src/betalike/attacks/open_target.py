@@ -15,11 +15,11 @@ from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.engines.coding import comparable
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import InputError
-from betalike.io.frames import to_polars
-from betalike.io.inputs import Frame, choose_hierarchies, is_path, read
+from betalike.io.inputs import Frame, choose_hierarchies, read
 from betalike.queries.columns import LabelSpans, NamedColumn, QueryColumn, comparable_number
-from betalike.queries.open_release import BASELINE, PERTURBED, OpenRelease, open_folder, open_frame
-from betalike.release.certificate import Certificate, ColumnFacts, certificate_from_dict, read_certificate
+from betalike.queries.estimator import BASELINE, PERTURBED, Estimator
+from betalike.queries.release import Release, folder_of
+from betalike.release.certificate import Certificate, ColumnFacts, read_certificate
 from betalike.release.promise import promised_model
 from betalike.runtime.arrays import Ids, Ints
 from betalike.schemes import OPTIONS
@@ -32,7 +32,7 @@ OTHER_TABLE = "so this is not the table that was published. Name the original ta
 
 
 def open_target(
-    release: Any,
+    release: str | Path | Release,
     *,
     original: Frame,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
@@ -54,14 +54,11 @@ def open_target(
     return replace(target, cell_of_rows=engine.cell_of_rows)
 
 
-def _open(release: Any, hierarchies: str | Path | Mapping[str, Any] | None) -> OpenRelease:
-    if is_path(release):
-        certificate = read_certificate(Path(release))
-        return open_folder(Path(release), certificate, _trees(certificate, hierarchies))
-    certificate = certificate_from_dict(release.certificate)
-    chances = release.transition
-    matrix = None if chances is None else np.array([list(row.values()) for row in chances.values()])
-    return open_frame(to_polars(release.frame), certificate, _trees(certificate, hierarchies), matrix)
+def _open(release: str | Path | Release, hierarchies: str | Path | Mapping[str, Any] | None) -> Estimator:
+    if not isinstance(release, Release):
+        folder = folder_of(release)
+        release = Release(read_certificate(folder), folder=folder)
+    return release.open_with(_trees(release.facts, hierarchies))
 
 
 def _trees(certificate: Certificate, hierarchies: str | Path | Mapping[str, Any] | None) -> dict[str, Hierarchy]:
@@ -70,7 +67,7 @@ def _trees(certificate: Certificate, hierarchies: str | Path | Mapping[str, Any]
     return choose_hierarchies(hierarchies, columns)
 
 
-def _schema(release: OpenRelease, further: Mapping[str, list[str]], tree: Hierarchy | None) -> Schema:
+def _schema(release: Estimator, further: Mapping[str, list[str]], tree: Hierarchy | None) -> Schema:
     """The columns of the original table, as the certificate tells of them."""
     certificate = release.certificate
     facts = {column.name: column for column in certificate.table.columns}
@@ -93,7 +90,7 @@ def _attribute(column: QueryColumn, facts: ColumnFacts, further: list[str]) -> A
     return Attribute(column.name, Role.QUASI_IDENTIFIER, kind, facts.domain, tree, weight=facts.weight)
 
 
-def _unnamed_leaves(release: OpenRelease, frame: pl.DataFrame) -> dict[str, list[str]]:
+def _unnamed_leaves(release: Estimator, frame: pl.DataFrame) -> dict[str, list[str]]:
     """Values of the original table that the release names nowhere, as they are hidden under `*`."""
     leaves = {}
     for column in release.quasi_identifiers:
@@ -103,7 +100,7 @@ def _unnamed_leaves(release: OpenRelease, frame: pl.DataFrame) -> dict[str, list
     return leaves
 
 
-def lay_over(release: OpenRelease, cells: Cells, sensitive_labels: Sequence[str]) -> Target:
+def lay_over(release: Estimator, cells: Cells, sensitive_labels: Sequence[str]) -> Target:
     """The target that a release makes, given the cells of its original table."""
     certificate = release.certificate
     code = {label: i for i, label in enumerate(sensitive_labels)}
@@ -131,7 +128,7 @@ def lay_over(release: OpenRelease, cells: Cells, sensitive_labels: Sequence[str]
     return Generalized(cells, labels, model, scheme, options, classes=classes, low=low, high=high)
 
 
-def _codes(release: OpenRelease, axes: Sequence[Axis]) -> tuple[Ids, Ids]:
+def _codes(release: Estimator, axes: Sequence[Axis]) -> tuple[Ids, Ids]:
     """The first and the last code that the labels of each class cover, on each axis."""
     index = release.index
     low, high = np.empty(index.ids.shape, dtype=np.int32), np.empty(index.ids.shape, dtype=np.int32)

@@ -1,10 +1,8 @@
-"""What `publish` returns: a verified release."""
+"""A release, as `publish` returns it and as `open_release` opens it."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,74 +13,143 @@ import polars as pl
 from betalike.engines.choice import EngineChoice
 from betalike.engines.engine import Format
 from betalike.engines.streams import scan_release
-from betalike.errors import CertificateError, FileError, ParameterError
+from betalike.errors import FileError, ParameterError
 from betalike.io.frames import to_polars
 from betalike.io.inputs import is_path
 from betalike.queries.answer import Answer
-from betalike.queries.open_release import OpenRelease, open_folder, open_frame
+from betalike.queries.columns import QueryColumn
+from betalike.queries.estimator import Estimator, open_folder, open_frame, read_matrix
 from betalike.release.certificate import (
     FILE_NAME,
-    certificate_from_dict,
+    AnyCertificate,
+    Certificate,
     choose_certificate,
     published_name,
     read_certificate,
+    read_if_certified,
     written_form,
 )
-from betalike.release.checks import is_exact
 from betalike.release.verification import Verified
+from betalike.table.hierarchy import Hierarchy
 
 
-@dataclass(frozen=True)
 class Release:
-    """A verified release: `frame` is of the kind that came in, `certificate` is the content of certificate.json.
+    """A release: what `publish` returns, and what `open_release` opens from a folder.
 
-    `transition` is for the scheme perturb alone: the chance of each published value, given the original one. `engine`
-    tells what carried the rows, and why. Out of core, `frame` is a lazy frame of what was written.
+    `facts` is the certificate as it was built or read. `verified`, `worst_value` and `engine` are known to the
+    publisher alone, and None for a release that was opened.
     """
 
-    frame: Any
-    certificate: dict[str, Any]
-    folder: Path | None
-    verified: Verified
-    worst_value: str
-    transition: dict[str, dict[str, float]] | None = None
-    engine: EngineChoice | None = None
+    def __init__(
+        self,
+        facts: Certificate,
+        *,
+        folder: Path | None = None,
+        frame: Any = None,
+        transition: dict[str, dict[str, float]] | None = None,
+        verified: Verified | None = None,
+        worst_value: str | None = None,
+        engine: EngineChoice | None = None,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+    ) -> None:
+        self.facts, self.folder = facts, folder
+        self.verified, self.worst_value, self.engine = verified, worst_value, engine
+        self._frame, self._transition, self._hierarchies = frame, transition, hierarchies or {}
+
+    def __repr__(self) -> str:
+        place = "in memory" if self.folder is None else f"in '{self.folder}'"
+        return f"<betalike.Release of {self.facts.release.rows:,} rows by {self.facts.scheme.name}, {place}>"
+
+    @cached_property
+    def certificate(self) -> dict[str, Any]:
+        """The content of certificate.json."""
+        return self.facts.to_dict()
+
+    @cached_property
+    def frame(self) -> Any:
+        """The published rows, of the kind of frame that came in; of an opened release, read when they are needed."""
+        if self._frame is not None or self.folder is None:
+            return self._frame
+        path = self.folder / (published_name(self.facts) or "published.csv")
+        return read_published(path, written_form(self.facts, path))
+
+    @cached_property
+    def transition(self) -> dict[str, dict[str, float]] | None:
+        """The chance of each published value, given the original one; None if the scheme is not "perturb"."""
+        if self._transition is not None or self.folder is None:
+            return self._transition
+        matrix = read_matrix(self.folder, self.facts)
+        return None if matrix is None else matrix.by_label(list(self.facts.prior_counts))
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods that this release can be asked with; the first is the default."""
+        return self.estimator.methods
+
+    @property
+    def columns(self) -> dict[str, QueryColumn]:
+        """The columns that predicates may name."""
+        return self.estimator.columns
 
     def count(self, predicate: str, *, method: str | None = None, confidence: float = 0.95) -> Answer:
         """Estimate, from what is published alone, how many rows of the table satisfy a predicate."""
-        return self._opened.count(predicate, method=method, confidence=confidence)
+        return self.estimator.count(predicate, method=method, confidence=confidence)
+
+    def count_all(
+        self, predicates: Sequence[str], *, method: str | None = None, confidence: float = 0.95
+    ) -> list[Answer]:
+        """Estimate many counts at once, which is much faster than one by one."""
+        return self.estimator.count_all(predicates, method=method, confidence=confidence)
 
     @cached_property
-    def _opened(self) -> OpenRelease:
+    def estimator(self) -> Estimator:
+        """What answers the counts; it is made when it is first needed."""
+        return self.open_with(self._hierarchies)
+
+    def open_with(self, hierarchies: Mapping[str, Hierarchy]) -> Estimator:
+        """Return what answers counts, with hierarchies of columns for which the certificate has none."""
         if self.folder is not None:
-            return open_folder(self.folder, read_certificate(self.folder), {})
+            return open_folder(self.folder, self.facts, hierarchies)
         matrix = None if self.transition is None else np.array([list(row.values()) for row in self.transition.values()])
-        return open_frame(to_polars(self.frame), certificate_from_dict(self.certificate), {}, matrix)
+        return open_frame(to_polars(self.frame), self.facts, hierarchies, matrix)
 
 
-def read_release_text(table: str | Path, certificate: str | Path | Mapping[str, Any] | None) -> pl.DataFrame | None:
-    """The cells of a spreadsheet-safe release as they were before; None if the table is none, as far as is known.
+def open_release(folder: Path, choose_trees: Callable[[Certificate], Mapping[str, Hierarchy]]) -> Release:
+    """Open the release in a folder; one that cannot be read is refused at once."""
+    facts = read_certificate(folder)
+    release = Release(facts, folder=folder, hierarchies=choose_trees(facts))
+    if not facts.table.sensitive_columns:  # with several of them it answers no counts, but has rows and a certificate
+        _ = release.estimator
+    return release
+
+
+def read_release_text(table: str | Path, certificate: AnyCertificate | None) -> pl.DataFrame | None:
+    """Read a spreadsheet-safe release as it was before cells were escaped; None for a table that is not one.
 
     The certificate in the folder says so, or the given one. Such a file is read as it was written: its leading `'`
     could be taken for quotes.
     """
-    path, facts = Path(table), None
-    with contextlib.suppress(CertificateError):
-        if (path / FILE_NAME).is_file():
-            facts = read_certificate(path)
-            path = path / (published_name(facts) or "")
+    path = Path(table)
+    facts = read_if_certified(path) if (path / FILE_NAME).is_file() else None
+    if facts is not None:
+        path = path / (published_name(facts) or "")
     if facts is None and certificate is not None:
         facts = choose_certificate(certificate)
     if facts is None or not path.is_file() or not written_form(facts, path).is_safe:
         return None
+    return read_published(path, Format.SPREADSHEET)
+
+
+def read_published(path: Path, form: Format) -> pl.DataFrame:
+    """Read the table of a release; what CSV cannot say is text."""
     try:
-        return scan_release(path, Format.SPREADSHEET).collect()
+        return scan_release(path, form).collect()
     except (pl.exceptions.PolarsError, OSError) as error:  # its message may show cells of the table
-        raise FileError(f"'{path}' cannot be read as the CSV file of a release.") from error
+        raise FileError(f"'{path}' cannot be read as the table of a release.") from error
 
 
 def folder_of(release: Any) -> Path:
-    """The folder of a release that is given by its path or by what `publish` returned."""
+    """Return the folder of a release that is given by its path or as a Release."""
     if is_path(release):
         return Path(release)
     if not isinstance(release, Release):
@@ -95,12 +162,3 @@ def folder_of(release: Any) -> Path:
             "when it was made. Publish it with out=DIR, and pass the release or that folder."
         )
     return release.folder
-
-
-def refuse_without_classes(release: Release) -> None:
-    """Refuse to measure the classes of a release that keeps its promise without any."""
-    if is_exact(certificate_from_dict(release.certificate)):
-        raise CertificateError(
-            f"this is a release by the scheme '{release.certificate['scheme']['name']}', which keeps its promise "
-            "without classes, so an audit of classes says nothing about it. Check it with verify()."
-        )

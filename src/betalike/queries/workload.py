@@ -13,9 +13,9 @@ from betalike.errors import InputError, ParameterError
 from betalike.queries.answer import Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
 from betalike.queries.columns import NamedColumn, OrderedColumn, QueryColumn
+from betalike.queries.estimator import Estimator
 from betalike.queries.index import ClassIndex, sensitive_masks, without
 from betalike.queries.kernels import SURE
-from betalike.queries.open_release import OpenRelease
 from betalike.queries.shares import Spread
 from betalike.queries.values import ValueSet
 from betalike.runtime.arrays import Floats
@@ -140,7 +140,7 @@ def _named(column: QueryColumn) -> NamedColumn:
     return column
 
 
-def exact_index(release: OpenRelease, cells: Cells, sensitive_labels: Sequence[str]) -> ClassIndex:
+def exact_index(release: Estimator, cells: Cells, sensitive_labels: Sequence[str]) -> ClassIndex:
     """The original table's points in the columns of its release, to count exactly."""
     number = {value: i for i, value in enumerate(release.values)}
     code = np.array([number.get(label, -1) for label in sensitive_labels], dtype=np.int64)[cells.value]
@@ -159,7 +159,7 @@ def exact_index(release: OpenRelease, cells: Cells, sensitive_labels: Sequence[s
     return ClassIndex.of(columns, labels, ClassCounts.of(cells.point, code, cells.count, len(number)))
 
 
-def count_exactly(index: ClassIndex, release: OpenRelease, queries: Sequence[Box]) -> Floats:
+def count_exactly(index: ClassIndex, release: Estimator, queries: Sequence[Box]) -> Floats:
     """The exact counts of queries, from the original table's points."""
     masks = sensitive_masks(queries, release.sensitive, release.values)
     selections = [without(box, release.sensitive.name) for box in queries]
@@ -167,7 +167,7 @@ def count_exactly(index: ClassIndex, release: OpenRelease, queries: Sequence[Box
 
 
 def run_workload(
-    release: OpenRelease, index: ClassIndex, queries: Sequence[Box], method: str, n_predicates: int, selectivity: float
+    release: Estimator, index: ClassIndex, queries: Sequence[Box], method: str, n_predicates: int, selectivity: float
 ) -> WorkloadResult:
     """Answer queries from a release and compare with the exact counts; queries that select nothing are dropped."""
     exact = count_exactly(index, release, queries)

@@ -137,6 +137,9 @@ class Certificate(msgspec.Struct, frozen=True):
         return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
 
 
+AnyCertificate = Certificate | str | Path | Mapping[str, Any]  # as it was read, its file, or its content
+
+
 def certificate_from_dict(content: Mapping[str, Any]) -> Certificate:
     """Return the certificate that plain Python values hold."""
     try:
@@ -204,6 +207,14 @@ def read_certificate(path: Path) -> Certificate:
     return decode_certificate(read_content(path), path)
 
 
+def read_if_certified(folder: Path) -> Certificate | None:
+    """Read the certificate of a folder; None if it has none that can be read."""
+    try:
+        return read_certificate(folder)
+    except CertificateError:
+        return None
+
+
 def read_content(path: Path) -> bytes:
     """Read the bytes of a certificate's file, as they are signed."""
     path = path / FILE_NAME if path.is_dir() else path
@@ -258,8 +269,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return names
 
 
-def choose_certificate(given: str | Path | Mapping[str, Any]) -> Certificate:
-    """A certificate from its file or its content."""
+def choose_certificate(given: AnyCertificate) -> Certificate:
+    """Return a certificate from its file or its content."""
+    if isinstance(given, Certificate):
+        return given
     if isinstance(given, str | Path):
         return read_certificate(Path(given))
     return certificate_from_dict(given)

@@ -32,7 +32,6 @@ from betalike.release.certificate import (
     PublishedFile,
     decode_certificate,
     protected_columns,
-    read_certificate,
     read_content,
     written_form,
 )
@@ -152,7 +151,7 @@ def prior_from_column(column: pl.Series) -> tuple[str, Prior]:
 
 def prior_from_certificate(certificate: Certificate, sensitive: str) -> tuple[str, Prior]:
     """How often each sensitive value occurs, as a certificate tells."""
-    _refuse_exact(certificate)
+    refuse_exact(certificate)
     columns = certificate.table.sensitive_columns
     if sensitive in columns:
         return "certificate", counts_of_part(certificate.prior_counts, columns.index(sensitive))
@@ -161,20 +160,12 @@ def prior_from_certificate(certificate: Certificate, sensitive: str) -> tuple[st
     return "certificate", dict(certificate.prior_counts)
 
 
-def refuse_exact(folder: Path) -> None:
-    """Refuse to measure the classes of a release that keeps its promise without any, if this folder holds one."""
-    try:
-        certificate = read_certificate(folder)
-    except CertificateError:
-        return  # a table can be measured whatever lies beside it
-    _refuse_exact(certificate)
-
-
-def _refuse_exact(certificate: Certificate) -> None:
-    if is_exact(certificate):
+def refuse_exact(certificate: Certificate | None) -> None:
+    """Refuse to measure the classes of a release that keeps its promise without any."""
+    if certificate is not None and is_exact(certificate):
         raise CertificateError(
             f"this is a release by the scheme '{certificate.scheme.name}', which keeps its promise without classes, so "
-            "an audit of classes tells nothing of it. Check it with: betalike verify DIR."
+            "an audit of classes says nothing about it. Check it with: betalike verify DIR."
         )
 
 

@@ -29,17 +29,18 @@ TEXT_WIDTH = 76  # of sentences, which fit into the frame on a terminal of 80 co
 
 def print_release(console: Console, release: Release) -> None:
     """Show a published release."""
-    certificate, classes = release.certificate, release.verified.classes
+    certificate, verified = release.certificate, release.verified
     is_plain = console.options.ascii_only
     promise, facts, also = certificate["promise"], certificate["release"], certificate["also"]
-    has_classes = classes is not None
+    has_classes = facts["classes"] is not None
     guess = surest_guess(also["l"], has_classes, bool(certificate["table"]["sensitive_columns"]))
     parts: list[RenderableType] = [_promise_text(promise, release.worst_value, has_classes, guess), Text()]
-    if classes is None:
+    if not has_classes:
         parts.append(_exact_text(certificate["scheme"], also))
     else:
         parts += [_loss_table(facts["loss"], facts["average_loss"], is_plain), Text()]
-        parts.append(_class_text(facts, also, classes.sizes, is_plain))
+        sizes = None if verified is None or verified.classes is None else verified.classes.sizes
+        parts.append(_class_text(facts, also, sizes, is_plain))
     if release.folder is not None:
         parts_of = Counter(name.split("/")[0] for name in certificate["files"])
         shown = [name if n == 1 else f"{name} ({n} files)" for name, n in parts_of.items()]
@@ -63,7 +64,7 @@ def print_rows(console: Console, title: str, columns: Mapping[str, Sequence[obje
     console.print(table)
 
 
-def _promise_text(promise: Mapping[str, Any], worst_value: str, has_classes: bool, guess: str) -> Text:
+def _promise_text(promise: Mapping[str, Any], worst_value: str | None, has_classes: bool, guess: str) -> Text:
     worst = "worst class" if has_classes else "worst case"
     kept = ("kept", "bold green") if promise["holds"] else ("NOT KEPT", "bold red")
     numbers = {name: promise[name] for name in ("beta", "k") if name == "beta" or promise[name] > 1}
@@ -73,7 +74,7 @@ def _promise_text(promise: Mapping[str, Any], worst_value: str, has_classes: boo
     sentence = likeness_sentence(promise, has_classes)
     if sentence is not None:
         text.append(f"\n{_indented(sentence)}")
-    if promise["beta"] is not None and not promise["parameters"]:
+    if worst_value is not None and promise["beta"] is not None and not promise["parameters"]:
         about = f"limit for the value {worst_value}"
     text.append(f"\n         {worst}: {100 * promise['worst_ratio']:.1f} % of the {about}")
     gain = promise["worst_gain"]
@@ -114,10 +115,13 @@ def _bar(share: float, is_plain: bool) -> Text:
     return Text(full * filled, style="magenta") + Text(empty * (BAR_WIDTH - filled), style="bright_black")
 
 
-def _class_text(release: Mapping[str, Any], also: Mapping[str, Any], sizes: NDArray[np.int64], is_plain: bool) -> Text:
-    text = Text.assemble(("Classes  ", "bold"), f"{release['classes']:,}, of {sizes.min():,} to {sizes.max():,} rows ")
-    text.append(f"(median {int(np.median(sizes)):,})  ")
-    text.append(_histogram(sizes, PLAIN_BLOCKS if is_plain else BLOCKS), style="cyan")
+def _class_text(
+    release: Mapping[str, Any], also: Mapping[str, Any], sizes: NDArray[np.int64] | None, is_plain: bool
+) -> Text:
+    text = Text.assemble(("Classes  ", "bold"), f"{release['classes']:,}")
+    if sizes is not None:
+        text.append(f", of {sizes.min():,} to {sizes.max():,} rows (median {int(np.median(sizes)):,})  ")
+        text.append(_histogram(sizes, PLAIN_BLOCKS if is_plain else BLOCKS), style="cyan")
     text.append(f"\n         also: k = {also['k']:,}, l = {also['l']:.1f}, t = {also['t']:.3f} ({also['t_ground']})")
     return text
 

@@ -40,6 +40,25 @@ def baseline(tmp_path: Path) -> Path:
     return tmp_path / "baseline"
 
 
+@pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline"])
+def test_a_release_is_the_same_whether_it_was_published_or_opened(tmp_path: Path, scheme: str) -> None:
+    published = betalike.publish(PEOPLE, **ARGUMENTS, beta=1, scheme=scheme, out=tmp_path / "out", seed=2)
+    opened = betalike.open_release(tmp_path / "out")
+    assert type(opened) is type(published) is betalike.Release
+    assert opened.certificate == published.certificate
+    assert opened.frame.rows() == published.frame.cast(pl.String).rows()
+    assert opened.transition == published.transition
+    assert (opened.folder, opened.verified, opened.engine) == (tmp_path / "out", None, None)
+    assert opened.count("age < 30") == published.count("age < 30")
+    assert opened.count_all(["age < 30", "ill = 'flu'"])[1] == published.count("ill = 'flu'")
+    assert betalike.verify(opened, original=PEOPLE).holds
+    attacked = [betalike.attack(release, original=PEOPLE, seed=1).to_dict() for release in (opened, published)]
+    assert attacked[0] == attacked[1]
+    if scheme == "seam":
+        audits = [betalike.audit(r, quasi_identifiers=NAMES, sensitive="ill").to_dict() for r in (opened, published)]
+        assert audits[0] == audits[1]
+
+
 def test_quasi_identifiers_of_perturbed_and_baseline_releases_are_counted_exactly(
     perturbed: Path, baseline: Path
 ) -> None:

@@ -15,8 +15,8 @@ from betalike.queries import generalized
 from betalike.queries import index as index_module
 from betalike.queries import shares as shares_module
 from betalike.queries.columns import NamedColumn, OrderedColumn
+from betalike.queries.estimator import Estimator, open_frame
 from betalike.queries.index import ClassIndex
-from betalike.queries.open_release import OpenRelease, open_frame
 from betalike.queries.shares import ROUNDS, Spread
 from betalike.queries.values import ValueSet
 from betalike.release.certificate import ColumnFacts
@@ -55,7 +55,7 @@ QUERIES = st.fixed_dictionaries(
 )
 
 
-def opened(rows: list[dict[str, str | None]]) -> OpenRelease:
+def opened(rows: list[dict[str, str | None]]) -> Estimator:
     frame = pl.DataFrame(rows, schema={"age": pl.String, "city": pl.String, "secret": pl.String})
     certificate = make_certificate("seam", frame, [], "secret", {})
     columns = [

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from betalike.errors import QueryError
-from betalike.queries.open_release import OpenRelease, open_frame
+from betalike.queries.estimator import Estimator, open_frame
 from query_certificates import make_certificate
 
 N_ROWS = 500
@@ -61,7 +61,7 @@ EVERY_SECOND: dict[str, list[Any]] = {
 
 
 @pytest.fixture(scope="module")
-def release() -> OpenRelease:
+def release() -> Estimator:
     """The table as a release in which nothing is generalized, so that counts are exact."""
     certificate = make_certificate("seam", ROWS, QUASI_IDENTIFIERS, "disease", TREES)
     return open_frame(ROWS.with_columns(pl.all().cast(pl.String)), certificate, {})
@@ -76,7 +76,7 @@ def count_rows(name: str, holds: Callable[[Any], bool]) -> int:
 
 
 @pytest.mark.parametrize("name", ROWS.columns)
-def test_a_list_of_100_000_is_answered_on_every_kind_of_column(release: OpenRelease, name: str) -> None:
+def test_a_list_of_100_000_is_answered_on_every_kind_of_column(release: Estimator, name: str) -> None:
     listed = EVERY_SECOND[name]
     wanted = set(listed)
     values = ", ".join(map(written, random.Random(1).sample(listed, len(listed))))
@@ -86,7 +86,7 @@ def test_a_list_of_100_000_is_answered_on_every_kind_of_column(release: OpenRele
     assert release.count(f"{name} NOT IN ({values})").count == count_rows(name, lambda value: value not in wanted)
 
 
-def test_long_lists_are_joined_by_and_and_or(release: OpenRelease) -> None:
+def test_long_lists_are_joined_by_and_and_or(release: Estimator) -> None:
     ages, incomes = (", ".join(map(written, EVERY_SECOND[name])) for name in ("age", "income"))
     rows = ROWS.select("age", "income").rows()
     known = {name: set(EVERY_SECOND[name]) for name in ("age", "income")}
@@ -97,7 +97,7 @@ def test_long_lists_are_joined_by_and_and_or(release: OpenRelease) -> None:
 
 
 @pytest.mark.parametrize("name", ["age", "income", "price", "grade"])
-def test_long_chains_of_comparisons(release: OpenRelease, name: str) -> None:
+def test_long_chains_of_comparisons(release: Estimator, name: str) -> None:
     listed = EVERY_SECOND[name][:3000]
     inside = count_rows(name, lambda value: value in set(listed))
     outside = count_rows(name, lambda value: value not in set(listed))
@@ -107,7 +107,7 @@ def test_long_chains_of_comparisons(release: OpenRelease, name: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [1, 100, 1000])
-def test_deep_nesting_is_read(release: OpenRelease, depth: int) -> None:
+def test_deep_nesting_is_read(release: Estimator, depth: int) -> None:
     young = release.count("age < 1000").count
     old = release.count("age >= 1000").count
     assert release.count("(" * depth + "age < 1000" + ")" * depth).count == young
@@ -122,13 +122,13 @@ def test_deep_nesting_is_read(release: OpenRelease, depth: int) -> None:
 @pytest.mark.parametrize(
     ("before", "after"), [("(", ")"), ("NOT (", ")"), ("NOT ", ""), ("(NOT ", ")"), ("age = 1 AND (", ")")]
 )
-def test_nesting_without_end_is_refused(release: OpenRelease, depth: int, before: str, after: str) -> None:
+def test_nesting_without_end_is_refused(release: Estimator, depth: int, before: str, after: str) -> None:
     with pytest.raises(QueryError, match=r"nested too deeply.*1,000 deep.*several queries"):
         release.count(before * depth + "age < 1000" + after * depth)
 
 
 @pytest.mark.parametrize("text", ["(", ")", "NOT ", "age = (", "age IN (", "CAST(", "- ", "/*", "'", '"', ",", "AND "])
-def test_repeated_words_that_mean_nothing_are_refused(release: OpenRelease, text: str) -> None:
+def test_repeated_words_that_mean_nothing_are_refused(release: Estimator, text: str) -> None:
     with pytest.raises(QueryError) as caught:
         release.count(text * MANY)
     assert len(str(caught.value)) < 500
@@ -170,6 +170,6 @@ def count_lines(work: Callable[[], object]) -> int:
     ],
     ids=["IN", "NOT IN", "names", "parentheses", "comments", "OR", "AND", "OR on three", "AND on two", "nested"],
 )
-def test_work_grows_with_the_length(release: OpenRelease, write: Callable[[int], str]) -> None:
+def test_work_grows_with_the_length(release: Estimator, write: Callable[[int], str]) -> None:
     once, twice = (count_lines(lambda n=n: release.count(write(n))) for n in (400, 800))  # type: ignore[misc]
     assert twice < 2.4 * once

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from betalike.errors import QueryError
-from betalike.queries.open_release import OpenRelease, open_frame
+from betalike.queries.estimator import Estimator, open_frame
 from query_certificates import make_certificate
 
 CITIES = {"Ulm": "north", "Kiel": "north", "Rom": "south", "Bari": "south", "it's": "else"}
@@ -43,7 +43,7 @@ PEOPLE = some_people()
 NAMES = [name for name in PEOPLE.columns if name != "disease"]
 
 
-def opened() -> OpenRelease:
+def opened() -> Estimator:
     """The table as a release in which nothing is generalized."""
     certificate = make_certificate("seam", PEOPLE, NAMES, "disease", TREES)
     return open_frame(PEOPLE.with_columns(pl.all().cast(pl.String)), certificate, {})

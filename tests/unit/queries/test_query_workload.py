@@ -85,7 +85,7 @@ def release(people: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> P
 def test_errors_are_those_of_single_queries(people: pl.DataFrame, release: Path) -> None:
     """The same queries, asked one by one as text, and counted in the table by Polars."""
     result = betalike.workload(release, original=people, queries=60, predicates=2, selectivity=0.1, seed=5)
-    opened = betalike.open_release(release)
+    opened = betalike.open_release(release).estimator
     queries = draw_queries(opened.quasi_identifiers, opened.sensitive, 60, 2, 0.1, SeededRandomness(5))
     errors = []
     for query in queries:

@@ -1,4 +1,4 @@
-"""Opening a release for queries: from its published files, or from the frame and certificate of one in memory."""
+"""The COUNT estimate: what a release answers, from its published files or from its frame in memory. Paper: 6.2."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from betalike.engines.memory import read_release, recount
 from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
 from betalike.io.damage import compiled_code_silenced, damage_refused
+from betalike.promises import Transition
 from betalike.queries import generalized, perturbed
 from betalike.queries.answer import RELATION, Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
@@ -42,8 +43,8 @@ GROUP_BINS = 64
 
 
 @dataclass(frozen=True)
-class OpenRelease:
-    """A release that answers COUNT queries, from what is published alone."""
+class Estimator:
+    """Estimates counts from what a release publishes, and from nothing else."""
 
     certificate: Certificate
     quasi_identifiers: tuple[QueryColumn, ...]
@@ -53,7 +54,7 @@ class OpenRelease:
 
     @property
     def methods(self) -> list[str]:
-        """How this release can be asked; the first is the default."""
+        """Return the methods that this release can be asked with; the first is the default."""
         return METHODS.get(self.certificate.scheme.name, GENERALIZED_METHODS)
 
     @cached_property
@@ -160,8 +161,8 @@ def _bins(low: Numbers) -> NDArray[np.int64]:
     return np.asarray(np.where(low == np.inf, GROUP_BINS, rank * min(GROUP_BINS, len(unique)) // len(unique)))
 
 
-def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str, Hierarchy]) -> OpenRelease:
-    """Open the release in a folder."""
+def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Estimator:
+    """Read a release from its folder."""
     path = folder / (published_name(certificate) or "published.csv")
     form = written_form(certificate, path)
     unreadable = f"'{path}' cannot be read as the table that the certificate tells of. Check it with: betalike verify."
@@ -170,10 +171,8 @@ def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str
             raise FileNotFoundError  # or a pipe, on which Polars would wait for ever
         columns = scan_release(path, form).collect_schema().names()
         frame = read_release(path, form, _needed(certificate, columns))
-    transition = None
-    if certificate.scheme.name == PERTURBED:
-        transition = _read_transition(folder / TRANSITION_FILE, list(certificate.prior_counts), form.is_safe)
-    return open_frame(frame, certificate, hierarchies, transition)
+    transition = read_matrix(folder, certificate)
+    return open_frame(frame, certificate, hierarchies, None if transition is None else transition.probabilities)
 
 
 def open_frame(
@@ -181,8 +180,8 @@ def open_frame(
     certificate: Certificate,
     hierarchies: Mapping[str, Hierarchy],
     transition: Floats | None = None,
-) -> OpenRelease:
-    """Open a release whose rows are in memory."""
+) -> Estimator:
+    """Read a release whose rows are in memory."""
     table, values = certificate.table, list(certificate.prior_counts)
     if table.sensitive_columns:
         raise CertificateError(
@@ -206,7 +205,7 @@ def open_frame(
         _column(facts[name], labels, hierarchies.get(name), certificate.release.layout)
         for name, labels in zip(table.quasi_identifiers, counted.labels, strict=True)
     )
-    return OpenRelease(
+    return Estimator(
         certificate, columns, sensitive_column(table.sensitive, values), _index(columns, counted), transition
     )
 
@@ -269,10 +268,13 @@ def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> Spa
     return (spans.low.min(), spans.high.max()) if shown else (0.0, 0.0)
 
 
-def _read_transition(path: Path, values: Sequence[str], is_safe: bool) -> Floats:
-    """The matrix of a perturbed release, in the order of the sensitive values that the certificate tells."""
+def read_matrix(folder: Path, certificate: Certificate) -> Transition | None:
+    """Read the matrix of a perturbed release, in the order of the certificate's values; None for other releases."""
+    if certificate.scheme.name != PERTURBED:
+        return None
+    path = folder / TRANSITION_FILE
     try:
-        return read_transition(path, values, is_safe).probabilities
+        return read_transition(path, list(certificate.prior_counts), certificate.release.spreadsheet_safe)
     except (OSError, ValueError, IndexError) as error:
         raise CertificateError(
             f"'{path}' is not the matrix of this release, without which it answers nothing. Check it with: betalike "
