@@ -29,7 +29,16 @@ FIGURES |= {"section-2", "section-7", "naive-bayes"}
 
 
 @pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two of the experiments, in their quick form."""
+    folder = tmp_path_factory.mktemp("two-experiments")
+    main(["--quick", "--only", "4b,s2", "--out", str(folder)])
+    return folder
+
+
+@pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All of them, in their quick form."""
     folder = tmp_path_factory.mktemp("experiments")
     main(["--quick", "--out", str(folder)])
     return folder
@@ -40,6 +49,7 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("experiments")
 def test_every_figure_has_its_files(quick: Path) -> None:
     assert len(FIGURES) == len(EXPERIMENTS)
@@ -50,6 +60,7 @@ def test_every_figure_has_its_files(quick: Path) -> None:
         assert len(re.findall("<text", path.read_text(encoding="utf-8"))) > 10
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("experiments")
 def test_the_data_is_complete(quick: Path) -> None:
     for figure in FIGURES:
@@ -65,15 +76,24 @@ def test_the_data_is_complete(quick: Path) -> None:
 
 
 @pytest.mark.xdist_group("experiments")
-def test_what_promises_t_reaches_no_more(quick: Path) -> None:
-    for row in read(quick / "evaluation" / "figure-4b.csv"):
+def test_some_figures_have_their_files_and_a_page(two: Path) -> None:
+    wanted = {"section-2.csv", *(f"figure-4b.{form}" for form in ("csv", "svg", "png"))}
+    assert {path.name for path in (two / "evaluation").iterdir()} == wanted
+    text = (two / "evaluation.md").read_text(encoding="utf-8")
+    assert "quick run" in text
+    assert text.count("*The paper:*") == text.count("*We see:*") == 2
+
+
+@pytest.mark.xdist_group("experiments")
+def test_what_promises_t_reaches_no_more(two: Path) -> None:
+    for row in read(two / "evaluation" / "figure-4b.csv"):
         if row["scheme"] in KEEP_CLOSENESS:
             assert float(row["reached_t"]) <= float(row["t"]) + 1e-6
 
 
 @pytest.mark.xdist_group("experiments")
-def test_section_2_is_met(quick: Path) -> None:
-    rows = read(quick / "evaluation" / "section-2.csv")
+def test_section_2_is_met(two: Path) -> None:
+    rows = read(two / "evaluation" / "section-2.csv")
     assert len(rows) == 13
     for row in rows:
         assert float(row["here"]) == pytest.approx(float(row["paper"]), rel=0.013), row["what"]
@@ -96,6 +116,7 @@ def check_page(page: Path) -> None:
     assert not re.search(r"\bnan\b|\{|\}|\d s\b", text)
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("experiments")
 def test_the_page_of_a_quick_run_says_so(quick: Path) -> None:
     check_page(quick / "evaluation.md")

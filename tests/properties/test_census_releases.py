@@ -29,15 +29,26 @@ def twin_columns(census: pl.DataFrame, hierarchies: Path, names: list[str], is_b
     return columns
 
 
+QUICK = [  # one release of each scheme
+    (QI_5, "seam", 4, {}),
+    (QI_5, "lmondrian", 4, {}),
+    (QI_3, "dmondrian", 4, {}),
+    (QI_5, "burel", 2, {"k": 300}),
+    (QI_3, "burel+split", 3, {"options": {"retrieval": "exact"}, "weights": {"age": 3}}),
+]
+LONG = [
+    (QI_5, "burel+split", 4, {"layout": "bounds", "model": "basic"}),
+    *((names, "burel+split", beta, {}) for names in (QI_3, QI_5) for beta in (1, 2, 3, 4, 5)),
+    *((names, "burel", 4, {}) for names in (QI_3, QI_5)),
+    (QI_3, "seam", 4, {}),
+    (QI_3, "lmondrian", 4, {}),
+    (QI_5, "dmondrian", 4, {}),
+]
+
+
 @pytest.mark.parametrize(
     ("names", "scheme", "beta", "options"),
-    [
-        *((names, "burel+split", beta, {}) for names in (QI_3, QI_5) for beta in (1, 2, 3, 4, 5)),
-        *((names, scheme, 4, {}) for names in (QI_3, QI_5) for scheme in ("seam", "burel", "lmondrian", "dmondrian")),
-        (QI_5, "burel", 2, {"k": 300}),
-        (QI_5, "burel+split", 4, {"layout": "bounds", "model": "basic"}),
-        (QI_3, "burel+split", 3, {"options": {"retrieval": "exact"}, "weights": {"age": 3}}),
-    ],
+    [*QUICK, *(pytest.param(*case, marks=pytest.mark.long) for case in LONG)],
     ids=lambda value: str(len(value)) if isinstance(value, list) else None,
 )
 def test_every_class_of_the_release(

@@ -59,7 +59,7 @@ def assert_agrees(audited: AuditReport, levels: twins.Levels) -> None:
         assert max(worst["q"] / worst["p"] - 1, 0) == pytest.approx(float(levels.basic_beta), abs=1e-9)
 
 
-@examples(30)
+@examples(12)
 @EVERY_SCHEME
 @given(table=tables())
 def test_an_audit_of_a_release_agrees_with_the_definitions(scheme: dict[str, Any], table: Table) -> None:

@@ -39,7 +39,7 @@ def priors(draw: st.DrawFn) -> list[int]:
     return draw(st.permutations(counts))
 
 
-@examples(2000)
+@examples(800)
 @given(counts=priors(), beta=BETAS | st.sampled_from([1e-6, 1e-3, 100, 1e6]), form=FORMS)
 def test_definition_6_holds_for_every_prior(counts: list[int], beta: float, form: str) -> None:
     model = Likeness(beta, Form(form))
