@@ -31,7 +31,7 @@ from betalike.queries.answer import to_answers
 from betalike.queries.boxes import Box, intersect, unite
 from betalike.queries.columns import NamedColumn, OrderedColumn, QueryColumn
 from betalike.queries.estimator import Estimator
-from betalike.queries.values import ValueSet
+from betalike.queries.value_sets import ValueSet
 from betalike.queries.workload import count_exactly, draw_queries, exact_index
 from betalike.runtime.randomness import SeededRandomness
 

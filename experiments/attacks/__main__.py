@@ -12,7 +12,7 @@ from typing import Any
 
 import betalike
 from betalike.attacks import AttackReport, open_target
-from betalike.attacks.controls import shuffled
+from betalike.attacks.control_release import shuffled
 from betalike.attacks.definetti import People, attack_people
 from betalike.attacks.result import AttackResult, Rate
 from betalike.errors import InfeasibleError

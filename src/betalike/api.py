@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from betalike.attacks.catalogue import ATTACKS, check_names, run_attacks
 from betalike.attacks.open_target import open_target
 from betalike.attacks.result import AttackReport
-from betalike.attacks.running import ATTACKS, check_names, run_attacks
 from betalike.comparison.compare import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
 from betalike.engines.choice import EngineName, check_in_memory, choose_engine, choose_format, open_engine, safe_format
 from betalike.engines.engine import Format, Layout

@@ -8,7 +8,7 @@ import pytest
 from workbench import CANARY, CITIES, NUMBER, Desk, assert_refused, people, run, with_canaries
 
 import betalike
-from betalike.attacks.running import ATTACKS
+from betalike.attacks.catalogue import ATTACKS
 
 FIRST = "naive-bayes,definetti,skewness"
 

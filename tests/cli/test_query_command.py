@@ -62,7 +62,7 @@ def test_queries_that_select_nothing_are_told(desk_with_release: Desk) -> None:
     [
         (["agee > 3"], ["Did you mean 'age'?"]),
         (["age >"], ["near 'age >'"]),
-        (["name = 'x'"], ["answers for no column 'name'"]),
+        (["name = 'x'"], ["has no column 'name' to query"]),
         (["age > 3", "--method", "inversion"], ["density, uniform"]),
         (["age > 3", "--confidence", "2"], ["between 0 and 1"]),
         (["age > 3", "--hierarchies", "nowhere"], ["no folder 'nowhere'"]),
@@ -96,4 +96,4 @@ def test_bad_folders_and_originals_are_refused(desk_with_release: Desk) -> None:
 
 def test_kept_columns_are_not_asked_for(desk: Desk) -> None:
     assert desk.publish("--keep", "name").status == 0
-    assert_refused(run("query", desk.out, "name = 'x'"), "answers for no column 'name'")
+    assert_refused(run("query", desk.out, "name = 'x'"), "has no column 'name' to query")

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.schemes.burel.further_split import split_further
+from betalike.schemes.exact_neighbours import build_trees, free_under_nodes, take_nearest_in_space
 from betalike.schemes.fragments import count_fragments, gather_classes, spread_cells
-from betalike.schemes.hilbert import hilbert_keys, keys_of_grid
-from betalike.schemes.nearest_in_space import build_trees, free_under_nodes, take_nearest_in_space
-from betalike.schemes.nearest_on_curve import sum_tree, take_nearest_on_curve
+from betalike.schemes.free_tuples import sum_tree
+from betalike.schemes.retrieval import hilbert_keys, keys_of_grid, take_nearest_on_curve
 from examples import examples
 
 # --- the Hilbert curve ---

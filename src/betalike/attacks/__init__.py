@@ -1,4 +1,4 @@
-"""What a release gives away: attacks of the literature, each with a baseline and a control. Paper: Section 7.
+"""What a release reveals: attacks from the literature, each with a baseline and a control. Paper: Section 7.
 
 target = betalike.attacks.open_target("release", original="table.csv")
 print(betalike.attacks.naive_bayes(target).sentence)

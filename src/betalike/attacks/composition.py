@@ -1,7 +1,7 @@
-"""Composition: two releases of one table, laid over each other.
+"""Composition: combine two releases of one table.
 
-Each keeps its promise alone. Whoever has both can exclude what either excludes, and multiply what both suggest. The
-promise is for a table that is published once. Paper: Section 7.
+Each release keeps its promise alone. Anyone who has both can exclude what either excludes, and multiply what both
+suggest. The promise covers a table that is published once. Paper: Section 7.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from betalike.attacks.controls import control_of, replan, shuffled
+from betalike.attacks.control_release import control_of, replan, shuffled
 from betalike.attacks.definetti import FIRST_SCALINGS, Assigning, People
 from betalike.attacks.naive_bayes import POINTS_PER_STEP
 from betalike.attacks.result import AttackResult, Rate, in_percent
@@ -22,15 +22,15 @@ from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.table.cells import Cells
 
 NAME = "composition"
-OTHER = {"lmondrian": "burel"}  # the scheme of a second release that is made up; else lmondrian
-WITHHELD = "the release leaves sensitive values out, so another one adds nothing to it."
+OTHER = {"lmondrian": "burel"}  # scheme of a made-up second release; else lmondrian
+WITHHELD = "the release has no sensitive values, so a second one adds nothing to it."
 
 
 def composition(target: Target, second: Target | None = None, randomness: Randomness | None = None) -> AttackResult:
-    """Attack two releases of a table together; without a second one, one by another scheme is made up.
+    """Attack two releases of a table together; without a second one, one is made up with another scheme.
 
-    The adversary does not know who is in which class. Success is with both, the baseline with the better of the two
-    alone; the control are two releases of the table with its sensitive column shuffled.
+    The adversary does not know who is in which class. Success is with both releases, the baseline with the better one
+    alone. The control is two releases of the table with its sensitive column shuffled.
     """
     chance = randomness or SystemRandomness()
     if not isinstance(target, Generalized | Perturbed):
@@ -55,7 +55,7 @@ def composition(target: Target, second: Target | None = None, randomness: Random
 
 
 def another(target: Target, cells: Cells, randomness: Randomness) -> Generalized:
-    """A release of the same people by another scheme, under the same promise where that is a likeness."""
+    """Publish the same people with another scheme, under the same promise if that is a likeness."""
     model = target.model if isinstance(target.model, Likeness) else Likeness(4.0)
     scheme = OTHER.get(target.scheme, "lmondrian")
     plan = replan(Target(cells, target.values, model, scheme), cells, randomness)
@@ -64,7 +64,7 @@ def another(target: Target, cells: Cells, randomness: Randomness) -> Generalized
 
 
 def check_same_people(one: Target, two: Target) -> None:
-    """Refuse releases of different tables; their quasi-identifiers may differ."""
+    """Raise an error unless both releases are of the same table; their quasi-identifiers may differ."""
     counts = [dict(zip(each.values, each.cells.value_counts.tolist(), strict=True)) for each in (one, two)]
     if counts[0] != counts[1]:
         raise InputError("the second release is not of the same table. Name another release of it.")
@@ -72,7 +72,7 @@ def check_same_people(one: Target, two: Target) -> None:
 
 @dataclass(frozen=True)
 class Composed:
-    """What two releases tell together, and each alone: how many are guessed right, and the largest gain on a value."""
+    """What two releases reveal together and each alone: people guessed right, and the largest gain on a value."""
 
     people: int
     right: int
@@ -82,11 +82,11 @@ class Composed:
 
 
 def compose(one: Target, two: Target, randomness: Randomness) -> Composed:
-    """Lay two releases over each other: for each pair of points, what both say of the people who are at them."""
+    """Combine what two releases say about the people at each pair of points."""
     points, values, counts = _pairs(one, two)
     (first, chances_one), (other, chances_two) = (chances_at_points(each, randomness) for each in (one, two))
     places = first[points[:, 0]], other[points[:, 1]]
-    is_known = (places[0] >= 0) & (places[1] >= 0)  # of very many people, some are sampled
+    is_known = (places[0] >= 0) & (places[1] >= 0)  # very many people are sampled
     place_one, place_two = places[0][is_known], places[1][is_known]
     values, counts = values[is_known], counts[is_known]
     order = {label: code for code, label in enumerate(two.values)}
@@ -105,7 +105,7 @@ def compose(one: Target, two: Target, randomness: Randomness) -> Composed:
 
 
 def _pairs(one: Target, two: Target) -> tuple[Ints, Ints, Ints]:
-    """The pairs of points that people are at in both tables, with a value each, and how many people."""
+    """Return the pairs of points that people have in both tables, with a value each, and the number of people."""
     if one.cells is two.cells or one.cell_of_rows is None or two.cell_of_rows is None:
         cells = one.cells
         return np.column_stack([cells.point, cells.point]), cells.value.astype(np.int64), cells.count
@@ -118,9 +118,9 @@ def _pairs(one: Target, two: Target) -> tuple[Ints, Ints, Ints]:
 
 
 def chances_at_points(target: Target, randomness: Randomness) -> tuple[Ints, Floats]:
-    """The row of each point of the table (-1 if there is none), and rows of how likely each value is there.
+    """Return the row of each point (-1 if it has none), and rows with the chance of each value there.
 
-    For whoever has this release alone, and does not know who is in which class.
+    This is for an adversary who has this release alone and does not know who is in which class.
     """
     n_points = len(target.cells.points)
     if isinstance(target, Generalized):
@@ -144,7 +144,7 @@ def _normalized(counts: Floats) -> Floats:
 
 
 def combined(one: Floats, two: Floats, prior: Floats) -> Floats:
-    """The chances of both together: what one adds to the prior is multiplied by what the other adds. Bayes' rule."""
+    """Combine the chances of both releases with Bayes' rule: the gains over the prior are multiplied."""
     product = one * two / np.maximum(prior, 1e-300)
     total = product.sum(axis=1, keepdims=True)
     return np.asarray(np.where(total > 0, product / np.where(total > 0, total, 1.0), prior))

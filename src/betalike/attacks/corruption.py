@@ -1,7 +1,7 @@
-"""Corruption: an adversary who knows the sensitive values of some people takes them out, and looks at what is left.
+"""Corruption: an adversary who knows the sensitive values of some people removes them and reads what is left.
 
 In a class, known values make the others likelier, up to certainty for the last one. Perturbed values are drawn one by
-one, so those of others tell nothing of a person's own. Paper: Section 7.
+one, so the values of other people say nothing about a person's own. Paper: Section 7.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from betalike.attacks.controls import uniform
+from betalike.attacks.control_release import uniform
 from betalike.attacks.result import AttackResult, Rate, compared
 from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.errors import ParameterError
@@ -24,7 +24,7 @@ SHARES = (0.1, 0.5, 0.9, 0.99)
 
 
 def corruption(target: Target, randomness: Randomness | None = None, known: float = KNOWN) -> AttackResult:
-    """Let the adversary know a share of the people, drawn at random, and guess the others.
+    """Let the adversary know a random share of the people, and guess the others.
 
     The adversary also knows who is in which class. The control is a table that is published as a single class.
     """
@@ -49,16 +49,16 @@ def corruption(target: Target, randomness: Randomness | None = None, known: floa
     )
     if above:
         sentence += (
-            f" Of {100 * above / people:.3g} % of the people some value becomes likelier than the promise allows, for "
-            "it does not reckon with such knowledge."
+            f" For {100 * above / people:.3g} % of the people some value becomes likelier than the promise allows, "
+            "because the promise does not cover such knowledge."
         )
     return AttackResult(NAME, people, success, baseline, control, sentence, details)
 
 
 def guess_rest(target: Target, known: float, randomness: Randomness) -> tuple[int, int, int]:
-    """How many of the people who are not known are guessed right, how many there are, and of how many a cap is broken.
+    """Return how many unknown people are guessed right, how many there are, and for how many a cap is exceeded.
 
-    A cap is broken if some value is likelier than the promise allows, given what is known of others.
+    A cap is exceeded if some value is likelier than the promise allows, given what is known about others.
     """
     if isinstance(target, Perturbed):
         return _rest_of_perturbed(target, known, randomness)
@@ -83,13 +83,13 @@ def _single_class(counts: Ints) -> ClassCounts:
 
 
 def draw_left(classes: ClassCounts, share: float, randomness: Randomness) -> Ints:
-    """Of the tuples behind each count, how many are left if each stays with a chance."""
+    """Draw how many tuples of each count are left if each stays with a chance of `share`."""
     stays = uniform(int(classes.count.sum()), randomness) < share
     return np.add.reduceat(stays.astype(np.int64), np.append(0, np.cumsum(classes.count)[:-1]))
 
 
 def _rest_of_perturbed(target: Perturbed, known: float, randomness: Randomness) -> tuple[int, int, int]:
-    """With perturbed values, what others have only changes how often each value is left; nothing else can be used."""
+    """Do the same for perturbed values: those of others only change how often each value is left."""
     left = draw_left(_single_class(target.cells.value_counts), 1 - known, randomness)
     counts = np.zeros(target.n_values)
     counts[np.flatnonzero(target.cells.value_counts)] = left
@@ -100,7 +100,7 @@ def _rest_of_perturbed(target: Perturbed, known: float, randomness: Randomness) 
     n_above = 0.0
     if target.caps is not None:
         posterior: Floats = joint / np.maximum(joint.sum(axis=0), 1e-300)
-        # The prior of those who are left is not quite the table's: chance alone takes some values beyond their caps.
+        # The people who are left have a slightly different prior: chance alone takes some values above their caps.
         slack = np.maximum(counts / max(people, 1) / np.maximum(target.prior, 1e-300), 1.0)[:, None]
         is_above = (posterior > target.caps[:, None] * slack * (1 + 1e-9)).any(axis=0)
         n_above = float(joint.sum(axis=0)[is_above].sum())

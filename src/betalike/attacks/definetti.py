@@ -1,10 +1,10 @@
-"""deFinetti: learn from all classes which values go with which quasi-identifiers, and assign them anew in each class.
+"""deFinetti: learn from all classes which values go with which quasi-identifiers, and reassign each class's values.
 
-Kifer's attack starts with a random assignment of each class's values to its members, learns a Naive Bayes model from
-all of them, and assigns the values of each class anew, until it settles. Here every assignment counts with its chance,
-so that nothing depends on luck: the start is the average of all random assignments, and in each class members and
-values keep their numbers (by scaling rows and columns). Where labels of classes overlap, the adversary does not know
-which class a person is in, and the same scaling tells how likely each is. Paper: Section 7.
+Kifer's attack starts with a random assignment of each class's values to its members. It learns a Naive Bayes model from
+all of them and assigns the values of each class again, until nothing changes. Here every assignment is weighted by its
+chance, so that nothing depends on luck: the start is the average of all random assignments, and each class keeps its
+members and values (by scaling rows and columns). Where labels of classes overlap, the adversary does not know which
+class a person is in, and the same scaling gives the chance of each. Paper: Section 7.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from betalike.attacks.controls import control_of, uniform
-from betalike.attacks.covering import cover_counts, covering_classes, sum_over, transposed
+from betalike.attacks.control_release import control_of, uniform
+from betalike.attacks.possible_classes import cover_counts, covering_classes, sum_over, transposed
 from betalike.attacks.result import AttackResult, Rate, compared
 from betalike.attacks.target import Generalized, Target
 from betalike.runtime.arrays import Floats, Ids, Ints
@@ -23,19 +23,19 @@ from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.table.cells import Cells, ClassCounts, Plan
 
 NAME = "definetti"
-MOST_ROUNDS, SETTLED = 30, 1e-3  # rounds, and the share of people whose guess still changes
-FIRST_SCALINGS = 4  # before anything is learned: who may be in which class
-MOST_WORK = 2e8  # pairs of a group of people and a class, times values; beyond it, people are sampled
-MOST_CHECKS = 4e8  # pairs of a group and a class that are looked at
+MOST_ROUNDS, SETTLED = 30, 1e-3  # stop after this many rounds, or when fewer guesses change
+FIRST_SCALINGS = 4  # scalings before anything is learned
+MOST_WORK = 2e8  # (group, class) pairs times values; beyond this, people are sampled
+MOST_CHECKS = 4e8  # (group, class) pairs to check
 SAMPLE = 512
 
 
 @dataclass(frozen=True)
 class People:
-    """People in groups that look the same to the adversary: their codes, their true values, and their classes.
+    """People in groups that the adversary cannot distinguish: their codes, true values and possible classes.
 
-    `point` is the table's point that a group is at. `group`, `value` and `count` are the truth, for judging. `starts`
-    and `classes` list the classes that each group may be in. `share` is the part of the table that the groups are.
+    `point` is the table's point of each group. `group`, `value` and `count` are the truth, used only to judge guesses.
+    `starts` and `classes` list the classes that each group may be in. `share` is the groups' share of the table.
     """
 
     point: Ints
@@ -55,7 +55,7 @@ class People:
 
     @staticmethod
     def by_labels(target: Generalized, randomness: Randomness) -> People:
-        """Everybody may be in any class whose labels cover the person; of too many people, a random part."""
+        """Let everybody be in any class whose labels cover the person; sample if there are too many people."""
         cells = target.cells
         keep = np.arange(len(cells.points))
         most = _most_points(target, randomness)
@@ -79,7 +79,7 @@ class People:
 
     @staticmethod
     def by_plan(plan: Plan) -> People:
-        """Everybody's class is known, as in Anatomy, or to an adversary who was told."""
+        """Let everybody's class be known, as in Anatomy, or to an adversary who knows the classes."""
         cells: Cells = plan.cells
         key = plan.ec.astype(np.int64) * len(cells.points) + cells.point[plan.cell]
         unique, group = np.unique(key, return_inverse=True)
@@ -97,7 +97,7 @@ class People:
 
 
 def _most_points(target: Generalized, randomness: Randomness) -> int:
-    """How many points can be looked at with a bounded amount of work."""
+    """Return how many points can be processed with a bounded amount of work."""
     n_points, n_classes = len(target.cells.points), len(target.low)
     some = np.argsort(uniform(n_points, randomness))[:SAMPLE]
     covering = max(float(cover_counts(target.cells.points[some], target.low, target.high).mean()), 1.0)
@@ -105,7 +105,7 @@ def _most_points(target: Generalized, randomness: Randomness) -> int:
 
 
 def definetti(target: Target, randomness: Randomness | None = None, control: Target | None = None) -> AttackResult:
-    """Attack a release with classes; one without has no assignments to guess."""
+    """Attack a release with classes; a release without classes has no assignments to guess."""
     if not isinstance(target, Generalized):
         return AttackResult(NAME, refusal="the release has no classes, so there is nothing to assign within them.")
     chance = randomness or SystemRandomness()
@@ -124,7 +124,7 @@ def definetti(target: Target, randomness: Randomness | None = None, control: Tar
 
 
 def attack_people(people: People, classes: ClassCounts) -> tuple[Rate, int]:
-    """How often the likeliest value of each group is right, and how many rounds it took to settle."""
+    """Return how often the likeliest value of each group is right, and the number of rounds."""
     posterior, n_rounds = posterior_of(people, classes)
     guess = np.argmax(posterior, axis=1)
     right = int(people.count[guess[people.group] == people.value].sum())
@@ -132,7 +132,7 @@ def attack_people(people: People, classes: ClassCounts) -> tuple[Rate, int]:
 
 
 def posterior_of(people: People, classes: ClassCounts, most_rounds: int = MOST_ROUNDS) -> tuple[Floats, int]:
-    """How many people of each group are thought to have each value, and after how many rounds."""
+    """Estimate how many people of each group have each value; also return the number of rounds."""
     assigning = Assigning(people, classes)
     likelihood = np.ones((len(people.codes), classes.n_values))
     for _ in range(FIRST_SCALINGS):
@@ -163,7 +163,7 @@ class Assigning:
         self._scale = self._wanted / np.maximum(self._wanted.sum(axis=1, keepdims=True), 1e-300)
 
     def assign(self, likelihood: Floats) -> Floats:
-        """One scaling of people, then of values: how many people of each group have each value."""
+        """Scale people, then values, and return how many people of each group have each value."""
         people = self._people
         offered = sum_over(people.starts, people.classes, self._scale)
         weighed = likelihood * offered
@@ -175,12 +175,12 @@ class Assigning:
 
 
 def likelihood_of(people: People, posterior: Floats) -> Floats:
-    """How likely each value makes the codes of each group, by Naive Bayes; 1 for the likeliest. Paper: Eq. 15."""
+    """Return how likely each value makes each group's codes, by Naive Bayes; 1 for the likeliest. Paper: Eq. 15."""
     counts = np.maximum(posterior.sum(axis=0), 1e-300)
     score = np.zeros_like(posterior)
     for axis, size in enumerate(people.axis_sizes):
         beside = np.zeros((size, posterior.shape[1]))
         np.add.at(beside, people.codes[:, axis], posterior)
-        share = beside.sum(axis=1, keepdims=True) / counts.sum()  # one tuple more of each value, spread as all are
+        share = beside.sum(axis=1, keepdims=True) / counts.sum()  # one extra tuple of each value, spread like all
         score += np.log(np.maximum((beside + share) / (counts + 1), 1e-300))[people.codes[:, axis]]
     return np.asarray(np.exp(score - score.max(axis=1, keepdims=True)))

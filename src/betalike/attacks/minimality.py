@@ -1,8 +1,8 @@
-"""Minimality: what a scheme's own decisions tell whoever knows the scheme and everybody's quasi-identifiers.
+"""Minimality: what a scheme's decisions reveal to anyone who knows the scheme and everybody's quasi-identifiers.
 
-A class was left as it is, so another cut was not possible. Assignments of the class's values to its members under which
-the scheme would have cut are ruled out; how likely each value is for each member follows from the others. They are
-drawn at random, and each is put to the scheme's own code. Paper: Section 7.
+A class was not cut further, so no further cut was possible. That rules out all assignments of the class's values to its
+members under which the scheme would have cut; the remaining ones give the chance of each value for each member.
+Assignments are drawn at random, and the scheme's own code decides on each. Paper: Section 7.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from betalike.attacks.controls import replan, uniform
-from betalike.attacks.decisions import Decision, decision_of
+from betalike.attacks.control_release import replan, uniform
 from betalike.attacks.result import AttackResult, Rate, Z, compared
 from betalike.attacks.row_order import STARTS, Order, chances_of, orders_of_seam, orders_of_split, sample_orders
+from betalike.attacks.scheme_decisions import Decision, decision_of
 from betalike.attacks.target import Generalized, Target
 from betalike.runtime.arrays import Floats, Ids, Ints, Words
 from betalike.runtime.randomness import Randomness, SystemRandomness
@@ -27,7 +27,7 @@ from betalike.table.cells import Plan
 NAME = "minimality"
 MOST_CLASSES = 100
 LARGEST_CLASS = 5_000
-DRAWN_VALUES = 200_000  # of each class: so many values are drawn, in assignments of all its members
+DRAWN_VALUES = 200_000  # values to draw per class, in assignments to all its members
 FEWEST, MOST = 100, 4_000  # assignments of a class
 LEAST_KEPT = 20
 MOST_ORDERS, LARGEST_ORDER = 200, 400
@@ -36,10 +36,10 @@ RESAMPLES = 400
 
 @dataclass(frozen=True)
 class Argued:
-    """What an argument finds of one class: the average chance of its people's true values, with and without it.
+    """What an argument finds about one class: the average chance of its people's true values, with and without it.
 
-    `ratio` is the greatest chance of a value over its cap, picked by one half of the assignments and measured by the
-    other; `ratio_low` is the lower end of its interval.
+    `ratio` is the largest chance of a value divided by its cap, picked by one half of the assignments and measured by
+    the other half; `ratio_low` is the lower end of its interval.
     """
 
     people: int
@@ -51,25 +51,25 @@ class Argued:
 
 
 def minimality(target: Target, randomness: Randomness | None = None) -> AttackResult:
-    """Attack some classes of a release, drawn at random; the adversary is told who is in which class.
+    """Attack some random classes of a release; the adversary knows who is in which class.
 
-    Two arguments: that a class was not cut any further, and, of SEAM and of `burel+split`, which rows were sent where.
-    The control are the same classes without the argument. Classes are formed anew, as the release does not tell who is
-    where; schemes that leave nothing to chance form the same ones.
+    There are two arguments: that a class was not cut further, and, for SEAM and `burel+split`, which rows were sent
+    where. The control is the same classes without the argument. Classes are formed again, because the release does not
+    say who is in which class; schemes without randomness form the same ones.
     """
     chance = randomness or SystemRandomness()
     if not isinstance(target, Generalized):
-        return AttackResult(NAME, refusal="the release has no classes, so no decision on them can be argued from.")
+        return AttackResult(NAME, refusal="the release has no classes, so there are no decisions to argue from.")
     decision = decision_of(make_scheme(target.scheme, chance, **dict(target.options)), target.cells, target.model)
     if decision is None:
-        return AttackResult(NAME, refusal=f"how '{target.scheme}' decides on this promise is not known to this attack.")
+        return AttackResult(NAME, refusal=f"this attack does not know how '{target.scheme}' decides on this promise.")
     plan = replan(target, target.cells, chance)
     uncut, n_uncut_skipped = argue(plan, decision, target.caps, chance)
     sent, n_sent_skipped = argue_from_orders(target, chance)
     argued = sent or uncut
     if not argued:
         return AttackResult(
-            NAME, refusal="too few other assignments would have led to the same classes to tell how likely each is."
+            NAME, refusal="too few other assignments lead to the same classes to say how likely each value is."
         )
     details: dict[str, Any] = {}
     if uncut:
@@ -88,7 +88,7 @@ def minimality(target: Target, randomness: Randomness | None = None) -> AttackRe
 
 
 def _figures(argued: Sequence[Argued], randomness: Randomness) -> dict[str, Any]:
-    """The gain of an argument, and how far it leads beyond the caps."""
+    """Return the gain of an argument, and how far it leads beyond the caps."""
     _, _, gain = _rates(argued, randomness)
     return {
         "classes": len(argued),
@@ -101,9 +101,9 @@ def _figures(argued: Sequence[Argued], randomness: Randomness) -> dict[str, Any]
 
 
 def argue_from_orders(target: Target, randomness: Randomness) -> tuple[list[Argued], int]:
-    """What it tells which rows were sent where, and how many cuts had to be skipped, as hardly any assignment fits.
+    """Return what can be concluded from which rows were sent where, and how many cuts were skipped.
 
-    Nothing for a scheme that does not choose rows by their values.
+    A cut is skipped if hardly any assignment fits. Schemes that do not choose rows by their values give no result.
     """
     cells, model = target.cells, target.model
     kinds = np.arange(target.n_values)
@@ -114,7 +114,7 @@ def argue_from_orders(target: Target, randomness: Randomness) -> tuple[list[Argu
     else:
         return [], 0
     chosen = sample_orders(orders, MOST_ORDERS, LARGEST_ORDER, randomness)
-    words = [randomness.words(STARTS) for _ in chosen]  # before threads may ask for them in any order
+    words = [randomness.words(STARTS) for _ in chosen]  # drawn here, because threads ask in any order
     with ThreadPoolExecutor(2) as pool:
         found = pool.map(lambda order, own: _argue_order(order, kinds, target.caps, own), chosen, words)
         argued = list(found)
@@ -140,7 +140,7 @@ def _argue_order(order: Order, kinds: Ints, caps: Floats | None, words: Words) -
 
 
 def _worst(halves: Sequence[Floats], people: Ints, n_drawn: float, caps: Floats | None) -> tuple[float, float]:
-    """The greatest chance over its cap: picked by one half of the assignments, measured by the other."""
+    """Return the largest chance over its cap: picked by one half of the assignments, measured by the other."""
     if caps is None:
         return 0.0, 0.0
     pick, measure = halves
@@ -154,7 +154,7 @@ def _worst(halves: Sequence[Floats], people: Ints, n_drawn: float, caps: Floats 
 def argue(
     plan: Plan, decision: Decision, caps: Floats | None, randomness: Randomness, most_classes: int = MOST_CLASSES
 ) -> tuple[list[Argued], int]:
-    """What the argument finds of some classes, and how many of them it had to skip."""
+    """Return what the argument finds about some classes, and how many classes it skipped."""
     sizes = plan.class_counts.sizes
     fitting = np.flatnonzero((sizes > 1) & (sizes <= LARGEST_CLASS))
     chosen = fitting[np.argsort(uniform(len(fitting), randomness), kind="stable")[:most_classes]]
@@ -178,7 +178,7 @@ def argue(
 
 
 def assignments_of(values: Ids, randomness: Randomness) -> Ids:
-    """Random assignments of values to the members of a class, one in each row; the first is the true one."""
+    """Draw random assignments of values to the members of a class, one per row; the first is the true one."""
     n_samples = int(np.clip(DRAWN_VALUES // len(values), FEWEST, MOST))
     order = np.argsort(uniform(n_samples * len(values), randomness).reshape(n_samples, -1), axis=1)
     return np.concatenate([values[None, :], values[order]]).astype(np.int32)
@@ -205,7 +205,7 @@ def _argue_class(points: Ids, assignments: Ids, decision: Decision, caps: Floats
 
 
 def shares_at_points(assignments: Ids, place: Ints, m: int) -> Floats:
-    """The share of each value among those that some assignments give to the members at each point."""
+    """Return the share of each value among those that some assignments give to the members at each point."""
     n_places = int(place.max()) + 1
     counts = np.bincount((place[None, :] * m + assignments).ravel(), minlength=n_places * m).reshape(n_places, m)
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
@@ -216,7 +216,7 @@ def _highest(shares: Floats, caps: Floats | None) -> float:
 
 
 def _rates(argued: Sequence[Argued], randomness: Randomness) -> tuple[Rate, Rate, Rate]:
-    """The average chance of true values, with and without the argument, and the difference; by bootstrap of classes."""
+    """Return the average chance of true values with and without the argument, and the difference (bootstrap)."""
     people = np.array([each.people for each in argued], dtype=np.float64)
     sums = np.array([[each.chance, each.plain, each.chance - each.plain] for each in argued]) * people[:, None]
     picks = (uniform(RESAMPLES * len(argued), randomness) * len(argued)).astype(np.int64).reshape(RESAMPLES, -1)

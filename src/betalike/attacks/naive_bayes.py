@@ -1,4 +1,4 @@
-"""Naive Bayes: guess everybody's sensitive value from what a release tells of each quasi-identifier alone.
+"""Naive Bayes: guess everybody's sensitive value from what a release shows for each quasi-identifier alone.
 
 Paper: Section 7, Eq. 15 to 19.
 """
@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from betalike.attacks.controls import control_of
+from betalike.attacks.control_release import control_of
 from betalike.attacks.result import AttackResult, Rate, compared
 from betalike.attacks.target import Generalized, Perturbed, Target
-from betalike.queries.perturbed import PerturbedIndex, Shrinkage, learn_shrinkage, shrunk
+from betalike.queries.reconstruction import PerturbedCounts, Shrinkage, learn_shrinkage, shrink
 from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.table.cells import Cells
 
 NAME = "naive-bayes"
 POINTS_PER_STEP = 20_000
-MOST_SHRUNK = 200_000  # counts that are estimated with care
+MOST_SHRUNK = 200_000  # counts to estimate by shrinkage
 
 
 def naive_bayes(target: Target, randomness: Randomness | None = None, control: Target | None = None) -> AttackResult:
@@ -41,12 +41,12 @@ def naive_bayes(target: Target, randomness: Randomness | None = None, control: T
 
 
 def guess(target: Target) -> Ids:
-    """The likeliest value at each point of the table. Paper: Eq. 15."""
+    """Return the likeliest value at each point of the table. Paper: Eq. 15."""
     return guess_from(target.cells, values_beside(target))
 
 
 def guess_from(cells: Cells, seen: Sequence[Floats]) -> Ids:
-    """The likeliest value at each point, given the tuples of each value beside each code of each axis."""
+    """Return the likeliest value at each point, given the tuples of each value beside each code of each axis."""
     counts = cells.value_counts
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithms = [np.log(beside / counts) for beside in seen]
@@ -62,15 +62,15 @@ def guess_from(cells: Cells, seen: Sequence[Floats]) -> Ids:
 
 
 def count_right(cells: Cells, guesses: Ids) -> int:
-    """How many people have the value that is guessed at their point."""
+    """Count the people who have the value that is guessed at their point."""
     return int(cells.count[guesses[cells.point] == cells.value].sum())
 
 
 def values_beside(target: Target) -> list[Floats]:
-    """For each axis, how many tuples of each value (columns) a release shows beside each code (rows).
+    """Return for each axis how many tuples of each value (columns) a release shows beside each code (rows).
 
-    Divided by how often the value occurs, that is Pr[t_j | v_i]. Of classes, the tuples of all that include t_j (Eq.
-    17); of perturbed values, the reconstructed counts (Section 5); of a release without values, the prior.
+    Divided by how often the value occurs, that is Pr[t_j | v_i]. For classes, these are the tuples of all classes that
+    include t_j (Eq. 17); for perturbed values, the reconstructed counts (Section 5); without values, the prior.
     """
     cells = target.cells
     if isinstance(target, Generalized):
@@ -83,7 +83,7 @@ def values_beside(target: Target) -> list[Floats]:
 
 
 def values_in_classes(target: Generalized, number: int, size: int) -> Floats:
-    """Tuples of each value in the classes whose label covers each code of an axis. Paper: Eq. 17."""
+    """Count the tuples of each value in the classes whose label covers each code of an axis. Paper: Eq. 17."""
     classes = target.classes
     low, high = (side[:, number].astype(np.int64)[classes.ec] for side in (target.low, target.high))
     change = np.zeros((size + 1, classes.n_values))
@@ -93,10 +93,10 @@ def values_in_classes(target: Generalized, number: int, size: int) -> Floats:
 
 
 def reconstructed(target: Perturbed) -> list[Floats]:
-    """For each axis, the tuples of each original value with each code, from the published ones. Paper: Section 5.
+    """Return for each axis the tuples of each original value with each code, from the published ones.
 
-    By the estimate of queries, which draws the inversion PM^-1 E' towards the prior as far as chance can explain what
-    differs; of columns with very many codes, by the inversion itself. What comes out below 0 is 0.
+    This uses the estimate of queries, which shrinks PM^-1 E' towards the prior as far as chance can explain the
+    difference; for columns with very many codes it uses PM^-1 E' itself. Negative counts become 0. Paper: Section 5.
     """
     published, m = target.published, target.n_values
     tables = []
@@ -105,16 +105,16 @@ def reconstructed(target: Perturbed) -> list[Floats]:
         flat = np.bincount(code * m + published.value, published.count, axis.size * m)
         tables.append(flat.astype(np.float64).reshape(axis.size, m))
     counts = target.cells.value_counts.astype(np.float64)
-    perturbation = PerturbedIndex(target.transition, counts, published.value_counts.astype(np.float64))
+    perturbation = PerturbedCounts(target.transition, counts, published.value_counts.astype(np.float64))
     shrinkage = learn_shrinkage(perturbation, tables)
     return [_original_counts(perturbation, shrinkage, observed) for observed in tables]
 
 
-def _original_counts(perturbation: PerturbedIndex, shrinkage: Shrinkage, observed: Floats) -> Floats:
+def _original_counts(perturbation: PerturbedCounts, shrinkage: Shrinkage, observed: Floats) -> Floats:
     n_codes, m = observed.shape
     if observed.size <= MOST_SHRUNK:
         every = np.repeat(observed, m, axis=0)
-        counts = shrunk(perturbation, shrinkage, every, np.tile(np.eye(m), (n_codes, 1))).reshape(n_codes, m)
+        counts = shrink(perturbation, shrinkage, every, np.tile(np.eye(m), (n_codes, 1))).reshape(n_codes, m)
     else:
         counts = observed @ perturbation.inverse
     counts = np.maximum(counts, 0.0)
@@ -123,10 +123,10 @@ def _original_counts(perturbation: PerturbedIndex, shrinkage: Shrinkage, observe
 
 
 def check_bound(target: Target, seen: Sequence[Floats]) -> dict[str, Any]:
-    """Whether Pr[t_j | v_i] <= (1 + min(beta, -ln p_i)) Pr[t_j] for every pair. Paper: Eq. 18 and 19.
+    """Check that Pr[t_j | v_i] <= (1 + min(beta, -ln p_i)) Pr[t_j] for every pair. Paper: Eq. 18 and 19.
 
     Pr[t_j] is the share of the tuples in classes that include t_j, as in Eq. 18. `worst_ratio` is the largest left side
-    over its right side.
+    divided by its right side.
     """
     caps = target.caps
     if caps is None:

@@ -1,4 +1,4 @@
-"""Opening a release as a target: its labels become codes of the original table's columns."""
+"""Open a release as a target: translate its labels to codes of the original table's columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from betalike.attacks.covering import cover_counts
+from betalike.attacks.possible_classes import cover_counts
 from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.engines.coding import comparable
 from betalike.engines.memory import MemoryEngine
@@ -39,9 +39,9 @@ def open_target(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> Target:
-    """Lay a release over its original table; `release` is a folder, or what `betalike.publish` returned.
+    """Match a release with its original table; `release` is a folder, or what `betalike.publish` returned.
 
-    A hierarchy of the sensitive column tells which values are close to each other, for the similarity attack.
+    A hierarchy of the sensitive column says which values are close to each other, for the similarity attack.
     """
     opened = _open(release, hierarchies)
     table = opened.certificate.table
@@ -62,13 +62,13 @@ def _open(release: str | Path | Release, hierarchies: str | Path | Mapping[str, 
 
 
 def _trees(certificate: Certificate, hierarchies: str | Path | Mapping[str, Any] | None) -> dict[str, Hierarchy]:
-    """Hierarchies of the columns of which the certificate does not tell one."""
+    """Return hierarchies of the columns whose hierarchy is not in the certificate."""
     columns = [c.name for c in certificate.table.columns if not Kind(c.kind).is_ordered and not c.hierarchy]
     return choose_hierarchies(hierarchies, columns)
 
 
 def _schema(release: Estimator, further: Mapping[str, list[str]], tree: Hierarchy | None) -> Schema:
-    """The columns of the original table, as the certificate tells of them."""
+    """Return the columns of the original table as the certificate describes them."""
     certificate = release.certificate
     facts = {column.name: column for column in certificate.table.columns}
     attributes = tuple(
@@ -91,7 +91,7 @@ def _attribute(column: QueryColumn, facts: ColumnFacts, further: list[str]) -> A
 
 
 def _unnamed_leaves(release: Estimator, frame: pl.DataFrame) -> dict[str, list[str]]:
-    """Values of the original table that the release names nowhere, as they are hidden under `*`."""
+    """Return the values of the original table that the release never names, because `*` hides them."""
     leaves = {}
     for column in release.quasi_identifiers:
         if isinstance(column, NamedColumn) and column.n_unnamed and column.tree is not None:
@@ -101,12 +101,12 @@ def _unnamed_leaves(release: Estimator, frame: pl.DataFrame) -> dict[str, list[s
 
 
 def lay_over(release: Estimator, cells: Cells, sensitive_labels: Sequence[str]) -> Target:
-    """The target that a release makes, given the cells of its original table."""
+    """Return a release as a target, given the cells of its original table."""
     certificate = release.certificate
     code = {label: i for i, label in enumerate(sensitive_labels)}
-    told = dict(zip(release.values, release.counts.astype(np.int64).tolist(), strict=True))
-    if told != {label: int(cells.value_counts[i]) for label, i in code.items()}:
-        raise InputError(f"the sensitive values of this table are not those that the certificate tells, {OTHER_TABLE}")
+    certified = dict(zip(release.values, release.counts.astype(np.int64).tolist(), strict=True))
+    if certified != {label: int(cells.value_counts[i]) for label, i in code.items()}:
+        raise InputError(f"the sensitive values of this table are not those of the certificate, {OTHER_TABLE}")
     model, scheme, labels = promised_model(certificate), certificate.scheme.name, tuple(sensitive_labels)
     if scheme == BASELINE:
         return Target(cells, labels, model, scheme)
@@ -129,7 +129,7 @@ def lay_over(release: Estimator, cells: Cells, sensitive_labels: Sequence[str]) 
 
 
 def _codes(release: Estimator, axes: Sequence[Axis]) -> tuple[Ids, Ids]:
-    """The first and the last code that the labels of each class cover, on each axis."""
+    """Return the first and the last code that the labels of each class cover, on each axis."""
     index = release.index
     low, high = np.empty(index.ids.shape, dtype=np.int32), np.empty(index.ids.shape, dtype=np.int32)
     for i, (column, axis, spans) in enumerate(zip(release.quasi_identifiers, axes, index.spans, strict=True)):
@@ -157,7 +157,7 @@ def _codes_of_labels(column: QueryColumn, axis: Axis, spans: LabelSpans) -> tupl
 
 
 def _points_of(low: Ids, high: Ids, cells: Cells) -> Ids:
-    """The point of the original table that each distinct row of an exact release is."""
+    """Return the point of the original table for each distinct row of an exact release."""
     n_points = len(cells.points)
     is_exact = low.shape[0] == n_points and np.array_equal(low, high)
     codes = np.concatenate([cells.points, low]).astype(np.int32) if is_exact else cells.points

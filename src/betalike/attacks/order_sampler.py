@@ -1,4 +1,4 @@
-"""Walks through assignments that keep an order, as compiled loops."""
+"""Kernels that walk at random through the assignments that keep an order."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import numpy as np
 from betalike.runtime.arrays import Floats, Ids, Ints, Words
 from betalike.runtime.compilation import kernel
 
-STEPS = 30  # of a search for a start, for each member
+STEPS = 30  # search steps per member
 
 
 @kernel
 def next_word(state: Words) -> np.uint64:
-    """The next number of a xorshift generator: good enough for a walk, which protects nobody."""
+    """Return the next number of a xorshift generator: good enough for a walk, which protects nobody."""
     state[0] |= np.uint64(state[0] == 0)
     state[0] ^= state[0] << np.uint64(13)
     state[0] ^= state[0] >> np.uint64(7)
@@ -22,13 +22,13 @@ def next_word(state: Words) -> np.uint64:
 
 @kernel
 def pick(state: Words, count: int) -> int:
-    """A random number below a count."""
+    """Return a random number below a count."""
     return int(next_word(state) % np.uint64(count))
 
 
 @kernel
 def n_broken(position: int, kind: int, is_far: bool, others: Ints, other_value: Ids, kind_of_value: Ints) -> int:
-    """With how many members of the other part a member of a kind breaks the order."""
+    """Count the members of the other part with which a member of a kind breaks the order."""
     broken = 0
     for j in range(len(others)):
         if kind_of_value[other_value[j]] == kind:
@@ -38,9 +38,9 @@ def n_broken(position: int, kind: int, is_far: bool, others: Ints, other_value: 
 
 @kernel
 def find_start(far_position: Ints, near_position: Ints, far: Ids, near: Ids, kind_of_value: Ints, state: Words) -> int:
-    """Shuffle the values of both parts, then swap until the order is kept; how many pairs still break it.
+    """Shuffle the values of both parts, then swap until the order is kept; return how many pairs still break it.
 
-    Swaps that break more are taken too, less and less often (simulated annealing).
+    Swaps that break more pairs are also accepted, less and less often (simulated annealing).
     """
     for values in (far, near):
         for i in range(len(values) - 1, 0, -1):
@@ -86,9 +86,9 @@ def walk(
     n_rounds: int,
     state: Words,
 ) -> None:
-    """Swap values within each part at random as long as the order is kept, and count which value is where.
+    """Swap values within each part at random while the order is kept, and count which value is where.
 
-    With the other part as it is, each kind has a place that it may not pass; then parts change their roles.
+    With the other part fixed, each kind has a place that it may not pass; then the parts swap roles.
     """
     limit = np.empty(len(kind_of_value), dtype=np.int64)
     for turn in range(n_burned + n_rounds):

@@ -1,4 +1,4 @@
-"""What every attack reports: how often it succeeds, beside a guess without the release, and with nothing to find."""
+"""The result of an attack: its success rate, that of a guess without the release, and that of a control."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Z = 1.959963984540054  # of a normal distribution, for this confidence
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of people, and the interval in which it lies with 95 % confidence."""
+    """A share of people, and its 95 % confidence interval."""
 
     rate: float
     low: float
@@ -37,11 +37,11 @@ class Rate:
 
 @dataclass(frozen=True)
 class AttackResult:
-    """What one attack achieves; of one that does not apply to a release, only `refusal` says why.
+    """What one attack achieves; if it does not apply to a release, only `refusal` is set and says why.
 
     `success` is the share of people whose sensitive value (or group of values) is guessed right. `baseline` is the same
-    for whoever knows what is public anyway, `control` for the same attack where there is nothing to find. `details`
-    has what else the attack found. No figure is of a single person.
+    for anyone who knows only what is public, `control` for the same attack where there is nothing to find. `details`
+    holds what else the attack found. No figure is about a single person.
     """
 
     name: str
@@ -61,14 +61,14 @@ class AttackResult:
         return self.success.rate - max(self.baseline.rate, self.control.rate)
 
     @property
-    def is_telling(self) -> bool:
-        """Whether it succeeds more often than chance explains, than both baseline and control."""
+    def is_significant(self) -> bool:
+        """Whether it succeeds significantly more often than both baseline and control."""
         if self.success is None or self.baseline is None or self.control is None:
             return False
         return self.success.low > max(self.baseline.high, self.control.high)
 
     def to_dict(self) -> dict[str, Any]:
-        """The entry of this attack in `attack --json`."""
+        """Return the entry of this attack in `attack --json`."""
         return asdict(self)
 
 
@@ -84,7 +84,7 @@ class AttackReport:
         return next(result for result in self.results if result.name == name)
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of `attack --json`."""
+        """Return the content of `attack --json`."""
         return {
             "scheme": self.scheme,
             "rows": self.n_rows,
@@ -94,12 +94,12 @@ class AttackReport:
 
 
 def in_percent(rate: Rate) -> str:
-    """A rate for a sentence: `4.84 %`."""
+    """Format a rate for a sentence: `4.84 %`."""
     return f"{100 * rate.rate:.3g} %"
 
 
 def compared(success: Rate, baseline: Rate, control: Rate) -> str:
-    """The end of a sentence that tells a rate beside the two that it is measured by."""
+    """Return the end of a sentence that compares a rate with its baseline and control."""
     return (
         f"for {in_percent(success)} of the people, against {in_percent(baseline)} without the release and "
         f"{in_percent(control)} where there is nothing to find"

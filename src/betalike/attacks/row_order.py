@@ -1,8 +1,8 @@
-"""What a scheme's choice of rows tells: of one value, some rows went here because others were nearer to a border.
+"""Row order: which rows a scheme sends where reveals something, because it sends rows of one value in a known order.
 
-SEAM leaves, of each value, the rows farthest from a cut in the core and sends the nearest to the seam. `burel+split`
-halves a class, of each bucket of values the first rows along the curve going left. Whoever knows everybody's
-quasi-identifiers, and is told who is in which part, can rule out all assignments that break this order.
+SEAM keeps, for each value, the rows farthest from a cut in the core and sends the nearest to the seam. `burel+split`
+halves a class: for each bucket of values, the first rows along the curve go left. An adversary who knows everybody's
+quasi-identifiers and who is in which part can rule out all assignments that break this order.
 """
 
 from __future__ import annotations
@@ -21,20 +21,19 @@ from betalike.runtime.progress import SILENT
 from betalike.runtime.randomness import Randomness
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws
-from betalike.schemes.hilbert import hilbert_keys
-from betalike.schemes.retrieval import Retrieval, fill_classes
+from betalike.schemes.retrieval import Retrieval, fill_classes, hilbert_keys, number_buckets, ranks_along
 from betalike.schemes.seam import WAYS
 from betalike.schemes.seam.problem import pose
 from betalike.schemes.seam.splitting import cut_set
 from betalike.table.cells import Cells
 
-HOPELESS = 3  # searches that find nothing before it is given up
-STARTS, BURNED, ROUNDS = 10, 30, 30  # walks, and the rounds of each that are not counted, and that are
+HOPELESS = 3  # failed searches before giving up
+STARTS, BURNED, ROUNDS = 10, 30, 30  # walks; rounds of each before counting; counted rounds
 
 
 @dataclass(frozen=True)
 class Part:
-    """Members of a class: their places on a line towards the border, and their values."""
+    """Members of a class: their positions on a line towards the border, and their values."""
 
     position: Ints
     value: Ids
@@ -42,10 +41,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Order:
-    """Members that stayed away from a border, and those beside it; of each kind of value, the former are farther.
+    """Members that stayed away from a border, and those beside it; for each kind of value, the former are farther away.
 
-    `is_far_class` and `is_near_class` tell which of the two are (of) a class of the release, not cut any further.
-    `near_class` has the values of the whole class that the near ones are of.
+    `is_far_class` and `is_near_class` say which of the two parts belong to a final class of the release. `near_class`
+    holds the values of the whole class that the near part belongs to.
     """
 
     far: Part
@@ -62,7 +61,7 @@ class Order:
 
 
 def orders_of_seam(cells: Cells, model: Model) -> list[Order]:
-    """Every cut of a table by SEAM that left a seam, split the most promising way and not improved afterwards."""
+    """Return every cut by SEAM that left a seam, split the most promising way and not improved afterwards."""
     problem = pose(cells, likeness_of(model, "seam"))
     reserve, looks_ahead = WAYS[0]
     number = np.full(cells.sensitive.size, -1, dtype=np.int32)
@@ -97,7 +96,7 @@ def orders_of_seam(cells: Cells, model: Model) -> list[Order]:
 
 
 def _order_at(cells: Cells, cell: Ids, is_side: Bools, kept: Ints, seam: Ints, sign: int, whole: Ids) -> Order | None:
-    """One side of a cut, along the axis that was cut: the one that parts the sides and keeps the order."""
+    """Return one side of a cut along the axis that was cut: the axis that separates the sides and keeps the order."""
     point, value = cells.point[cell], cells.value[cell]
     for axis in range(cells.points.shape[1]):
         code = cells.points[point, axis].astype(np.int64)
@@ -114,19 +113,16 @@ def _order_at(cells: Cells, cell: Ids, is_side: Bools, kept: Ints, seam: Ints, s
 
 
 def orders_of_split(cells: Cells, model: Model, randomness: Randomness, most: int) -> tuple[list[Order], Ints]:
-    """Halvings that `burel+split` made in some classes, and the bucket of each value."""
+    """Return the halvings that `burel+split` made in some classes, and the bucket of each value."""
     likeness = likeness_of(model, "burel+split")
     caps, rule = likeness.caps(cells.value_counts), likeness.rule(cells.value_counts)
     buckets = fewest_buckets(cells.value_counts, caps)
-    bucket_of_value = np.zeros(cells.sensitive.size, dtype=np.int64)
-    for number, bucket in enumerate(buckets):
-        bucket_of_value[bucket] = number
+    bucket_of_value = number_buckets(buckets, cells.sensitive.size)
     rarest = np.array([bucket[0] for bucket in buckets])
     sizes = np.array([cells.value_counts[bucket].sum() for bucket in buckets])
     draws = class_draws(sizes, caps.numerator[rarest], caps.denominator[rarest], model.k)
     members, starts = fill_classes(cells, buckets, draws, Retrieval.HILBERT, randomness, SILENT)
-    rank = np.empty(len(cells.points), dtype=np.int64)
-    rank[np.argsort(hilbert_keys(cells.positions), kind="stable")] = np.arange(len(rank))
+    rank = ranks_along(hilbert_keys(cells.positions))
     orders: list[Order] = []
 
     def halve(part: Part) -> tuple[Part, Part] | None:
@@ -162,15 +158,15 @@ class Chances:
 
     @property
     def share(self) -> Floats:
-        """From both halves."""
+        """The average of both halves."""
         return np.asarray((self.halves[0] + self.halves[1]) / 2)
 
 
 def chances_of(order: Order, kind_of_value: Ints, words: Words) -> tuple[Chances, Chances] | None:
-    """Chances in both parts, among assignments that keep the order; None where hardly any are found.
+    """Return the chances in both parts among assignments that keep the order; None if hardly any are found.
 
-    Walks through them start at several that were found without a look at the true one, so that what a walk does not
-    reach in time makes chances less certain, and never nearer to the truth.
+    Walks start at assignments that were found without using the true one. So what a walk does not reach in time makes
+    the chances less certain, and never closer to the truth.
     """
     lines = order.far.position, order.near.position
     places = [np.unique(line, return_inverse=True)[1] for line in lines]
@@ -198,7 +194,7 @@ def _shares(tally: Floats) -> Floats:
 
 
 def sample_orders(orders: Sequence[Order], most: int, largest: int, randomness: Randomness) -> list[Order]:
-    """Some of the orders that tell of a class, drawn at random."""
+    """Return a random sample of the orders that concern a final class."""
     fitting = [
         order
         for order in orders

@@ -1,4 +1,4 @@
-"""Skewness and similarity: what the class of a person tells of a value, and of values that are close to each other.
+"""Skewness and similarity: what the class of a person reveals about a value, or about a group of similar values.
 
 Paper: Section 2 (skewness and similarity attacks), Section 7 (groups under a node of a hierarchy).
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from betalike.attacks.controls import control_of
+from betalike.attacks.control_release import control_of
 from betalike.attacks.result import AttackResult, Rate, compared
 from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.promises import Likeness, posterior_cap
@@ -29,7 +29,7 @@ NO_GROUPS = (
 
 
 def skewness(target: Target, randomness: Randomness | None = None, control: Target | None = None) -> AttackResult:
-    """Guess that everybody has the most frequent value of the class, and find the largest gain on each value."""
+    """Guess the most frequent value of each person's class, and find the largest gain on each value."""
     control = control if control is not None else control_of(target, randomness or SystemRandomness())
     values = [np.array([value]) for value in range(target.n_values)]
     success, against = (Rate.of(count_most_frequent(each, values), target.n_rows) for each in (target, control))
@@ -50,7 +50,7 @@ def skewness(target: Target, randomness: Randomness | None = None, control: Targ
 
 
 def similarity(target: Target, randomness: Randomness | None = None, control: Target | None = None) -> AttackResult:
-    """The same for groups of values under the nodes of a hierarchy of the sensitive attribute."""
+    """Do the same for groups of values under the nodes of a hierarchy of the sensitive attribute."""
     groups = groups_of(target.cells.sensitive)
     if not groups:
         return AttackResult(SIMILARITY, refusal=NO_GROUPS)
@@ -77,7 +77,7 @@ def similarity(target: Target, randomness: Randomness | None = None, control: Ta
 
 
 def groups_of(axis: Axis) -> dict[str, Ints]:
-    """The inner nodes of a hierarchy of sensitive values, each with the values under it."""
+    """Return the inner nodes of a hierarchy of sensitive values, each with the values under it."""
     if not isinstance(axis, HierarchyAxis):
         return {}
     tree = axis.hierarchy
@@ -86,7 +86,7 @@ def groups_of(axis: Axis) -> dict[str, Ints]:
 
 
 def top_groups(axis: Axis, n_values: int) -> list[Ints]:
-    """The parts into which the nodes right under the root divide the values; a missing value is a part of its own."""
+    """Return the groups of values under the root's children; a missing value is a group of its own."""
     assert isinstance(axis, HierarchyAxis)
     tree = axis.hierarchy
     children = [node for node in range(tree.root) if tree.parent[node] == tree.root]
@@ -96,7 +96,7 @@ def top_groups(axis: Axis, n_values: int) -> list[Ints]:
 
 @dataclass(frozen=True)
 class ClassShares:
-    """The share of each group in each class where it occurs, and how many tuples each class has."""
+    """The share of each group in each class where it occurs, and the number of tuples per class."""
 
     sizes: Floats
     ec: Ints
@@ -106,9 +106,9 @@ class ClassShares:
 
 
 def shares_of(target: Target, groups: Groups) -> ClassShares:
-    """What the adversary sees of each group.
+    """Return what the adversary sees of each group.
 
-    A class is, for the adversary: a class of the release; all tuples with one published value; the whole table.
+    To the adversary, a class is a class of the release, all tuples with one published value, or the whole table.
     """
     if isinstance(target, Generalized):
         classes = target.classes
@@ -135,7 +135,7 @@ def shares_of(target: Target, groups: Groups) -> ClassShares:
 
 
 def count_most_frequent(target: Target, groups: Groups) -> int:
-    """People who have a value of the most frequent group of their class; of perturbed ones, as many as expected."""
+    """Count the people with a value of the most frequent group of their class; for perturbed values, as expected."""
     shares = shares_of(target, groups)
     highest = np.zeros(len(shares.sizes))
     np.maximum.at(highest, shares.ec, shares.share)
@@ -143,7 +143,7 @@ def count_most_frequent(target: Target, groups: Groups) -> int:
 
 
 def largest_gains(target: Target, groups: Groups) -> tuple[Floats, Floats]:
-    """The largest relative gain on each group in any class, and its share there. Paper: Definition 1."""
+    """Return the largest relative gain on each group in any class, and its share there. Paper: Definition 1."""
     shares = shares_of(target, groups)
     highest = np.zeros(len(groups))
     np.maximum.at(highest, shares.group, shares.share)

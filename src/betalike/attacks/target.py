@@ -1,7 +1,7 @@
-"""What an adversary sees: a release, laid over the people that it is about.
+"""Targets: a release as an adversary sees it, matched with the people it is about.
 
-The adversary knows everybody's quasi-identifiers, the release and its certificate. Sensitive values of the original
-table are here to judge guesses, and for adversaries who are said to know some of them; nothing else looks at them.
+The adversary knows everybody's quasi-identifiers, the release and its certificate. The original sensitive values are
+here to judge guesses, and for attacks that assume some of them are known; nothing else reads them.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from betalike.table.cells import Cells, ClassCounts, Plan
 
 @dataclass(frozen=True)
 class Target:
-    """A release without any sensitive value beside a person, and what all releases have: people and a promise."""
+    """The people and the promise of a release; used as it is, a release that links no sensitive value to a person."""
 
     cells: Cells
     values: tuple[str, ...]  # sensitive values as published, in the order of their codes
     model: Model
     scheme: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    cell_of_rows: Ids | None = None  # where a second release may have other quasi-identifiers
+    cell_of_rows: Ids | None = None  # needed if a second release has other quasi-identifiers
 
     @property
     def n_rows(self) -> int:
@@ -47,7 +47,7 @@ class Target:
 
     @cached_property
     def caps(self) -> Floats | None:
-        """What the promise allows as the share of each value; None for a promise that is no likeness."""
+        """The largest share that the promise allows for each value; None unless the promise is a likeness."""
         if not isinstance(self.model, Likeness):
             return None
         return self.model.ceilings(self.cells.value_counts)
@@ -55,7 +55,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Generalized(Target):
-    """A release with classes: how many of each value each has, and from which code to which its labels reach."""
+    """A release with classes: the counts of each value per class, and the range of codes that its labels cover."""
 
     classes: ClassCounts = field(kw_only=True)
     low: Ids = field(kw_only=True)
@@ -65,7 +65,7 @@ class Generalized(Target):
     def of_plan(
         plan: Plan, values: Sequence[str], model: Model, scheme: str, options: Mapping[str, Any] | None = None
     ) -> Generalized:
-        """What the release of a plan shows; classes with the same labels are one class there."""
+        """Return what the release of a plan shows; classes with the same labels become one class."""
         low, high = (side.astype(np.int64) for side in plan.boxes)
         ends = [reach(axis, low[:, i], high[:, i]) for i, axis in enumerate(plan.cells.axes)]
         boxes = np.column_stack([side for pair in ends for side in pair])
@@ -94,7 +94,7 @@ class Perturbed(Target):
 
 
 def reach(axis: Axis, low: Ints, high: Ints) -> tuple[Ints, Ints]:
-    """The first and the last code that the label of each range of codes covers."""
+    """Return the first and the last code that the label of each range of codes covers."""
     if not isinstance(axis, HierarchyAxis):
         is_mixed = (high == axis.size - 1) & (low < high) & axis.has_missing
         return np.where(is_mixed, 0, low), high

@@ -14,8 +14,8 @@ from betalike.measures.loss import plan_loss
 from betalike.promises import Closeness, Disclosure, DisclosureForLikeness, Form, Likeness, Model, fit
 from betalike.promises.distances import earth_movers_distances, natural_ground
 from betalike.queries.boxes import Box
+from betalike.queries.count_estimate import ClassIndex
 from betalike.queries.estimator import open_frame
-from betalike.queries.index import ClassIndex
 from betalike.queries.workload import draw_queries, exact_index, run_workload
 from betalike.release.publish import Job, Published, publish
 from betalike.runtime.compilation import announced_compilation

@@ -1,4 +1,4 @@
-"""Answers: an estimated count with its standard error, an interval, and bounds that hold without any assumption."""
+"""Answers: an estimated count, its standard error, an interval, and bounds that always hold."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from betalike.errors import ParameterError
 from betalike.runtime.arrays import Floats
 
-SLACK = 1e-6  # what arithmetic may add to a whole number
-RELATION = 1.3  # log-odds of sensitive values in a selection, from those of its surroundings: standard deviation
+SLACK = 1e-6  # rounding error of a whole number
+RELATION = 1.3  # standard deviation of a selection's log-odds of sensitive values from those of its surroundings
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimates of many counts: each with a standard error, and with bounds that surely hold."""
+    """Estimates of many counts, each with a standard error and with bounds that always hold."""
 
     count: Floats
     standard_error: Floats
@@ -26,13 +26,13 @@ class Estimates:
     at_most: Floats
 
     def clipped(self) -> Estimates:
-        """The same with no estimate outside its bounds."""
+        """Return the estimates with each count moved inside its bounds."""
         return Estimates(
             np.clip(self.count, self.at_least, self.at_most), self.standard_error, self.at_least, self.at_most
         )
 
     def added(self, owner: Sequence[int], n_owners: int) -> Estimates:
-        """Estimates of parts added up to those of their owners; errors are added as if they went the same way."""
+        """Add up the estimates of parts for each owner; their errors are added as if all had the same sign."""
         parts = (self.count, self.standard_error, self.at_least, self.at_most)
         owners = np.asarray(owner, dtype=np.int64)
         return Estimates(*(np.asarray(np.bincount(owners, part, n_owners), dtype=np.float64) for part in parts))
@@ -40,7 +40,7 @@ class Estimates:
 
 @dataclass(frozen=True)
 class Answer:
-    """An estimated count; the interval holds the exact count with about the confidence told."""
+    """An estimated count; the interval holds the exact count with about the stated confidence."""
 
     count: float
     standard_error: float
@@ -55,7 +55,7 @@ class Answer:
         return self.count
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of `query --json`."""
+        """Return the content of `query --json`."""
         return {
             "count": self.count,
             "standard_error": self.standard_error,
@@ -68,11 +68,11 @@ class Answer:
 
 
 def to_answers(estimates: Estimates, confidence: float, method: str) -> list[Answer]:
-    """Estimates as answers with intervals, cut at the bounds."""
+    """Turn estimates into answers, with intervals that stay within the bounds."""
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence is {confidence}; it must be between 0 and 1, such as 0.95.")
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * estimates.standard_error
-    # counts are whole numbers: an interval without one would never hold
+    # counts are whole numbers: an interval without a whole number would never hold
     low = np.minimum(np.floor(estimates.count - reach + SLACK), estimates.count)
     high = np.maximum(np.ceil(estimates.count + reach - SLACK), estimates.count)
     low, high = (np.clip(end, estimates.at_least, estimates.at_most) for end in (low, high))

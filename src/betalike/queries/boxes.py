@@ -1,20 +1,20 @@
-"""Boxes: a set of values for each of some columns; predicates are unions of boxes that do not overlap."""
+"""Boxes: one set of values per column; a predicate is a union of boxes that do not overlap."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from betalike.errors import QueryError
-from betalike.queries.values import ValueSet
+from betalike.queries.value_sets import ValueSet
 
 Box = Mapping[str, ValueSet]
 MOST_BOXES = 1_000
 
 
 def intersect(unions: Sequence[Sequence[Box]]) -> Sequence[Box]:
-    """Return what lies in all of some unions: what AND makes of them.
+    """Return the boxes that all unions have in common: their AND.
 
-    A long chain of comparisons is a long list of unions of one box each, so these are met first and all at once.
+    A long chain of comparisons is a long list of unions of one box each. Those are intersected first, in one step.
     """
     if len(unions) == 1:
         return unions[0]
@@ -26,7 +26,7 @@ def intersect(unions: Sequence[Sequence[Box]]) -> Sequence[Box]:
 
 
 def unite(unions: Sequence[Sequence[Box]]) -> Sequence[Box]:
-    """Return what lies in any of some unions, as boxes that do not overlap: counts may be added."""
+    """Return the union of all boxes (their OR) as boxes that do not overlap, so that their counts can be added."""
     if len(unions) == 1:
         return unions[0]
     united: list[Box] = []
@@ -41,7 +41,7 @@ def unite(unions: Sequence[Sequence[Box]]) -> Sequence[Box]:
 
 
 def _meet_all(boxes: Sequence[Box]) -> list[Box]:
-    """Return the one box that lies in all of some; no box if nothing does."""
+    """Return the one box that lies in all boxes, or no box if they have nothing in common."""
     sets: dict[str, list[ValueSet]] = {}
     for box in boxes:
         for name, values in box.items():
@@ -59,7 +59,7 @@ def _intersect_two(left: Sequence[Box], right: Sequence[Box]) -> list[Box]:
 
 
 def _join_alike(boxes: list[Box]) -> list[Box]:
-    """Join boxes, overlapping or not, that differ on a single column: `a = 1 OR a = 2 OR ...` is one box."""
+    """Join boxes that differ on a single column, overlapping or not: `a = 1 OR a = 2 OR ...` becomes one box."""
     n_before = len(boxes) + 1
     while len(boxes) < n_before:
         n_before = len(boxes)
@@ -87,7 +87,7 @@ def _meet(a: Box, b: Box) -> Box | None:
 
 
 def _subtract(box: Box, taken: Box) -> list[Box]:
-    """The parts of a box outside another: one for each column, within the other on the columns before."""
+    """Return the parts of a box outside another: one part per column, inside the other box on earlier columns."""
     if any(name in box and box[name].is_disjoint(values) for name, values in taken.items()):
         return [box]
     pieces: list[Box] = []

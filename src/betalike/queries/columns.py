@@ -1,4 +1,4 @@
-"""Columns as queries see them: what comparisons with a literal mean, and what published labels cover."""
+"""Columns as queries see them: which values satisfy a comparison, and which values a published label covers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from betalike.errors import CertificateError, QueryError, suggestion
-from betalike.queries.values import Comparable, Span, ValueSet, exact_arrays, next_number
-from betalike.queries.words import shortened
+from betalike.queries.tokens import shortened
+from betalike.queries.value_sets import Comparable, Span, ValueSet, exact_arrays, next_number
 from betalike.runtime.arrays import Bools, Floats
 from betalike.table.axis import OrderedAxis
 from betalike.table.exact_numbers import Number, Numbers, exact_number, exact_numbers, parse_values
@@ -37,7 +37,7 @@ class Comparator(StrEnum):
 
 
 class Literal(NamedTuple):
-    """A number or a text in a predicate, and the piece of the predicate that it stands in, for messages."""
+    """A number or text in a predicate, with the piece of the predicate that messages quote."""
 
     text: str
     is_number: bool
@@ -46,7 +46,7 @@ class Literal(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelSpans:
-    """What each published label covers: an interval, and whether missing values as well.
+    """What each published label covers: an interval, and whether it includes missing values.
 
     A label of missing values alone has an interval that ends before it starts.
     """
@@ -57,26 +57,26 @@ class LabelSpans:
 
     @staticmethod
     def of(low: Sequence[Comparable], high: Sequence[Comparable], missing: Sequence[bool]) -> LabelSpans:
-        """Ends as floats where these are exact, else as Python's own numbers."""
+        """Build spans with ends as floats where floats are exact, else as Python numbers."""
         starts, ends = exact_arrays(low, high)
         return LabelSpans(starts, ends, np.array(missing, dtype=bool))
 
     @cached_property
     def origin(self) -> Comparable:
-        """What to measure lengths from: 0, or the least end where ends are too large for floats."""
+        """Where lengths are measured from: 0, or the least end where the ends are too large for floats."""
         if self.low.dtype != object:
             return 0
         return min((end for end in self.low.tolist() if _is_finite(end)), default=0)
 
     def measured(self, ends: Numbers) -> Floats:
-        """Ends as floats, from the origin on."""
+        """Return ends as floats, measured from the origin."""
         if ends.dtype != object:
             return np.asarray(ends - self.origin).astype(np.float64)
         return np.array([_difference(end, self.origin) for end in ends.tolist()], dtype=np.float64)
 
     @property
     def is_present(self) -> Bools:
-        """Which labels cover any value that is not missing."""
+        """Which labels cover at least one value that is not missing."""
         return np.asarray(self.low <= self.high)
 
     @property
@@ -85,7 +85,7 @@ class LabelSpans:
         return np.asarray((self.low == self.high) & ~self.missing)
 
     def touching(self, values: ValueSet) -> Bools:
-        """Which labels have a value in common with a set."""
+        """Return which labels have a value in common with a set."""
         starts, ends = values.ends
         if not len(starts):
             return self.missing & values.missing
@@ -94,7 +94,7 @@ class LabelSpans:
         return np.asarray(met & self.is_present | self.missing & values.missing)
 
     def within(self, values: ValueSet) -> Bools:
-        """Which labels cover nothing outside a set."""
+        """Return which labels lie wholly inside a set."""
         inside = ~self.is_present
         starts, ends = values.ends
         if len(starts):
@@ -117,31 +117,31 @@ class QueryColumn(Protocol):
         ...
 
     def compare(self, comparison: Comparator, literal: Literal) -> ValueSet:
-        """The values for which a comparison holds; missing values never do."""
+        """Return the values for which a comparison holds; it never holds for missing values."""
         ...
 
     def equal_any(self, literals: Sequence[Literal]) -> ValueSet:
-        """Return the values that equal one of a list of literals, which may be long."""
+        """Return the values that equal one of the literals; the list may be long."""
         ...
 
     def spans(self, labels: Sequence[str | None]) -> LabelSpans:
-        """What published labels cover."""
+        """Return what published labels cover."""
         ...
 
 
 @dataclass(frozen=True)
 class OrderedColumn:
-    """Numbers or dates. Dates count days (moments: microseconds) since 1970.
+    """Numbers or dates. Dates count days (datetimes: microseconds) since 1970.
 
-    Where a range is two columns of bounds, the whole domain also stands for present and missing values that met. A
-    domain that is not told is that of the published values, but `*` may cover more.
+    Where a range is published as two columns of bounds, the whole domain may also stand for a mix of present and
+    missing values. If the certificate gives no domain, it is taken from the published values, and `*` may cover more.
     """
 
     name: str
     kind: Kind
     domain: Span
     is_missing_in_domain: bool = False
-    is_domain_told: bool = True
+    is_domain_given: bool = True
     has_nanoseconds: bool = False
 
     @property
@@ -150,14 +150,14 @@ class OrderedColumn:
         return self.kind not in (Kind.REAL, Kind.DECIMAL) and not self.has_nanoseconds
 
     def compare(self, comparison: Comparator, literal: Literal) -> ValueSet:
-        """The values for which a comparison holds."""
+        """Return the values for which a comparison holds."""
         if comparison is Comparator.EQUAL:
             return self.equal_any([literal])
         (number,) = self._numbers([literal])
         return ValueSet.of([_half_line(comparison, number, self.is_discrete)], self.is_discrete)
 
     def equal_any(self, literals: Sequence[Literal]) -> ValueSet:
-        """Return the values that equal one of a list of literals."""
+        """Return the values that equal one of the literals."""
         numbers = self._numbers(literals)
         if self.is_discrete:  # no whole number equals 30.5
             numbers = [n for n in numbers if isinstance(n, int) or not _is_finite(n) or n == math.floor(n)]
@@ -166,7 +166,7 @@ class OrderedColumn:
         return ValueSet.of(((number, number) for number in numbers), self.is_discrete)
 
     def _numbers(self, literals: Sequence[Literal]) -> list[Comparable]:
-        """Return what literals of this column's type stand for; of decimals each once, in ascending order."""
+        """Return the literals as numbers of this column's type; decimals are sorted and listed once."""
         is_numeric = self.kind.is_number
         wanted = "a number" if is_numeric else "a date such as '2024-01-31'"
         try:
@@ -183,7 +183,7 @@ class OrderedColumn:
         raise QueryError(f"in '{piece}': the column '{self.name}' is of type {self.kind}; give {wanted}.")
 
     def spans(self, labels: Sequence[str | None]) -> LabelSpans:
-        """What published labels cover; `*` covers the whole domain and missing values."""
+        """Return what published labels cover; `*` covers the whole domain and missing values."""
         missing = [label is None or label == ROOT for label in labels]
         axis = OrderedAxis(self.name, self.kind, np.zeros(0), (0, 0))
         low: list[Comparable] = [math.inf] * len(labels)
@@ -197,7 +197,7 @@ class OrderedColumn:
                 low[i], high[i] = map(comparable_number, meaning)
                 missing[i] = self.is_missing_in_domain and (low[i], high[i]) == self.domain and low[i] < high[i]
             elif meaning == ROOT:
-                low[i], high[i] = self.domain if self.is_domain_told else (-math.inf, math.inf)
+                low[i], high[i] = self.domain if self.is_domain_given else (-math.inf, math.inf)
         return LabelSpans.of(low, high, missing)
 
     def _whole_meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
@@ -214,9 +214,9 @@ class OrderedColumn:
 
 @dataclass(frozen=True)
 class NamedColumn:
-    """Names: the leaves of a hierarchy, or the sensitive values. A leaf's number is its place in the list.
+    """Names: the leaves of a hierarchy, or the sensitive values. A leaf's code is its place in the list.
 
-    Leaves that the release does not name come after the others; they are only known to be there.
+    Leaves that the release does not name come last; only their number is known.
     """
 
     name: str
@@ -235,7 +235,7 @@ class NamedColumn:
 
     @cached_property
     def codes(self) -> dict[str, int]:
-        """The number of each leaf."""
+        """The code of each leaf."""
         return {leaf: code for code, leaf in enumerate(self.leaves)}
 
     @cached_property
@@ -245,19 +245,19 @@ class NamedColumn:
 
     @cached_property
     def numbers(self) -> Numbers | None:
-        """The leaves as numbers or moments, where all of them are such: they can be compared then."""
+        """The leaves as numbers or datetimes, if all of them are; only then can they be compared with < or >."""
         return _all_of(self.leaves, Kind.REAL if self.are_numbers else Kind.DATETIME)
 
     @cached_property
     def codes_of_numbers(self) -> dict[Comparable, list[int]]:
-        """The leaves that are the same number, such as 5 and 5.0."""
+        """The leaves that are equal as numbers, such as 5 and 5.0."""
         same: dict[Comparable, list[int]] = {}
         for code, number in enumerate([] if self.numbers is None else self.numbers.tolist()):
             same.setdefault(number, []).append(code)
         return same
 
     def compare(self, comparison: Comparator, literal: Literal) -> ValueSet:
-        """The leaves for which a comparison holds; the name of an inner node stands for all leaves under it."""
+        """Return the leaves for which a comparison holds; the name of an inner node means all leaves under it."""
         if comparison is Comparator.EQUAL:
             return self.equal_any([literal])
         if self.numbers is None or literal.is_number is not self.are_numbers:
@@ -271,7 +271,7 @@ class NamedColumn:
         return ValueSet.of([(code, code) for code in held.tolist()], is_discrete=True)
 
     def equal_any(self, literals: Sequence[Literal]) -> ValueSet:
-        """Return the leaves that some literals name; the name of an inner node stands for all leaves under it."""
+        """Return the leaves that the literals name; the name of an inner node means all leaves under it."""
         spans: list[Span] = []
         for literal in literals:
             code = self.codes.get(literal.text)
@@ -297,7 +297,7 @@ class NamedColumn:
     def _unknown(self, literal: Literal) -> QueryError:
         close = suggestion(literal.text, [*self.leaves, *self.nodes])
         unnamed = (
-            f" {self.n_unnamed} of its values are not named in the release; a hierarchy (--hierarchies) tells them."
+            f" {self.n_unnamed} of its values are not named in the release; a hierarchy (--hierarchies) names them."
             if self.n_unnamed
             else ""
         )
@@ -306,7 +306,7 @@ class NamedColumn:
         )
 
     def spans(self, labels: Sequence[str | None]) -> LabelSpans:
-        """What published labels cover; `*` covers all leaves, and missing values if the column has any."""
+        """Return what published labels cover; `*` covers all leaves, and missing values if the column has any."""
         low, high = np.full(len(labels), np.inf), np.full(len(labels), -np.inf)
         for i, label in enumerate(labels):
             if label == ROOT:
@@ -326,7 +326,7 @@ class NamedColumn:
 
 
 def _all_of(texts: Sequence[str], kind: Kind) -> Numbers | None:
-    """The numbers behind texts that are all of a kind, exact ones where floats are not; None if they are not."""
+    """Return texts as numbers of a kind, exact where floats are not; None if some text is not of that kind."""
     try:
         numbers: list[Comparable] = [comparable_number(number) for number in parse_values(texts, kind).tolist()]
         if kind is Kind.REAL and any(not -(2**53) <= number <= 2**53 for number in numbers):
@@ -338,7 +338,7 @@ def _all_of(texts: Sequence[str], kind: Kind) -> Numbers | None:
 
 
 def _difference(number: Comparable, origin: Comparable) -> float:
-    """How far a number is from another one, rounded once; much faster than by fractions, which are reduced first."""
+    """Subtract two numbers and round once; much faster than with fractions, which are reduced first."""
     if isinstance(number, float) or isinstance(origin, float):
         return float(number - origin)
     above, below = number.denominator, origin.denominator
@@ -350,17 +350,17 @@ def _is_finite(number: Comparable) -> bool:
 
 
 def comparable_number(number: Number) -> Comparable:
-    """A number that can be compared with any other; Python's decimals cannot."""
+    """Return a number that compares exactly with any other; Python's decimals do not."""
     return Fraction(number) if isinstance(number, Decimal) else number
 
 
 def has_nanoseconds(labels: Sequence[str | None]) -> bool:
-    """Whether some labels are moments that are not whole microseconds."""
+    """Whether some labels are times that are not whole microseconds."""
     return any(label is not None and NANOSECONDS.search(label) is not None for label in labels)
 
 
 def _half_line(comparison: Comparator, number: Comparable, is_discrete: bool) -> Span:
-    """The closed interval of numbers that are less or greater than another one."""
+    """Return the closed interval of numbers below or above another one."""
     ends: tuple[Comparable, Comparable, Comparable, Comparable]
     if is_discrete and _is_finite(number):
         floor, ceiling = math.floor(number), math.ceil(number)
@@ -377,7 +377,7 @@ def _half_line(comparison: Comparator, number: Comparable, is_discrete: bool) ->
 
 
 def unreadable(name: str) -> CertificateError:
-    """What to say of a published label that the certificate does not explain."""
+    """Return the error for a published label that the certificate does not explain."""
     return CertificateError(
         f"the column '{name}' of the release has a label that its certificate does not explain. If it comes from a "
         "hierarchy, name its folder (--hierarchies); else the release was changed after it was published."

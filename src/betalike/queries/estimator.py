@@ -18,15 +18,15 @@ from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
 from betalike.io.damage import compiled_code_silenced, damage_refused
 from betalike.promises import Transition
-from betalike.queries import generalized, perturbed
+from betalike.queries import reconstruction
 from betalike.queries.answer import RELATION, Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
 from betalike.queries.columns import NamedColumn, OrderedColumn, QueryColumn, comparable_number, has_nanoseconds
-from betalike.queries.index import ClassIndex, sensitive_masks, without
-from betalike.queries.perturbed import PerturbedIndex, Shrinkage, learn_shrinkage
+from betalike.queries.count_estimate import ClassIndex, estimate_counts, sensitive_masks, without
+from betalike.queries.label_shares import Shares, Spread
 from betalike.queries.predicate import parse
-from betalike.queries.shares import Shares, Spread
-from betalike.queries.values import Span
+from betalike.queries.reconstruction import PerturbedCounts, Shrinkage, learn_shrinkage
+from betalike.queries.value_sets import Span
 from betalike.release.certificate import Certificate, ColumnFacts, published_name, written_form
 from betalike.release.companion_files import TRANSITION_FILE, read_transition
 from betalike.release.inspection import published_columns
@@ -107,7 +107,7 @@ class Estimator:
             wanted = np.array(masks, dtype=np.float64).reshape(len(boxes), len(self.values))
             parts = self._estimate_selections(selections, wanted, method)
         else:
-            parts = generalized.estimate(self.index, self._shares[Spread(method)], selections, masks)
+            parts = estimate_counts(self.index, self._shares[Spread(method)], selections, masks)
         return parts.added(owner, len(queries))
 
     @cached_property
@@ -118,24 +118,26 @@ class Estimator:
         """Estimates where quasi-identifiers are exact: from the counts of published values in each selection."""
         observed = self.index.observe_boxes(selections, self._shares[Spread.UNIFORM])
         size = observed.sum(axis=1)
-        bounds = perturbed.certain_bounds(self.counts, size, wanted)
+        bounds = reconstruction.certain_bounds(self.counts, size, wanted)
         if method == "inversion":
-            count, usual = perturbed.inverted(self.perturbation, observed, wanted)
-            return Estimates(count, perturbed.inverted_error(self.perturbation, size, wanted, usual), *bounds)
-        prior, error = perturbed.from_prior(self.counts, size, wanted, RELATION)
+            count, usual = reconstruction.reconstruct(self.perturbation, observed, wanted)
+            return Estimates(
+                count, reconstruction.reconstruction_error(self.perturbation, size, wanted, usual), *bounds
+            )
+        prior, error = reconstruction.from_prior(self.counts, size, wanted, RELATION)
         if self.transition is None:
             return Estimates(prior, error, *bounds).clipped()
-        count = perturbed.shrunk(self.perturbation, self.shrinkage, observed, wanted)
-        error = perturbed.shrunk_error(self.perturbation, observed, wanted, count)
+        count = reconstruction.shrink(self.perturbation, self.shrinkage, observed, wanted)
+        error = reconstruction.shrinkage_error(self.perturbation, observed, wanted, count)
         if method == "prior":  # the release shows how far it is off
             return Estimates(prior, np.hypot(error, count - prior), *bounds).clipped()
         return Estimates(count, error, *bounds).clipped()
 
     @cached_property
-    def perturbation(self) -> PerturbedIndex:
+    def perturbation(self) -> PerturbedCounts:
         """What is known of how a perturbed release was made."""
         assert self.transition is not None
-        return PerturbedIndex(self.transition, self.counts, self.index.counts.value_counts.astype(np.float64))
+        return PerturbedCounts(self.transition, self.counts, self.index.counts.value_counts.astype(np.float64))
 
     @cached_property
     def shrinkage(self) -> Shrinkage:

@@ -1,4 +1,4 @@
-"""The paper's random workload: how far a release's answers are from the exact ones. Paper: 6.2."""
+"""The paper's random workload: how far a release's answers are from the exact counts. Paper: 6.2."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from betalike.errors import InputError, ParameterError
 from betalike.queries.answer import Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
 from betalike.queries.columns import NamedColumn, OrderedColumn, QueryColumn
+from betalike.queries.count_estimate import ClassIndex, sensitive_masks, without
+from betalike.queries.count_kernels import SURE
 from betalike.queries.estimator import Estimator
-from betalike.queries.index import ClassIndex, sensitive_masks, without
-from betalike.queries.kernels import SURE
-from betalike.queries.shares import Spread
-from betalike.queries.values import ValueSet
+from betalike.queries.label_shares import Spread
+from betalike.queries.value_sets import ValueSet
 from betalike.runtime.arrays import Floats
 from betalike.runtime.randomness import Randomness
 from betalike.table.cells import Cells, ClassCounts
@@ -29,7 +29,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class WorkloadResult:
-    """Estimates beside exact counts, of the queries whose exact count is not 0."""
+    """Estimates and exact counts of the queries whose exact count is not 0."""
 
     exact: Floats
     estimates: Estimates
@@ -40,7 +40,7 @@ class WorkloadResult:
 
     @cached_property
     def relative_errors(self) -> Floats:
-        """How far each estimate is from the exact count, as a share of it."""
+        """Distance of each estimate from the exact count, divided by the exact count."""
         return np.abs(self.estimates.count - self.exact) / self.exact
 
     @property
@@ -61,12 +61,12 @@ class WorkloadResult:
 
     @property
     def histogram(self) -> list[tuple[float, float | None, int]]:
-        """How many queries have a relative error from one edge up to the next; None is no edge."""
+        """Number of queries with a relative error from one edge up to the next; None is no upper edge."""
         counts, _ = np.histogram(self.relative_errors, [*EDGES, np.inf])
         return list(zip(EDGES, [*EDGES[1:], None], counts.tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of `workload --json`."""
+        """Return the content of `workload --json`."""
         has_any = len(self.exact) > 0
         quantiles = np.quantile(self.relative_errors, QUANTILES).tolist() if has_any else [None] * len(QUANTILES)
         return {
@@ -92,9 +92,9 @@ def draw_queries(
     selectivity: float,
     randomness: Randomness,
 ) -> list[Box]:
-    """Random queries: an interval for some quasi-identifiers drawn at random, and one for the sensitive attribute.
+    """Draw random queries: an interval on some random quasi-identifiers, and one on the sensitive attribute.
 
-    Each interval has the same share of its attribute's domain, so that the product of the shares is the selectivity.
+    Each interval covers the same share of its attribute's domain, and the product of the shares is the selectivity.
     Paper: 6.2, theta and lambda.
     """
     _check(n_queries, n_predicates, selectivity, len(columns))
@@ -122,7 +122,7 @@ def _check(n_queries: int, n_predicates: int, selectivity: float, n_columns: int
 
 
 def _interval(column: QueryColumn, part: float, chance: float) -> ValueSet:
-    """A part of a column's domain that starts at random and does not leave it."""
+    """Return an interval that covers `part` of a column's domain and starts at random inside it."""
     low, high = column.domain if isinstance(column, OrderedColumn) else (0.0, len(_named(column).leaves) - 1.0)
     if column.is_discrete and high < low:  # no value has a name
         return ValueSet.of([], is_discrete=True).complement()
@@ -141,7 +141,7 @@ def _named(column: QueryColumn) -> NamedColumn:
 
 
 def exact_index(release: Estimator, cells: Cells, sensitive_labels: Sequence[str]) -> ClassIndex:
-    """The original table's points in the columns of its release, to count exactly."""
+    """Index the original table's points in the columns of its release, to count exactly."""
     number = {value: i for i, value in enumerate(release.values)}
     code = np.array([number.get(label, -1) for label in sensitive_labels], dtype=np.int64)[cells.value]
     is_same = (code >= 0).all() and np.array_equal(np.bincount(code, cells.count, len(number)), release.counts)
@@ -160,7 +160,7 @@ def exact_index(release: Estimator, cells: Cells, sensitive_labels: Sequence[str
 
 
 def count_exactly(index: ClassIndex, release: Estimator, queries: Sequence[Box]) -> Floats:
-    """The exact counts of queries, from the original table's points."""
+    """Count queries exactly, from the original table's points."""
     masks = sensitive_masks(queries, release.sensitive, release.values)
     selections = [without(box, release.sensitive.name) for box in queries]
     return index.sum_boxes(selections, masks, index.shares(Spread.UNIFORM))[:, SURE]

@@ -53,7 +53,7 @@ def _cells(result: AttackResult) -> list[str]:
         f"{100 * success.low:.2f} to {100 * success.high:.2f}",
         _percent(baseline),
         _percent(control),
-        f"{100 * (result.gain or 0.0):+.2f}{'*' if result.is_telling else ' '}",
+        f"{100 * (result.gain or 0.0):+.2f}{'*' if result.is_significant else ' '}",
     ]
 
 

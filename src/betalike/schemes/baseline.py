@@ -1,4 +1,4 @@
-"""The baseline: exact quasi-identifiers, and of the sensitive values only how often each occurs. Paper: 6.3."""
+"""The baseline: exact quasi-identifiers, and only the overall counts of the sensitive values. Paper: 6.3."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from betalike.runtime.randomness import Randomness, SystemRandomness
 
 @dataclass(frozen=True)
 class Baseline:
-    """Publishes rows without their sensitive value, beside the overall distribution, in the way of Anatomy."""
+    """Publishes rows without their sensitive value, and the overall distribution beside them, like Anatomy."""
 
     randomness: Randomness = field(default_factory=SystemRandomness)
 

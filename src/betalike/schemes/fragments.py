@@ -1,4 +1,4 @@
-"""Tuples as cells and classes as fragments of cells: what BUREL, SABRE and Mondrian build plans from."""
+"""Tuples as cells, and classes as fragments of cells: what BUREL, SABRE and Mondrian build plans from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from betalike.runtime.compilation import kernel
 
 @kernel
 def spread_cells(entry_start: Ints, entry_cells: Ids, cell_count: Ints) -> tuple[Ids, Ints]:
-    """The cell of every tuple, entry by entry, and where each entry's tuples begin."""
+    """Return the cell of every tuple, entry by entry, and where each entry's tuples begin."""
     n_entries = len(entry_start) - 1
     tuple_start = np.zeros(n_entries + 1, dtype=np.int64)
     for entry in range(n_entries):
@@ -32,9 +32,9 @@ def spread_cells(entry_start: Ints, entry_cells: Ids, cell_count: Ints) -> tuple
 def gather_classes(
     take_class: Ints, take_entry: Ints, take_count: Ints, n_classes: int, cells: Ids, tuple_start: Ints
 ) -> tuple[Ids, Ints]:
-    """The tuples of each class, by bucket and then along the curve, and where each class begins.
+    """Return the tuples of each class, by bucket and then along the curve, and where each class begins.
 
-    Takes are sorted by class; each hands out the next tuples of its entry.
+    Takes are sorted by class; each takes the next tuples of its entry.
     """
     class_start = np.zeros(n_classes + 1, dtype=np.int64)
     for take in range(len(take_class)):
@@ -61,7 +61,7 @@ def gather_classes(
 
 @kernel
 def count_fragments(cells: Ids, class_start: Ints, n_cells: int) -> tuple[Ids, Ints, Ids]:
-    """How many tuples of which cell each class holds: the cell, the count and the class of each fragment."""
+    """Count the tuples of each cell in each class: return the cell, the count and the class of each fragment."""
     fragment_cell = np.empty(len(cells), dtype=np.int32)
     fragment_count = np.empty(len(cells), dtype=np.int64)
     fragment_class = np.empty(len(cells), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""The axes of a table as flat arrays, so that kernels can tell what a range of codes loses. Paper: Eq. 2 and 3."""
+"""The axes of a table as flat arrays, so that kernels can compute the loss of a range of codes. Paper: Eq. 2 and 3."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 
 
 class PackedAxes(NamedTuple):
-    """All axes behind each other; axis i owns the places `start[i]` .. `start[i + 1] - 1` of the node arrays.
+    """All axes one after the other; axis i owns the places `start[i]` .. `start[i + 1] - 1` of the node arrays.
 
-    An ordered axis has a place for each code with its position in the unit interval. A hierarchy axis has a place for
-    each node: leaves first, then inner nodes, the root last; a missing value is one more leaf, just before the root.
+    An ordered axis has a place per code with its position in the unit interval. A hierarchy axis has a place per node:
+    leaves first, then inner nodes, the root last; a missing value is an extra leaf just before the root.
     """
 
     is_tree: Bools
@@ -87,7 +87,7 @@ def _pack_tree(axis: HierarchyAxis) -> tuple[Floats, Ints, Ints, Ints, Floats]:
 
 @kernel
 def lowest_ancestor(axes: PackedAxes, axis: int, low: int, high: int) -> int:
-    """The place of the lowest node above a least and a greatest leaf."""
+    """Return the place of the lowest node above a least and a greatest leaf."""
     start = axes.start[axis]
     node = low
     while axes.last[start + node] < high:
@@ -97,7 +97,7 @@ def lowest_ancestor(axes: PackedAxes, axis: int, low: int, high: int) -> int:
 
 @kernel
 def range_loss(axes: PackedAxes, axis: int, low: int, high: int) -> float:
-    """What a range of codes loses on an axis, without the axis's weight."""
+    """Return the loss of a range of codes on an axis, without the axis's weight."""
     if low == high:
         return 0.0
     start = axes.start[axis]
@@ -110,7 +110,7 @@ def range_loss(axes: PackedAxes, axis: int, low: int, high: int) -> float:
 
 @kernel
 def child_above(axes: PackedAxes, axis: int, leaf: int, ancestor: int) -> int:
-    """Which child of an ancestor a leaf is under, counted from 0 in pre-order."""
+    """Return which child of an ancestor a leaf is under, counted from 0 in pre-order."""
     start = axes.start[axis]
     node = leaf
     while axes.parent[start + node] != ancestor:
@@ -120,7 +120,7 @@ def child_above(axes: PackedAxes, axis: int, leaf: int, ancestor: int) -> int:
 
 @kernel
 def widest_first(axes: PackedAxes, low: Ints, high: Ints) -> Ints:
-    """The attributes that can be cut, from the one with the greatest loss to the one with the least."""
+    """Return the attributes that can be cut, in descending order of loss."""
     n_axes = len(low)
     narrowness = np.empty(n_axes)
     for axis in range(n_axes):
@@ -132,3 +132,14 @@ def widest_first(axes: PackedAxes, low: Ints, high: Ints) -> Ints:
             chosen[n] = axis
             n += 1
     return chosen[:n]
+
+
+@kernel
+def median_code(tuples_of_code: Ints, low: int, high: int, total: int) -> int:
+    """Return the last code of the lower part in the cut between two codes that halves the tuples best."""
+    best, least, before = low, 2 * total, 0
+    for code in range(low, high):
+        before += tuples_of_code[code]
+        if tuples_of_code[code] > 0 and abs(2 * before - total) < least:
+            best, least = code, abs(2 * before - total)
+    return best

@@ -39,7 +39,7 @@ def test_two_harmless_releases_tell_everything_together_and_nothing_if_shuffled(
     assert result.success.rate == 1.0
     assert result.baseline.rate == 0.5
     assert result.control.rate < 0.4
-    assert result.is_telling
+    assert result.is_significant
     assert result.details["worst_gain"] == pytest.approx(3.0)  # from a quarter to certainty
     assert result.details["worst_gain_alone"] == pytest.approx(1.0)
     assert "A table is published once." in result.sentence

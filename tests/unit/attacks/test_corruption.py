@@ -30,7 +30,7 @@ def test_who_knows_one_of_two_knows_the_other_and_not_in_a_single_class() -> Non
     assert result.control is not None
     assert result.success.rate > 0.9  # nine of ten have a partner who is known
     assert result.control.rate < 0.35
-    assert result.is_telling
+    assert result.is_significant
     assert 70 < result.people < 130
 
 

@@ -9,7 +9,7 @@ import pytest
 from crowds import crowd, target_of
 
 from betalike.attacks import Generalized, definetti
-from betalike.attacks.controls import shuffled
+from betalike.attacks.control_release import shuffled
 from betalike.attacks.definetti import Assigning, People, attack_people, posterior_of
 from betalike.runtime.randomness import SeededRandomness
 from betalike.table.cells import Cells
@@ -49,7 +49,7 @@ def test_it_breaks_a_release_that_is_only_anonymous_and_not_its_control() -> Non
     assert result.control is not None
     assert result.success.rate > 0.6
     assert result.control.rate < 0.45
-    assert result.is_telling
+    assert result.is_significant
 
 
 @pytest.mark.parametrize("scheme", ["seam", "burel", "lmondrian"])

@@ -12,9 +12,9 @@ import pytest
 from crowds import crowd, target_of
 
 from betalike.attacks import minimality
-from betalike.attacks.decisions import decision_of
 from betalike.attacks.order_sampler import find_start, walk
 from betalike.attacks.row_order import Order, Part, chances_of, orders_of_seam, orders_of_split
+from betalike.attacks.scheme_decisions import decision_of
 from betalike.promises import Likeness
 from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import make_scheme

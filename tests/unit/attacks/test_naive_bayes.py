@@ -57,7 +57,7 @@ def test_it_breaks_a_release_that_is_only_anonymous_and_not_its_control() -> Non
     assert result.control is not None
     assert result.success.rate > 0.6  # 0.8 have the disease of their decade
     assert result.control.rate < 0.3  # a fifth has each disease
-    assert result.is_telling
+    assert result.is_significant
     assert result.details == {}  # k-anonymity promises no bound
 
 

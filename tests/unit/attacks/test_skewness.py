@@ -68,7 +68,7 @@ def test_it_breaks_a_release_that_is_only_anonymous_and_not_its_control() -> Non
         result = attack(target, SeededRandomness(1))
         assert result.success is not None
         assert result.control is not None
-        assert result.is_telling
+        assert result.is_significant
         assert result.success.rate > most > result.control.rate
 
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from betalike.schemes.hilbert import KEY_BITS, hilbert_keys, keys_of_grid
+from betalike.schemes.retrieval import KEY_BITS, hilbert_keys, keys_of_grid
 
 
 @pytest.mark.parametrize(("n_axes", "bits"), [(1, 1), (1, 6), (2, 1), (2, 4), (3, 3), (4, 2), (5, 2), (8, 1)])

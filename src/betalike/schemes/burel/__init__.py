@@ -22,7 +22,7 @@ __all__ = ["Burel", "Retrieval"]
 
 @dataclass(frozen=True)
 class Burel:
-    """The paper's generalization scheme; `split` adds the step that its figures were made with but its text omits."""
+    """The paper's generalization scheme; `split` adds a step that the paper's figures used but its text omits."""
 
     split: bool = False
     retrieval: Retrieval = Retrieval.HILBERT

@@ -1,4 +1,4 @@
-"""BUREL's first phase: sensitive values of similar frequency share a bucket. Paper: 4.3."""
+"""BUREL's first phase: put sensitive values of similar frequency into one bucket. Paper: 4.3."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from betalike.runtime.compilation import kernel
 
 
 def fewest_buckets(counts: Ints, caps: Caps) -> list[Ints]:
-    """Partition the sensitive values into as few buckets as Lemma 2 allows; each bucket's rarest value comes first.
+    """Partition the sensitive values into as few buckets as Lemma 2 allows; each bucket starts with its rarest value.
 
     Values that do not occur are in no bucket. Paper: 4.3, Function DPpartition, Eq. 6.
     """
@@ -26,7 +26,7 @@ def fewest_buckets(counts: Ints, caps: Caps) -> list[Ints]:
 def can_share_bucket(total: int, n_rows: int, numerator: int, denominator: int, is_attained: bool) -> bool:
     """Whether values with `total` tuples together fit under the cap of the rarest of them. Paper: 4.3, Combinable.
 
-    The comparison is strict, as in the paper; a fraction that stands for an irrational cap is itself below the cap.
+    The comparison is strict, as in the paper. A fraction that stands for an irrational cap is itself below the cap.
     """
     if is_attained:
         return total * denominator < numerator * n_rows
@@ -35,7 +35,7 @@ def can_share_bucket(total: int, n_rows: int, numerator: int, denominator: int, 
 
 @kernel
 def _bucket_starts(counts: Ints, numerator: Ints, denominator: Ints, is_attained: Bools, n_rows: int) -> Ints:
-    """Where each bucket starts among values in ascending order of frequency, by dynamic programming."""
+    """Return where each bucket starts among values in ascending order of frequency, by dynamic programming."""
     n_values = len(counts)
     fewest = np.zeros(n_values + 1, dtype=np.int64)
     start = np.zeros(n_values + 1, dtype=np.int64)

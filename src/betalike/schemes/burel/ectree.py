@@ -1,4 +1,4 @@
-"""BUREL's second phase: how many tuples each class draws from each bucket. Paper: 4.4, the ECTree."""
+"""BUREL's second phase: decide how many tuples each class draws from each bucket. Paper: 4.4, the ECTree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from betalike.runtime.compilation import kernel
 
 @kernel
 def is_eligible(draws: Ints, numerator: Ints, denominator: Ints, k: int) -> bool:
-    """Whether a class with these draws keeps the promise even if each is of its bucket's rarest value.
+    """Whether a class keeps the promise even if all its draws from a bucket have the bucket's rarest value.
 
     `numerator / denominator` is the cap of each bucket's rarest value. Paper: 4.3, Theorem 1.
     """
@@ -25,7 +25,7 @@ def is_eligible(draws: Ints, numerator: Ints, denominator: Ints, k: int) -> bool
 
 @kernel
 def class_draws(bucket_sizes: Ints, numerator: Ints, denominator: Ints, k: int) -> Ints:
-    """Halve the table's draws again and again while both halves stay eligible; one row for each class.
+    """Halve the table's draws repeatedly while both halves stay eligible; return one row per class.
 
     The left half takes the smaller part of an odd number, as in Example 2. Paper: 4.4, biSplit, S_a.
     """

@@ -1,4 +1,4 @@
-"""From takes to classes: which tuples of an entry a class receives, the further split, and the fragments."""
+"""BUREL's further split, which the paper's figures used but its text omits."""
 
 from __future__ import annotations
 
@@ -6,16 +6,7 @@ import numpy as np
 
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
-
-
-@kernel
-def _is_allowed(counts: Ints, size: int, k: int, numerator: Ints, denominator: Ints) -> bool:
-    if size < k:
-        return False
-    for value in range(len(counts)):
-        if counts[value] * denominator[value] > numerator[value] * size:
-            return False
-    return True
+from betalike.schemes.burel.ectree import is_eligible
 
 
 @kernel
@@ -28,10 +19,10 @@ def split_further(
     denominator: Ints,
     k: int,
 ) -> tuple[Ids, Ints]:
-    """Halve each class again, each bucket's share in the curve's order, while the *actual* counts allow it.
+    """Halve each class again, each bucket along the curve, while the *actual* counts of both halves are allowed.
 
-    This looks at sensitive values, so the argument against minimality attacks of Section 7 does not cover it. It is
-    not in the paper's text, but its figures were made with it. Same form of result as `gather_classes`.
+    This reads sensitive values, so Section 7's argument against minimality attacks does not cover it. The result has
+    the form of `gather_classes`.
     """
     n_classes, n_buckets = draws.shape
     n_values = len(numerator)
@@ -56,16 +47,12 @@ def split_further(
         while height > 0:
             top = height - 1
             left[:] = 0
-            left_size = 0
-            size = 0
             for bucket in range(n_buckets):
                 half = (ends[top, bucket] - begins[top, bucket]) // 2
-                size += ends[top, bucket] - begins[top, bucket]
-                left_size += half
                 for i in range(begins[top, bucket], begins[top, bucket] + half):
                     left[cell_value[cells[i]]] += 1
-            if _is_allowed(left, left_size, k, numerator, denominator) and _is_allowed(
-                counts[top] - left, size - left_size, k, numerator, denominator
+            if is_eligible(left, numerator, denominator, k) and is_eligible(
+                counts[top] - left, numerator, denominator, k
             ):
                 for bucket in range(n_buckets):
                     middle = begins[top, bucket] + (ends[top, bucket] - begins[top, bucket]) // 2

@@ -30,17 +30,18 @@ class AttributeRule(StrEnum):
 class Mondrian:
     """Cuts one attribute after the other near its median; the promise is a parameter, so this is many schemes.
 
-    With likeness it is the paper's LMondrian, with delta-disclosure DMondrian, with t-closeness tMondrian. With the
-    second try, the next attribute is cut where the first may not be. The widest attribute is the one that loses most,
-    cut between two of its values. The narrowest has the fewest values, cut at the median row even where equal rows come
-    on both sides: with that rule, and no second try, LMondrian loses what the paper says it does.
+    With likeness it is the paper's LMondrian, with delta-disclosure DMondrian, with t-closeness tMondrian. With
+    `second_try`, the next attribute is tried if the first may not be cut. The widest attribute is the one that loses
+    most; it is cut between two of its values. The narrowest has the fewest values; it is cut at the median row, even if
+    equal rows end up on both sides. With the narrowest attribute and no second try, LMondrian loses what the paper
+    reports.
     """
 
     name: str = "mondrian"
     attribute: AttributeRule = AttributeRule.WIDEST
     second_try: bool = True
     randomness: Randomness = field(default_factory=SystemRandomness)
-    splits_parts = True  # of a table that is too large to be split at once
+    splits_parts = True  # a table that is too large at once may be split first
 
     def __post_init__(self) -> None:
         if self.attribute not in list(AttributeRule):
@@ -72,7 +73,7 @@ class Mondrian:
         return np.arange(len(cells.count), dtype=np.int32), cells.count, class_of_point[cells.point], n_classes
 
     def _halve(self, cells: Cells, rule: Rule) -> tuple[Ids, Ints, Ids, int]:
-        """Cut the narrowest attribute at the median tuple: a cell may be shared between classes."""
+        """Cut the narrowest attribute at the median tuple: several classes may share a cell."""
         tuples = np.repeat(np.arange(len(cells.count), dtype=np.int32), cells.count)
         tuples = tuples[random_order(len(tuples), self.randomness)]
         starts = halve_tuples(

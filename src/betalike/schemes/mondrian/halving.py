@@ -1,4 +1,4 @@
-"""Cuts of the narrowest attribute at the median tuple, as compiled loops over tuples in random order."""
+"""Kernels that cut the narrowest attribute at the median tuple, over tuples in random order."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from betalike.runtime.compilation import kernel
 def halve_tuples(
     tuples: Ids, points: Ids, cell_point: Ids, cell_value: Ids, rule: Rule, n_values: int, has_second_try: bool
 ) -> Ints:
-    """Sort tuples (their cells) into classes, in place; where each class begins.
+    """Sort tuples (given as cells) into classes, in place; return where each class begins.
 
-    The narrowest attribute has the fewest codes between its least and its greatest, perhaps a single one. It is cut at
-    the median tuple, even where tuples with the same code come on both sides, and then by their order so far.
+    The narrowest attribute has the fewest codes between its least and its greatest, perhaps only one. It is cut at the
+    median tuple, even if tuples with the same code end up on both sides; these are divided by their current order.
     """
     n_axes = points.shape[1]
     spare = np.empty_like(tuples)
@@ -58,7 +58,7 @@ def halve_tuples(
 
 @kernel
 def code_span(points: Ids, cell_point: Ids, members: Ids, axis: int) -> int:
-    """How far apart the least and the greatest code of some tuples are."""
+    """Return the distance between the least and the greatest code of some tuples."""
     low, high = points[cell_point[members[0]], axis], points[cell_point[members[0]], axis]
     for cell in members:
         code = points[cell_point[cell], axis]
@@ -68,7 +68,7 @@ def code_span(points: Ids, cell_point: Ids, members: Ids, axis: int) -> int:
 
 @kernel
 def move_lower_half(points: Ids, cell_point: Ids, axis: int, members: Ids, spare: Ids, tuples_of_code: Ints) -> None:
-    """Put the half of the tuples with the lower codes first; equal codes, and both halves, stay in their order."""
+    """Put the half of the tuples with the lower codes first; otherwise the tuples keep their order."""
     half = len(members) // 2
     tuples_of_code[:] = 0
     for cell in members:
@@ -96,7 +96,7 @@ def move_lower_half(points: Ids, cell_point: Ids, axis: int, members: Ids, spare
 
 @kernel
 def count_values(members: Ids, cell_value: Ids, counts: Ints) -> None:
-    """How many of some tuples have each sensitive value."""
+    """Count the sensitive values of some tuples."""
     counts[:] = 0
     for cell in members:
         counts[cell_value[cell]] += 1

@@ -1,4 +1,4 @@
-"""Cuts of the widest attribute, as compiled loops over QI points; all tuples of a point stay together."""
+"""Kernels that cut the widest attribute, over QI points; all tuples of a point stay together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from betalike.promises.rule import Rule, is_allowed
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
-from betalike.schemes.packing import PackedAxes, widest_first
+from betalike.schemes.packing import PackedAxes, median_code, widest_first
 
 
 @kernel
@@ -21,9 +21,9 @@ def split_points(
     n_values: int,
     has_second_try: bool,
 ) -> tuple[Ids, int]:
-    """The class of each point, and how many classes there are.
+    """Return the class of each point, and the number of classes.
 
-    `point_start` tells where the cells of each point begin. The table itself is taken to keep the promise.
+    `point_start` is where the cells of each point begin. The table itself is assumed to keep the promise.
     """
     n_points, n_axes = points.shape
     size_of_point = np.zeros(n_points, dtype=np.int64)
@@ -70,7 +70,7 @@ def split_points(
 
 @kernel
 def find_box(points: Ids, members: Ids, low: Ints, high: Ints) -> None:
-    """The least and the greatest code of some points on each axis."""
+    """Find the least and the greatest code of some points on each axis."""
     low[:] = np.iinfo(np.int64).max
     high[:] = -1
     for point in members:
@@ -83,24 +83,18 @@ def find_box(points: Ids, members: Ids, low: Ints, high: Ints) -> None:
 def last_code_left(
     axis: int, low: int, high: int, points: Ids, members: Ids, size_of_point: Ints, tuples_of_code: Ints
 ) -> int:
-    """Of the boundaries between two codes, the one that halves the tuples best, the first of equals."""
+    """Return the last code of the lower part in the cut that halves the tuples best; the first of equals."""
     tuples_of_code[low : high + 1] = 0
     total = 0
     for point in members:
         tuples_of_code[points[point, axis]] += size_of_point[point]
         total += size_of_point[point]
-    best, least = low, 2 * total
-    before = 0
-    for code in range(low, high):
-        before += tuples_of_code[code]
-        if tuples_of_code[code] > 0 and abs(2 * before - total) < least:
-            best, least = code, abs(2 * before - total)
-    return best
+    return median_code(tuples_of_code, low, high, total)
 
 
 @kernel
 def part_points(points: Ids, axis: int, last: int, members: Ids, spare: Ids) -> int:
-    """Put the points with codes up to `last` first, both sides in their old order; how many these are."""
+    """Put the points with codes up to `last` first, keep the order on both sides, and return how many there are."""
     n_left = n_right = 0
     for point in members:
         if points[point, axis] <= last:
@@ -115,7 +109,7 @@ def part_points(points: Ids, axis: int, last: int, members: Ids, spare: Ids) -> 
 
 @kernel
 def count_values(members: Ids, point_start: Ints, cell_value: Ids, cell_count: Ints, counts: Ints) -> None:
-    """How many tuples of each sensitive value some points have."""
+    """Count the tuples of each sensitive value at some points."""
     counts[:] = 0
     for point in members:
         for cell in range(point_start[point], point_start[point + 1]):

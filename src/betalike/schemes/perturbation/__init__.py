@@ -1,4 +1,4 @@
-"""Perturbation: quasi-identifiers stay exact, each sensitive value is kept or replaced by chance. Paper: Section 5.
+"""Perturbation: quasi-identifiers stay exact, each sensitive value is kept or replaced at random. Paper: Section 5.
 
 Why the promise is kept, and where Theorem 3 does not hold: docs/explanation/perturbation.md.
 """
@@ -22,8 +22,8 @@ from betalike.table.axis import Axis
 
 __all__ = ["Draw", "Perturbation", "Perturbing", "Rule", "best_retention", "theorem_3"]
 
-MOST_VALUES = 1_000  # the matrix is published, and has the square of this many entries
-MATERIAL_GAIN = 1.1  # the paper's rule stays where another would keep a value only so much more often
+MOST_VALUES = 1_000  # the published matrix has the square of this many entries
+MATERIAL_GAIN = 1.1  # keep the paper's rule unless the best one keeps values this much more often
 SHRINKINGS = (0.0, *(2.0**-exponent for exponent in range(50, 0, -3)))
 
 
@@ -36,18 +36,18 @@ class RetentionRule(StrEnum):
 
 @dataclass(frozen=True)
 class Perturbing:
-    """How values are to be perturbed: a matrix that keeps the promise, and the rule that it follows."""
+    """How to perturb values: a matrix that keeps the promise, and the rule behind it."""
 
     transition: Transition
     rule: RetentionRule
 
     def details(self, counts: Ints) -> Mapping[str, object]:
-        """What a certificate tells of it."""
+        """Return what the certificate reports about it."""
         return {"rule": str(self.rule), **retention_figures(self.transition, counts)}
 
 
 def retention_figures(transition: Transition, counts: Ints) -> dict[str, float]:
-    """Least and greatest retention of a value, and the share of rows that are expected to keep theirs."""
+    """Return the least and the greatest retention of a value, and the expected share of rows that keep theirs."""
     retention = transition.retention
     return {
         "least_retention": float(retention.min()),
@@ -68,9 +68,9 @@ class Perturbation:
         return "perturb"
 
     def perturbing(self, counts: Ints, model: AnyLikeness, sensitive: Axis | None = None) -> Perturbing:
-        """The matrix for a table with these counts of sensitive values; it keeps the promise, decided exactly.
+        """Return a matrix that exactly keeps the promise, for a table with these counts of sensitive values.
 
-        A wider promise needs the axis of the values too.
+        A wider promise also needs the axis of the values.
         """
         if len(counts) > MOST_VALUES:
             raise SchemaError(
@@ -85,20 +85,20 @@ class Perturbation:
         if kept < 1:
             raise InfeasibleError(
                 f"under {wording(model)} less than one of the table's {n_rows} rows is expected to keep its "
-                f"sensitive value ({kept:.2g}), so the published column would be as good as independent of the "
+                f"sensitive value ({kept:.2g}), so the published column would say almost nothing about the "
                 "original one. Promise less, such as a larger beta, or publish the overall distribution alone: scheme "
                 "'baseline'."
             )
         return perturbing
 
     def draw(self, transition: Transition) -> Draw:
-        """Draws with a fresh key, which nobody keeps."""
+        """Return draws with a fresh key, which is never stored."""
         return Draw(transition, self.randomness.words(4))
 
 
 def choose_retention(prior: Floats, cap: Floats) -> tuple[RetentionRule, Floats]:
-    """The paper's retentions where they hold, unless the best ones keep values clearly more often."""
-    if (cap <= prior).any():  # a cap that allows no gain at all: nothing may be kept
+    """Return the paper's retentions where they hold, unless the best ones keep values clearly more often."""
+    if (cap <= prior).any():  # a cap allows no gain at all, so nothing may be kept
         return RetentionRule.BEST_RETENTION, np.zeros(len(prior))
     paper, best = theorem_3(prior, cap), best_retention(prior, cap)
     if paper is not None and np.log(best).mean() <= np.log(paper).mean() + np.log(MATERIAL_GAIN):
@@ -107,10 +107,10 @@ def choose_retention(prior: Floats, cap: Floats) -> tuple[RetentionRule, Floats]
 
 
 def _round(retention: Floats, counts: Ints, model: AnyLikeness, sensitive: Axis | None) -> Transition:
-    """The retentions in whole units, shrunk by as little as makes them keep the promise exactly.
+    """Round the retentions to whole units, shrunk as little as possible so that they keep the promise exactly.
 
-    Shrinking helps: all-zero retentions keep the promise with room to spare, and what is allowed is convex. Only where
-    a cap is the share itself there is no room, not even for the last digit of a chance.
+    Shrinking helps, because all-zero retentions keep the promise with room to spare and the allowed set is convex.
+    There is no room, not even for the last digit of a chance, only if a cap equals the prior.
     """
     for shrinking in SHRINKINGS:
         transition = Transition.of_retention(retention * (1 - shrinking))

@@ -1,4 +1,4 @@
-"""Drawing published values: each row's draw is its own, from a stream cipher, and exact."""
+"""Draw published values exactly, with an independent draw per row from a stream cipher."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from betalike.runtime.compilation import kernel
 from betalike.runtime.stream_cipher import numbered_words
 
 ROWS_PER_STEP = 1 << 20
-LEFT_OVER = 2**64 % UNITS  # words from the last 2**64 - LEFT_OVER on would favour small remainders: drawn again
+LEFT_OVER = 2**64 % UNITS  # the highest LEFT_OVER words would favour small remainders, so these rows draw again
 
 
 @dataclass(frozen=True)
 class Draw:
-    """What each row's value is published as; it depends on the key, the row's number and its value, nothing else."""
+    """Draws the published value of each row from the key, the row's number and its value, and nothing else."""
 
     transition: Transition
     key: Words = field(repr=False)
 
     def __call__(self, values: Ids, first_row: int) -> Ids:
-        """Draw for rows that follow each other, given the number of the first."""
+        """Draw for consecutive rows, given the number of the first."""
         starts = range(0, len(values), ROWS_PER_STEP)
         with ThreadPoolExecutor(2) as pool:
             parts = pool.map(lambda start: self._draw(values[start : start + ROWS_PER_STEP], first_row + start), starts)
@@ -38,7 +38,7 @@ class Draw:
         return drawn
 
     def _draw_again(self, value: Ids, row: int) -> int:
-        """Draw for a row whose word fell among the left-over ones, from streams of second and further words."""
+        """Draw again for a row whose word was rejected, from streams of second and further words."""
         attempt, drawn = 0, -1
         while drawn < 0:
             attempt += 1
@@ -49,7 +49,7 @@ class Draw:
 
 @kernel
 def draw_values(values: Ids, words: Words, cumulated: Ints) -> Ids:
-    """The value that each row's word falls on; -1 where the word is one of those that would make draws uneven."""
+    """Return the value that each row's word selects; -1 if the word must be rejected to keep draws even."""
     n_values = cumulated.shape[1]
     largest = np.uint64(2**64 - 1 - LEFT_OVER)
     drawn = np.empty(len(values), dtype=np.int32)

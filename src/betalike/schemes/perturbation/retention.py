@@ -1,7 +1,7 @@
-"""How often a value may be kept: the paper's rule, and the best that keeps the promise where that rule does not.
+"""How often a value may be kept: the paper's rule, and the best retentions where that rule does not hold.
 
 Notation: K is the share of all rows that keep their value, sum(p * retention). With retentions between 0 and 1, the
-promise comes down to one inequality for each value, linear in them (docs/explanation/perturbation.md):
+promise becomes one inequality per value, linear in them (docs/explanation/perturbation.md):
 
     retention * (m * (1 - cap) - 1) + K * cap / p <= cap / p - 1
 """
@@ -18,12 +18,12 @@ from betalike.table.axis import Axis
 
 GOLDEN = (5**0.5 - 1) / 2
 TINY = 1e-14
-STEPS = 60  # of golden section: K to twelve digits
+STEPS = 60  # golden section steps: K to twelve digits
 BISECTIONS = 30
 
 
 def theorem_3(prior: Floats, cap: Floats) -> Floats | None:
-    """The paper's retention; None where it is not above 0 for every value, so that its proof does not hold.
+    """Return the paper's retention; None if it is not above 0 for every value, because then its proof does not hold.
 
     Paper: Theorem 3, with gamma as `odds_ratio` and C_M^L as `move`.
     """
@@ -37,13 +37,13 @@ def theorem_3(prior: Floats, cap: Floats) -> Floats | None:
 
 
 def best_retention(prior: Floats, cap: Floats) -> Floats:
-    """The retentions that keep the promise and have the largest product, so that no value is given up for another.
+    """Return the retentions with the largest product that keep the promise, so that no value is sacrificed for another.
 
     For a given K each retention lies in a range, and the best choice fills the rows kept of each value, p * retention,
-    up to a common level. The logarithm of the product is concave in K, so the best K is found by golden section.
+    up to a common level. The logarithm of the product is concave in K, so golden section finds the best K.
     """
     problem = _Problem(prior, cap)
-    low, high = 0.0, 1.0  # the lower end stays within what is allowed
+    low, high = 0.0, 1.0  # the lower end is always allowed
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     scores = problem.score(left), problem.score(right)
     for _ in range(STEPS):
@@ -60,7 +60,7 @@ def best_retention(prior: Floats, cap: Floats) -> Floats:
 
 
 def shared_retention(prior: Floats, cap: Floats) -> Floats:
-    """The largest retention that all values can have alike; always above 0."""
+    """Return the largest retention that all values can share; it is always above 0."""
     gain = cap / prior - 1
     return np.full(len(prior), np.min(gain / (len(prior) * (1 - cap) + gain)))
 
@@ -71,22 +71,22 @@ class _Problem:
     cap: Floats
 
     def score(self, kept: float) -> float:
-        """Logarithm of the largest product of retentions with K up to `kept`; minus infinity if there is none."""
+        """Return the logarithm of the largest product of retentions with K up to `kept`; -infinity if there is none."""
         retention = self.fill(kept)
         if retention is None or (retention <= 0).any():
             return -np.inf
         return float(np.log(retention).sum())
 
     def fill(self, kept: float) -> Floats | None:
-        """The retentions with the largest product and K up to `kept`; None if there are none."""
+        """Return the retentions with the largest product and K up to `kept`; None if there are none."""
         low, high = self._ranges(kept)
-        if (low > high + TINY).any() or self.prior @ low > kept + TINY:  # what rounding adds is shrunk away later
+        if (low > high + TINY).any() or self.prior @ low > kept + TINY:  # rounding is removed by shrinking later
             return None
         level = common_level(self.prior * low, self.prior * high, kept)
         return np.clip(level / self.prior, low, high)
 
     def _ranges(self, kept: float) -> tuple[Floats, Floats]:
-        """Least and greatest retention of each value, given K."""
+        """Return the least and the greatest retention of each value, given K."""
         slope = len(self.prior) * (1 - self.cap) - 1
         room = self.cap / self.prior * (1 - kept) - 1
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -97,7 +97,7 @@ class _Problem:
 
 
 def common_level(low: Floats, high: Floats, total: float) -> float:
-    """The highest level such that amounts between `low` and `high`, each filled up to it, add up to at most `total`."""
+    """Return the highest level at which amounts, filled up to it between `low` and `high`, sum to at most `total`."""
     low, high = np.sort(low), np.sort(high)
     levels = np.sort(np.concatenate([low, high]))
     n_left, n_full = np.searchsorted(low, levels, "right"), np.searchsorted(high, levels, "right")
@@ -110,9 +110,9 @@ def common_level(low: Floats, high: Floats, total: float) -> float:
 
 
 def caps_of(model: AnyLikeness, counts: Ints, sensitive: Axis | None = None) -> tuple[Floats, Floats]:
-    """Prior and cap of each value as floating-point numbers; what follows from them is judged exactly afterwards.
+    """Return the prior and cap of each value as floats; what follows from them is judged exactly later.
 
-    Under a wider promise, a value has the least cap of all sets that it is in.
+    Under a wider promise, a value has the least cap of all sets that contain it.
     """
     prior = counts / counts.sum()
     if isinstance(model, Likeness):
@@ -123,10 +123,10 @@ def caps_of(model: AnyLikeness, counts: Ints, sensitive: Axis | None = None) -> 
 
 
 def shrunk(retention: Floats, counts: Ints, model: AnyLikeness, sensitive: Axis | None) -> Floats:
-    """The retentions, all shrunk by the same factor until a wider promise is kept, up to rounding.
+    """Return the retentions, all shrunk by one factor until a wider promise is kept, up to rounding.
 
-    Without any retention every posterior is its prior, which each promise allows, and what is allowed is convex: so a
-    factor that is small enough does, and all below it.
+    Without any retention every posterior equals its prior, which each promise allows, and the allowed set is convex. So
+    some factor is small enough, and so are all below it.
     """
     if isinstance(model, Likeness):
         return retention

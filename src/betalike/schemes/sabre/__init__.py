@@ -27,7 +27,7 @@ from betalike.table.cells import Cells, Plan, shuffle_within
 
 
 class Redistribution(StrEnum):
-    """What decides how many tuples a class draws from each bucket."""
+    """What determines how many tuples a class draws from each bucket."""
 
     SPACE = "space"
     COUNTS = "counts"
@@ -37,9 +37,9 @@ class Redistribution(StrEnum):
 class Sabre:
     """Classes that draw from each bucket of near values about as the table does.
 
-    By counts, as published: how many is decided before any tuple is looked at, and each class is filled along the
-    Hilbert curve around a random tuple. In space: classes are parted where tuples lie, so that draws follow what is
-    there as far as t allows, and only where no cut is allowed each bucket is halved along the curve.
+    With `counts`, as published, the draws are fixed before any tuple is read, and each class is filled along the
+    Hilbert curve around a random tuple. With `space`, classes are cut where tuples lie, so that draws follow the tuples
+    as far as t allows; a class that no cut is allowed for is halved along the curve, bucket by bucket.
     """
 
     redistribution: Redistribution = Redistribution.SPACE
@@ -95,5 +95,5 @@ class Sabre:
 
 
 def _values(starts: Ints) -> list[Ints]:
-    """The values of each bucket."""
+    """Return the values of each bucket."""
     return [np.arange(begin, end) for begin, end in itertools.pairwise(starts)]

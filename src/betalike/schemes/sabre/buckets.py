@@ -1,4 +1,4 @@
-"""SABRE's first phase: sensitive values that are near each other share a bucket."""
+"""SABRE's first phase: put sensitive values that are near each other into one bucket."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from betalike.runtime.arrays import Ints
 from betalike.runtime.compilation import kernel
 from betalike.schemes.sabre.draws import worst_work
 
-INNER_SHARE = 0.5  # of t, that the choice of values within buckets may use; the rest is for uneven draws
+INNER_SHARE = 0.5  # part of t for the choice of values within buckets; the rest is for uneven draws
 
 
 def near_buckets(rule: Rule, is_line: bool) -> Ints:
-    """Where each bucket begins among the values, and their end: few buckets, so that draws in proportion keep t.
+    """Return where each bucket begins among the values, and their end: few buckets whose proportional draws keep t.
 
-    From a single bucket on, the split that most lowers how far classes can be from the table if they draw from each
-    bucket in proportion, each time its least favourable value. On a line a bucket is split anywhere, on a tree only
-    between the children of its lowest node.
+    It starts with a single bucket. Each step makes the split that most lowers the distance from the table that a class
+    can have if it draws from each bucket in proportion, always its least favourable value. On a line a bucket is split
+    anywhere, on a tree only between the children of its lowest node.
     """
     n_rows = int(rule.prior.sum())
     most = INNER_SHARE * most_work(rule, n_rows)
@@ -31,13 +31,13 @@ def near_buckets(rule: Rule, is_line: bool) -> Ints:
 
 
 def bucket_sizes(prior: Ints, starts: Ints) -> Ints:
-    """How many tuples of the table are in each bucket."""
+    """Count the table's tuples in each bucket."""
     return np.asarray(np.add.reduceat(prior, starts[:-1]))
 
 
 @kernel
 def _split_best(rule: Rule, starts: Ints, is_line: bool) -> Ints:
-    """The starts with one more bucket, so that proportional draws lead least far; empty if none can be split."""
+    """Return the starts with one more bucket, such that proportional draws deviate least; empty if none can split."""
     n_rows = rule.prior.sum()
     best = np.empty(0, dtype=np.int64)
     least = 0
@@ -60,7 +60,7 @@ def _split_best(rule: Rule, starts: Ints, is_line: bool) -> Ints:
 
 @kernel
 def is_between_children(rule: Rule, begin: int, end: int, value: int) -> bool:
-    """Whether a bucket may be split just before a value of a tree: each edge above the split holds all of it."""
+    """Whether a bucket may be split just before a value of a tree: edges above the split cover the whole bucket."""
     for edge in range(len(rule.length)):
         is_above = rule.first[edge] < value <= rule.last[edge]
         if is_above and (rule.first[edge] > begin or rule.last[edge] < end - 1):

@@ -1,8 +1,8 @@
-"""SABRE's second phase, decided by counts: how many tuples each class draws from each bucket.
+"""SABRE's second phase by counts: decide how many tuples each class draws from each bucket.
 
 Buckets are intervals of values, and so are the edges that tuples move along. Buckets are chosen so that each edge lies
-inside one of them, or ends inside at most one. How far a class is from the table is a sum over edges, so what the draws
-from a bucket do at worst does not depend on those from the others, and the worst of all is found value by value.
+inside one of them, or ends inside at most one. The distance of a class from the table is a sum over edges. So the worst
+that the draws from one bucket can do does not depend on the others, and the overall worst is found value by value.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from betalike.schemes.sabre.parting import halves
 
 @kernel
 def worst_work(rule: Rule, bucket_start: Ints, draws: Ints, size: int) -> int:
-    """The greatest earth mover's distance of a class with these draws, whatever values they turn out to have.
+    """Return the greatest earth mover's distance of a class with these draws, whatever values the draws have.
 
-    In the units of `work_of`. `bucket_start` tells where each bucket begins among the values, and their end.
+    It is in the units of `work_of`. `bucket_start` is where each bucket begins among the values, and their end.
     """
     n_rows, n_values = rule.prior.sum(), len(rule.prior)
     due = np.zeros(n_values + 1, dtype=np.int64)  # the table's share of all values before each
-    drawn = np.zeros(n_values + 1, dtype=np.int64)  # what is drawn of them, a bucket's draw with its last value
+    drawn = np.zeros(n_values + 1, dtype=np.int64)  # their draws; a bucket's draw counts at its last value
     bucket_of_value = np.empty(n_values, dtype=np.int64)
     for bucket in range(len(draws)):
         for v in range(bucket_start[bucket], bucket_start[bucket + 1]):
@@ -32,9 +32,7 @@ def worst_work(rule: Rule, bucket_start: Ints, draws: Ints, size: int) -> int:
             bucket_of_value[v] = bucket
         drawn[bucket_start[bucket + 1]] += draws[bucket] * n_rows
     work = 0
-    rises = np.zeros(
-        n_values + 1, dtype=np.int64
-    )  # how much more it is if a bucket's draw is of this value, not before
+    rises = np.zeros(n_values + 1, dtype=np.int64)  # extra work if a bucket's draw has this value, not an earlier one
     for edge in range(len(rule.length)):
         first, last, length = rule.first[edge], rule.last[edge], rule.length[edge]
         share = due[last + 1] - due[first]
@@ -58,7 +56,7 @@ def worst_work(rule: Rule, bucket_start: Ints, draws: Ints, size: int) -> int:
 
 @kernel
 def _greatest(rises: Ints, prior: Ints, begin: int, end: int) -> int:
-    """The greatest sum of rises up to a value that occurs."""
+    """Return the greatest sum of rises up to a value that occurs."""
     greatest, total, is_found = 0, 0, False
     for v in range(begin, end):
         total += rises[v]
@@ -69,7 +67,7 @@ def _greatest(rises: Ints, prior: Ints, begin: int, end: int) -> int:
 
 @kernel
 def class_draws(rule: Rule, bucket_start: Ints, bucket_sizes: Ints) -> Ints:
-    """Halve the table's draws again and again while both halves must keep t; one row for each class.
+    """Halve the table's draws repeatedly while both halves are sure to keep t; return one row per class.
 
     Odd tuples go to the left and the right half in turn, so that sums over neighbouring buckets stay balanced.
     """
@@ -100,6 +98,6 @@ def class_draws(rule: Rule, bucket_start: Ints, bucket_sizes: Ints) -> Ints:
 
 @kernel
 def _is_eligible(rule: Rule, bucket_start: Ints, draws: Ints) -> bool:
-    """Whether a class with these draws keeps t even if each is of its bucket's least favourable value."""
+    """Whether a class keeps t even if all its draws from a bucket have the bucket's least favourable value."""
     size = draws.sum()
     return size >= rule.k and size > 0 and worst_work(rule, bucket_start, draws, size) <= most_work(rule, size)

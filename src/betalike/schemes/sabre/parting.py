@@ -1,4 +1,4 @@
-"""SABRE's second phase, decided in space: classes are parted at a value where they may be, else bucket by bucket."""
+"""SABRE's second phase in space: cut classes at a value where that is allowed, else bucket by bucket."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from betalike.promises.rule import Rule, is_allowed
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
-from betalike.schemes.packing import PackedAxes, widest_first
+from betalike.schemes.packing import PackedAxes, median_code, widest_first
 
 
 @kernel
@@ -21,11 +21,11 @@ def part_classes(
     rule: Rule,
     n_values: int,
 ) -> tuple[Ids, Ints]:
-    """The tuples (their cells) of each class, and where each class begins.
+    """Return the tuples (as cells) of each class, and where each class begins.
 
-    `tuples` come bucket by bucket, and along the curve in each; `bucket_start` tells where each begins. A class is cut
-    as tMondrian cuts it if one of these cuts is allowed; else halved, of each bucket the half that comes first along
-    the curve; if that is not allowed either, it stays. So nothing is lost that tMondrian keeps.
+    `tuples` are sorted by bucket, then along the curve; `bucket_start` is where each bucket begins. A class is cut like
+    tMondrian cuts it if one of these cuts is allowed. Otherwise each bucket is halved along the curve. If that is not
+    allowed either, the class stays. So SABRE never loses more than tMondrian.
     """
     n_buckets, n_axes = len(bucket_start) - 1, points.shape[1]
     out, spare = np.empty_like(tuples), np.empty_like(tuples)
@@ -76,7 +76,7 @@ def part_classes(
 
 @kernel
 def halves(sizes: Ints) -> Ints:
-    """Half of each number; odd ones are rounded down and up in turn, so that sums of neighbours stay balanced."""
+    """Return half of each number; odd ones are rounded down and up in turn, so that neighbours' sums stay balanced."""
     half = sizes // 2
     is_up = False
     for i in range(len(sizes)):
@@ -98,7 +98,7 @@ def _look(
     high: Ints,
     counts: Ints,
 ) -> None:
-    """The box of a class, and how many tuples of each value it has."""
+    """Find the box of a class, and count its tuples of each value."""
     low[:] = np.iinfo(np.int64).max
     high[:] = -1
     counts[:] = 0
@@ -123,18 +123,13 @@ def _last_code_left(
     high: int,
     tuples_of_code: Ints,
 ) -> int:
-    """The boundary between two codes that halves a class best, the first of equals."""
+    """Return the last code of the lower part in the cut that halves a class best; the first of equals."""
     tuples_of_code[low : high + 1] = 0
     for bucket in range(len(begin)):
         for i in range(begin[bucket], end[bucket]):
             tuples_of_code[points[cell_point[tuples[i]], axis]] += 1
     total = (end - begin).sum()
-    best, least, before = low, 2 * total, 0
-    for code in range(low, high):
-        before += tuples_of_code[code]
-        if tuples_of_code[code] > 0 and abs(2 * before - total) < least:
-            best, least = code, abs(2 * before - total)
-    return best
+    return median_code(tuples_of_code, low, high, total)
 
 
 @kernel
@@ -149,7 +144,7 @@ def _count_up_to(
     last: int,
     counts: Ints,
 ) -> None:
-    """How many tuples of each value have codes up to `last`."""
+    """Count the tuples of each value with codes up to `last`."""
     counts[:] = 0
     for bucket in range(len(begin)):
         for i in range(begin[bucket], end[bucket]):
@@ -159,7 +154,7 @@ def _count_up_to(
 
 @kernel
 def _count_first(tuples: Ids, begin: Ints, number: Ints, cell_value: Ids, counts: Ints) -> None:
-    """How many tuples of each value are among the first ones of each bucket."""
+    """Count the tuples of each value among the first ones of each bucket."""
     counts[:] = 0
     for bucket in range(len(begin)):
         for i in range(begin[bucket], begin[bucket] + number[bucket]):
@@ -168,7 +163,7 @@ def _count_first(tuples: Ids, begin: Ints, number: Ints, cell_value: Ids, counts
 
 @kernel
 def _part(tuples: Ids, begin: Ints, end: Ints, points: Ids, cell_point: Ids, axis: int, last: int, spare: Ids) -> Ints:
-    """Put the tuples with codes up to `last` first in each bucket, all in their order; where the others begin."""
+    """Put the tuples with codes up to `last` first in each bucket, in order, and return where the others begin."""
     middle = begin.copy()
     for bucket in range(len(begin)):
         n_right = 0

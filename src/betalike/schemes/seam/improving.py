@@ -9,7 +9,7 @@ import numpy as np
 from betalike.measures.loss import plan_loss
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
-from betalike.schemes.hilbert import hilbert_keys
+from betalike.schemes.retrieval import hilbert_keys
 from betalike.schemes.seam.problem import Problem
 from betalike.schemes.seam.splitting import box_loss, box_of, split_set, with_room
 from betalike.table.cells import Cells, Plan

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from betalike.errors import QueryError
 from betalike.queries.boxes import MOST_BOXES, Box, intersect, unite
-from betalike.queries.values import ValueSet
+from betalike.queries.value_sets import ValueSet
 
 COLUMNS = ("a", "b", "c")
 VALUES = (None, 0, 1, 2, 3)

@@ -1,30 +1,60 @@
-"""The classes of a release, indexed once, so that a query looks at classes (or distinct points) and never at rows."""
+"""The COUNT estimate: each class adds the share of its tuples that is thought to lie in the query. Paper: 6.2.
+
+The classes of a release are indexed once, so that a query reads classes (or distinct points) and never rows. The share
+of a class is the product of its labels' shares, from `label_shares`.
+
+The standard error has three parts. Members of a class lie together more often than chance alone would place them. The
+shares may be wrong in the same direction for all classes, by as much as `label_weights` allows. And within a class,
+sensitive values may depend on quasi-identifiers: a small beta makes classes resemble the table, which hides this.
+"""
 
 from __future__ import annotations
 
-import itertools
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
+from betalike.queries.answer import RELATION, Estimates
 from betalike.queries.boxes import Box
 from betalike.queries.columns import LabelSpans, QueryColumn
-from betalike.queries.kernels import N_SUMS, observe_boxes, sum_boxes
-from betalike.queries.shares import Shares, Spread, label_weights, make_shares
-from betalike.queries.values import ValueSet
+from betalike.queries.count_kernels import (
+    CLUMPED,
+    DOUBT,
+    ESTIMATE,
+    INDEPENDENT,
+    N_SUMS,
+    POSSIBLE,
+    RELATED,
+    SURE,
+    observe_boxes,
+    sum_boxes,
+)
+from betalike.queries.label_shares import Shares, Spread, label_weights, make_shares
+from betalike.queries.value_sets import ValueSet
 from betalike.runtime.arrays import Bools, Floats, Ids, Ints
+from betalike.runtime.threads import split_work
 from betalike.table.cells import ClassCounts
 
-MOST_WEIGHTS = 8_000_000  # weights of labels that are held at once
+MOST_WEIGHTS = 8_000_000  # label weights held at once
+LEAST_BOXES = 16  # boxes that are worth a thread
+CLUMPING = 0.25  # correlation of two members of a class in lying inside; chosen on real tables, checked on others
+
+
+def estimate_counts(
+    index: ClassIndex, shares: Sequence[Shares], boxes: Sequence[Box], masks: Sequence[Bools]
+) -> Estimates:
+    """Estimate how many tuples lie in each box and have one of its sensitive values. Paper: 6.2."""
+    sums = index.sum_boxes(boxes, masks, shares)
+    by_chance = (1.0 - CLUMPING) * sums[:, INDEPENDENT] + CLUMPING * sums[:, CLUMPED]
+    error = np.sqrt(by_chance + sums[:, DOUBT] ** 2 + (RELATION * sums[:, RELATED]) ** 2)
+    return Estimates(sums[:, ESTIMATE], error, sums[:, SURE], sums[:, POSSIBLE]).clipped()
 
 
 @dataclass(frozen=True)
 class ClassIndex:
-    """Classes as numbers of labels, with their counts, and lists of the classes that carry each label."""
+    """The classes of a release: the label of each on each column, their counts, and the classes of each label."""
 
     columns: tuple[QueryColumn, ...]
     spans: tuple[LabelSpans, ...]
@@ -33,9 +63,9 @@ class ClassIndex:
 
     @staticmethod
     def of(columns: Sequence[QueryColumn], labels: Sequence[Sequence[str | None]], counts: ClassCounts) -> ClassIndex:
-        """Number the labels of the classes, one list of labels for each column.
+        """Number the labels of the classes, given one list of labels per column.
 
-        Classes are put in the order of their labels, so that sums are the same however they were counted.
+        Classes are sorted by their labels, so that sums do not depend on the order in which they were counted.
         """
         spans, ids = [], np.zeros((len(counts.sizes), len(columns)), dtype=np.int32)
         for axis, (column, of_class) in enumerate(zip(columns, labels, strict=True)):
@@ -51,40 +81,38 @@ class ClassIndex:
 
     @cached_property
     def n_labels(self) -> list[int]:
-        """How many labels each column has."""
+        """Number of labels per column."""
         return [len(spans.low) for spans in self.spans]
 
     @cached_property
     def first_label(self) -> Ints:
-        """Where each column's labels start, if all labels are numbered through."""
+        """Where each column's labels start when the labels of all columns are numbered in one sequence."""
         return np.append(0, np.cumsum(self.n_labels)).astype(np.int64)
 
     @cached_property
     def members(self) -> tuple[Ids, Ints]:
-        """The classes that carry each label, label after label, and where each label's classes start."""
+        """The classes of each label, label by label, and where each label's classes start."""
         order = [np.argsort(self.ids[:, axis], kind="stable") for axis in range(len(self.columns))]
         sizes = [np.bincount(self.ids[:, axis], minlength=n) for axis, n in enumerate(self.n_labels)]
         return np.concatenate(order).astype(np.int32), np.append(0, np.cumsum(np.concatenate(sizes))).astype(np.int64)
 
     @cached_property
     def label_counts(self) -> list[Floats]:
-        """How many tuples carry each label of each column."""
+        """Number of tuples with each label, per column."""
         sizes = self.counts.sizes.astype(np.float64)
         return [np.bincount(self.ids[:, axis], sizes, n).astype(np.float64) for axis, n in enumerate(self.n_labels)]
 
     @cached_property
-    def _at_ends(self) -> Floats:
-        """Which part of each class two tuples are."""
-        return np.asarray(2.0 / np.maximum(self.counts.sizes, 2))
-
-    @cached_property
-    def _entries(self) -> tuple[Ints, Ids, Ints]:
+    def _arrays(self) -> tuple[Floats, Ids, Ids, Ints, Ints, Ints, Ids, Ints]:
+        """The index as arguments of the kernels, from `at_ends` to `before`."""
+        at_ends = np.asarray(2.0 / np.maximum(self.counts.sizes, 2))  # two tuples as a share of their class
         before = np.append(0, np.cumsum(self.counts.count)).astype(np.int64)
-        return self.counts.starts.astype(np.int64), self.counts.value.astype(np.int32), before
+        entries = self.counts.starts.astype(np.int64), self.counts.value.astype(np.int32), before
+        return at_ends, self.ids, *self.members, self.first_label, *entries
 
     @cached_property
     def _ahead(self) -> Ids:
-        """Tuples of each class before each sensitive value; empty where that would take too much room."""
+        """Tuples of each class before each sensitive value; empty if that would take too much memory."""
         n_classes, n_values = len(self.counts.sizes), self.counts.n_values
         if n_classes * (n_values + 1) > MOST_WEIGHTS or self.counts.count.sum() > np.iinfo(np.int32).max:
             return np.zeros((0, n_values + 1), dtype=np.int32)
@@ -93,7 +121,7 @@ class ClassIndex:
         return np.cumsum(dense, axis=1, dtype=np.int32)
 
     def shares(self, spread: Spread) -> list[Shares]:
-        """The shares of all labels, column by column."""
+        """Return the shares of all labels, per column."""
         n_classes = [
             np.bincount(self.ids[:, axis], minlength=n).astype(np.float64) for axis, n in enumerate(self.n_labels)
         ]
@@ -101,7 +129,7 @@ class ClassIndex:
         return [make_shares(column, spans, counts, n, spread) for column, spans, counts, n in columns]
 
     def sum_boxes(self, boxes: Sequence[Box], masks: Sequence[Bools], shares: Sequence[Shares]) -> Floats:
-        """Of each box, with the mask of its sensitive values: the sums that `kernels.sum_boxes` tells of."""
+        """Return the sums of `count_kernels.sum_boxes` per box; `masks` mark the sensitive values of each box."""
         sums = np.zeros((len(boxes), N_SUMS))
         distinct = {id(mask): mask for mask in masks}  # many boxes share a mask
         known = {number: _runs(mask) for number, mask in distinct.items()}
@@ -110,25 +138,23 @@ class ClassIndex:
             batch = runs[first : first + len(rows)]
             flat = np.array([run for of_box in batch for run in of_box], dtype=np.int64).reshape(-1, 2)
             first_run = np.append(0, np.cumsum([len(of_box) for of_box in batch])).astype(np.int64)
-            part = sums[first : first + len(rows)]
-            arguments = (*weights, rows, self._at_ends, self.ids, *self.members, self.first_label, *self._entries)
-            starts, ends = np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1])
-            _share_out(len(rows), lambda a, b: sum_boxes(*arguments, self._ahead, starts, ends, first_run, part, a, b))  # noqa: B023 - run at once
+            runs_of_batch = (np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1]), first_run)
+            arguments = (*weights, rows, *self._arrays, self._ahead, *runs_of_batch, sums[first : first + len(rows)])
+            split_work(len(rows), partial(sum_boxes, *arguments), LEAST_BOXES)
         return sums
 
     def observe_boxes(self, boxes: Sequence[Box], shares: Sequence[Shares]) -> Floats:
-        """How many tuples of each sensitive value lie in each box. Paper: Section 5, E'."""
+        """Count the tuples of each sensitive value in each box. Paper: Section 5, E'."""
         observed = np.zeros((len(boxes), self.counts.n_values))
         for first, weights, rows in self._batches(boxes, shares):
-            part = observed[first : first + len(rows)]
-            arguments = (*weights, rows, self._at_ends, self.ids, *self.members, self.first_label, *self._entries)
-            _share_out(len(rows), lambda a, b: observe_boxes(*arguments, part, a, b))  # noqa: B023 - run at once
+            arguments = (*weights, rows, *self._arrays, observed[first : first + len(rows)])
+            split_work(len(rows), partial(observe_boxes, *arguments), LEAST_BOXES)
         return observed
 
     def _batches(
         self, boxes: Sequence[Box], shares: Sequence[Shares]
     ) -> Iterator[tuple[int, tuple[Floats, Floats], Ints]]:
-        """Boxes as rows of label weights; equal sets share a row, and rows are made for some boxes at a time."""
+        """Yield boxes as rows of label weights, in batches; boxes with the same set share its weights."""
         first = 0
         while first < len(boxes):
             known: dict[tuple[int, ValueSet], int] = {}
@@ -158,7 +184,7 @@ class ClassIndex:
 
 
 def sensitive_masks(boxes: Sequence[Box], column: QueryColumn, values: Sequence[str]) -> list[Bools]:
-    """Which sensitive values belong to each box, equal masks once; the empty text stands for a missing value."""
+    """Mark the sensitive values of each box; equal masks are one array, and the empty text is a missing value."""
     spans = column.spans([value or None for value in values])
     known: dict[ValueSet | None, Bools] = {None: np.ones(len(values), dtype=bool)}
     masks = []
@@ -172,23 +198,11 @@ def sensitive_masks(boxes: Sequence[Box], column: QueryColumn, values: Sequence[
 
 
 def without(box: Box, name: str) -> Mapping[str, ValueSet]:
-    """A box without one of its columns."""
+    """Return a box without one of its columns."""
     return {column: values for column, values in box.items() if column != name}
 
 
 def _runs(mask: Bools) -> list[tuple[int, int]]:
-    """Stretches of true entries: where each starts and ends."""
+    """Return where each run of true entries starts and ends."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
     return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
-
-
-def _share_out(n_boxes: int, work: Callable[[int, int], None]) -> None:
-    """Have the processors do some boxes each."""
-    n_threads = max(min(os.cpu_count() or 1, 8, n_boxes // 16), 1)
-    ends = [n_boxes * i // n_threads for i in range(n_threads + 1)]
-    if n_threads == 1:
-        work(0, n_boxes)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        for job in [pool.submit(work, start, end) for start, end in itertools.pairwise(ends)]:
-            job.result()

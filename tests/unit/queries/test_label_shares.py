@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.queries.columns import LabelSpans, NamedColumn, OrderedColumn
-from betalike.queries.shares import SHARE, LeafShares, OrderedShares, Spread, after, make_shares
-from betalike.queries.values import ValueSet
+from betalike.queries.label_shares import SHARE, LeafShares, OrderedShares, Spread, after, make_shares
+from betalike.queries.value_sets import ValueSet
 from betalike.table.schema import Kind
 
 INF = float("inf")

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import query_twins as twins
 from betalike.errors import QueryError
-from betalike.queries.perturbed import (
-    PerturbedIndex,
+from betalike.queries.reconstruction import (
+    PerturbedCounts,
     certain_bounds,
     from_prior,
-    inverted,
     learn_shrinkage,
-    shrunk,
+    reconstruct,
+    shrink,
     unbiased_error,
 )
 from query_certificates import theorem_3_matrix
@@ -45,7 +45,7 @@ class Simulated:
 
     def __init__(self, counts: np.ndarray, matrix: np.ndarray, rng: np.random.Generator) -> None:
         self.observed = draw(counts, matrix, rng)
-        self.perturbation = PerturbedIndex(matrix, counts.sum(axis=0).astype(float), self.observed.sum(axis=0))
+        self.perturbation = PerturbedCounts(matrix, counts.sum(axis=0).astype(float), self.observed.sum(axis=0))
         self.shrinkage = learn_shrinkage(self.perturbation, [self.observed])
 
 
@@ -56,8 +56,8 @@ def test_inversion_is_the_solution_in_fractions(observed: list[int], weight: lis
     ]
     exact = twins.reconstruct(rows, observed)
     matrix = np.array([[float(entry) for entry in row] for row in rows])
-    table = PerturbedIndex(matrix, np.array([5.0, 6.0, 7.0]), np.array([6.0, 6.0, 6.0]))
-    found, _ = inverted(table, np.array([observed] * 3, dtype=float), np.eye(3))
+    table = PerturbedCounts(matrix, np.array([5.0, 6.0, 7.0]), np.array([6.0, 6.0, 6.0]))
+    found, _ = reconstruct(table, np.array([observed] * 3, dtype=float), np.eye(3))
     assert found == pytest.approx([float(n) for n in exact], abs=1e-6)
     assert sum(exact) == sum(observed)
 
@@ -71,7 +71,7 @@ def test_inversion_is_unbiased_and_its_error_is_the_true_one() -> None:
     estimates, errors = [], []
     for _ in range(n_trials):
         observed = draw(counts, matrix, rng)
-        count, error = inverted(PerturbedIndex(matrix, counts[0].astype(float), observed[0]), observed, wanted)
+        count, error = reconstruct(PerturbedCounts(matrix, counts[0].astype(float), observed[0]), observed, wanted)
         estimates.append(count[0])
         errors.append(error[0])
     factors = np.linalg.inv(matrix) @ wanted[0]
@@ -88,7 +88,7 @@ def test_inversion_is_unbiased_and_its_error_is_the_true_one() -> None:
 @pytest.mark.parametrize("beta", [1.0, 4.0])
 def test_the_default_is_nearer_than_inversion_and_prior_and_its_interval_holds(beta: float) -> None:
     rng = RNG(3)
-    held, squares = [], {"shrunk": 0.0, "inverted": 0.0, "prior": 0.0}
+    held, squares = [], {"shrink": 0.0, "reconstruct": 0.0, "prior": 0.0}
     for _ in range(60):
         counts = groups_of(40, 12, 500, rng)
         matrix = theorem_3_matrix(counts.sum(axis=0) / counts.sum(), beta)
@@ -97,16 +97,16 @@ def test_the_default_is_nearer_than_inversion_and_prior_and_its_interval_holds(b
         for row, start in zip(wanted, rng.integers(0, 8, 40), strict=True):
             row[start : start + 5] = 1
         exact, size = (counts * wanted).sum(axis=1), table.observed.sum(axis=1)
-        count = shrunk(table.perturbation, table.shrinkage, table.observed, wanted)
+        count = shrink(table.perturbation, table.shrinkage, table.observed, wanted)
         error = unbiased_error(table.perturbation, size, wanted)
         held.append(np.mean(np.abs(count - exact) <= 1.96 * error))
-        squares["shrunk"] += ((count - exact) ** 2).sum()
-        squares["inverted"] += ((inverted(table.perturbation, table.observed, wanted)[0] - exact) ** 2).sum()
+        squares["shrink"] += ((count - exact) ** 2).sum()
+        squares["reconstruct"] += ((reconstruct(table.perturbation, table.observed, wanted)[0] - exact) ** 2).sum()
         squares["prior"] += ((from_prior(table.perturbation.counts, size, wanted)[0] - exact) ** 2).sum()
     assert np.mean(held) >= 0.95 - 4 * np.std(held) / math.sqrt(len(held))
-    assert squares["shrunk"] < 0.4 * squares["inverted"], squares
+    assert squares["shrink"] < 0.4 * squares["reconstruct"], squares
     if beta == 4:  # at beta 1, so few rows tell nothing, and the prior alone is best
-        assert squares["shrunk"] < 0.95 * squares["prior"], squares
+        assert squares["shrink"] < 0.95 * squares["prior"], squares
 
 
 def test_the_whole_table_is_known() -> None:
@@ -114,7 +114,7 @@ def test_the_whole_table_is_known() -> None:
     counts = groups_of(10, 6, 200, rng)
     table = Simulated(counts, theorem_3_matrix(counts.sum(axis=0) / counts.sum(), 1.0), rng)
     everything = np.tile(table.observed.sum(axis=0), (6, 1))
-    count = shrunk(table.perturbation, table.shrinkage, everything, np.eye(6))
+    count = shrink(table.perturbation, table.shrinkage, everything, np.eye(6))
     assert count == pytest.approx(counts.sum(axis=0), abs=1e-3)
     assert unbiased_error(table.perturbation, everything.sum(axis=1), np.eye(6)) == pytest.approx(np.zeros(6), abs=1e-6)
 
@@ -126,8 +126,8 @@ def test_estimates_of_all_values_are_the_selection(n_values: int, seed: int) -> 
     prior = counts.sum(axis=0) / counts.sum()
     table = Simulated(counts, 0.3 * np.eye(n_values) + 0.7 * prior, rng)
     every = np.ones((5, n_values))
-    assert shrunk(table.perturbation, table.shrinkage, table.observed, every) == pytest.approx(counts.sum(axis=1))
-    count, error = inverted(table.perturbation, table.observed, every)
+    assert shrink(table.perturbation, table.shrinkage, table.observed, every) == pytest.approx(counts.sum(axis=1))
+    count, error = reconstruct(table.perturbation, table.observed, every)
     assert count == pytest.approx(counts.sum(axis=1))
     assert error == pytest.approx(np.zeros(5), abs=1e-3)
 
@@ -138,8 +138,8 @@ def test_without_perturbation_the_counts_are_exact(seed: int) -> None:
     table = Simulated(counts, np.eye(4), RNG(seed))
     wanted = np.tile([1.0, 0, 1, 0], (6, 1))
     exact = (counts * wanted).sum(axis=1)
-    assert inverted(table.perturbation, table.observed, wanted)[0] == pytest.approx(exact)
-    assert shrunk(table.perturbation, table.shrinkage, table.observed, wanted) == pytest.approx(exact, rel=1e-4)
+    assert reconstruct(table.perturbation, table.observed, wanted)[0] == pytest.approx(exact)
+    assert shrink(table.perturbation, table.shrinkage, table.observed, wanted) == pytest.approx(exact, rel=1e-4)
 
 
 def test_values_that_nothing_tells_apart_are_estimated_from_the_prior() -> None:
@@ -149,8 +149,8 @@ def test_values_that_nothing_tells_apart_are_estimated_from_the_prior() -> None:
     counts = rng.multinomial(1000, [0.5, 0.4, 0.1], size=8)
     table = Simulated(counts, matrix, rng)
     with pytest.raises(QueryError, match="no inverse"):
-        inverted(table.perturbation, table.observed, np.ones((8, 3)))
-    alike = [shrunk(table.perturbation, table.shrinkage, table.observed, np.tile(v, (8, 1))) for v in np.eye(3)]
+        reconstruct(table.perturbation, table.observed, np.ones((8, 3)))
+    alike = [shrink(table.perturbation, table.shrinkage, table.observed, np.tile(v, (8, 1))) for v in np.eye(3)]
     assert alike[1] / alike[2] == pytest.approx(np.full(8, counts[:, 1].sum() / counts[:, 2].sum()), rel=0.05)
 
 
@@ -158,8 +158,8 @@ def test_a_selection_of_nothing_has_nothing() -> None:
     counts = np.array([[30, 40, 50], [50, 20, 30]])
     table = Simulated(counts, theorem_3_matrix(counts.sum(axis=0) / counts.sum(), 1.0), RNG(0))
     none, wanted = np.zeros((1, 3)), np.array([[1.0, 0, 0]])
-    assert shrunk(table.perturbation, table.shrinkage, none, wanted) == pytest.approx([0.0])
-    assert [float(part[0]) for part in inverted(table.perturbation, none, wanted)] == [0, 0]
+    assert shrink(table.perturbation, table.shrinkage, none, wanted) == pytest.approx([0.0])
+    assert [float(part[0]) for part in reconstruct(table.perturbation, none, wanted)] == [0, 0]
 
 
 def test_the_prior_is_exact_for_a_random_selection() -> None:

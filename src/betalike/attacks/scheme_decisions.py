@@ -1,7 +1,6 @@
-"""Would a scheme have left a class as it is, had its members had other values? Compiled loops over assignments.
+"""Would a scheme have left a class uncut if its members had other values? The scheme's own code decides.
 
-Each row of `assignments` has a value for each member of a class; members are in the order of their points. The answer
-is the decision of the scheme itself, made by its own code.
+Each row of `assignments` has a value per member of a class; members are sorted by their points.
 """
 
 from __future__ import annotations
@@ -16,22 +15,22 @@ from betalike.runtime.arrays import Bools, Floats, Ids, Ints
 from betalike.runtime.compilation import kernel
 from betalike.schemes import Burel, Mondrian, Scheme, Seam
 from betalike.schemes.burel.buckets import fewest_buckets
-from betalike.schemes.hilbert import hilbert_keys
 from betalike.schemes.mondrian import AttributeRule
 from betalike.schemes.mondrian.halving import halve_tuples
 from betalike.schemes.mondrian.splitting import split_points
 from betalike.schemes.packing import PackedAxes, pack_axes
+from betalike.schemes.retrieval import hilbert_keys, number_buckets, ranks_along
 from betalike.schemes.seam import WAYS
 from betalike.schemes.seam.problem import NO_FLOOR, Problem
 from betalike.schemes.seam.splitting import cut_set
 from betalike.table.cells import Cells
 
-# From the members' points (of a table's), and assignments with the true one first, to whether each leaves the class.
+# Takes the members' points and assignments, the true one first; returns which assignments leave the class uncut.
 Decision = Callable[[Ids, Ids], Bools]
 
 
 def decision_of(scheme: Scheme, cells: Cells, model: Model) -> Decision | None:
-    """What decides whether a class is left as it is; None for a scheme whose decisions are not known here."""
+    """Return what decides whether a class stays uncut; None for a scheme whose decisions are not known here."""
     if isinstance(scheme, Burel):
         return _burel(cells, model) if scheme.split else _everything
     if isinstance(scheme, Mondrian):
@@ -40,7 +39,7 @@ def decision_of(scheme: Scheme, cells: Cells, model: Model) -> Decision | None:
 
 
 def _everything(points: Ids, assignments: Ids) -> Bools:
-    """BUREL draws the sizes of classes from the counts of the whole table: no assignment in a class changes them."""
+    """Keep every assignment: BUREL takes class sizes from the whole table's counts, which no assignment changes."""
     return np.ones(len(assignments), dtype=bool)
 
 
@@ -67,7 +66,7 @@ def _seam(cells: Cells, model: Model) -> Decision:
         distinct, member_start = _distinct(points)
         point = np.repeat(np.arange(len(distinct), dtype=np.int32), np.diff(member_start))
         codes = cells.points[distinct]
-        for reserve, looks_ahead in WAYS:  # the one by which the true class was left; the adversary is told which
+        for reserve, looks_ahead in WAYS:  # the adversary knows by which way the true class stayed uncut
             asked = (axes, codes, point, rule, NO_FLOOR, reserve, looks_ahead)
             if left_by_cutting(*asked, assignments[:1])[0]:
                 return left_by_cutting(*asked, assignments)
@@ -79,11 +78,9 @@ def _seam(cells: Cells, model: Model) -> Decision:
 def _burel(cells: Cells, model: Model) -> Decision:
     likeness = likeness_of(model, "burel+split")
     rule = likeness.rule(cells.value_counts)
-    bucket_of_value = np.zeros(cells.sensitive.size, dtype=np.int64)
-    for number, bucket in enumerate(fewest_buckets(cells.value_counts, likeness.caps(cells.value_counts))):
-        bucket_of_value[bucket] = number
-    rank = np.empty(len(cells.points), dtype=np.int64)
-    rank[np.argsort(hilbert_keys(cells.positions), kind="stable")] = np.arange(len(rank))
+    buckets = fewest_buckets(cells.value_counts, likeness.caps(cells.value_counts))
+    bucket_of_value = number_buckets(buckets, cells.sensitive.size)
+    rank = ranks_along(hilbert_keys(cells.positions))
 
     def is_left(points: Ids, assignments: Ids) -> Bools:
         along_curve = np.argsort(rank[points], kind="stable")
@@ -95,7 +92,7 @@ def _burel(cells: Cells, model: Model) -> Decision:
 
 
 def _distinct(points: Ids) -> tuple[Ids, Ints]:
-    """The distinct points of members in the order of their points, and where each one's members begin."""
+    """Return the distinct points of sorted members, and where each point's members begin."""
     distinct, first = np.unique(points, return_index=True)
     return distinct.astype(np.int32), np.append(first, len(points)).astype(np.int64)
 
@@ -110,7 +107,7 @@ def left_by_splitting(
     n_values: int,
     has_second_try: bool,
 ) -> Bools:
-    """Which assignments Mondrian cuts nowhere, with the widest attribute first."""
+    """Return which assignments Mondrian never cuts, with the widest attribute first."""
     left = np.empty(len(assignments), dtype=np.bool_)
     ones = np.ones(assignments.shape[1], dtype=np.int64)
     for i in range(len(assignments)):
@@ -123,7 +120,7 @@ def left_by_splitting(
 def left_by_halving(
     all_points: Ids, points: Ids, assignments: Ids, rule: Rule, n_values: int, has_second_try: bool
 ) -> Bools:
-    """Which assignments Mondrian halves nowhere, with the narrowest attribute first."""
+    """Return which assignments Mondrian never halves, with the narrowest attribute first."""
     left = np.empty(len(assignments), dtype=np.bool_)
     for i in range(len(assignments)):
         tuples = np.arange(len(points)).astype(np.int32)
@@ -143,7 +140,7 @@ def left_by_cutting(
     looks_ahead: bool,
     assignments: Ids,
 ) -> Bools:
-    """Which assignments SEAM finds no cut for."""
+    """Return which assignments SEAM finds no cut for."""
     left = np.empty(len(assignments), dtype=np.bool_)
     n = assignments.shape[1]
     members = np.arange(n).astype(np.int32)
@@ -159,7 +156,7 @@ def left_by_cutting(
 
 @kernel
 def left_by_bucket_halves(assignments: Ids, bucket_of_value: Ints, rule: Rule, n_values: int) -> Bools:
-    """Which assignments, to members along the curve, cannot be halved bucket by bucket."""
+    """Return which assignments, to members along the curve, cannot be halved bucket by bucket."""
     left = np.empty(len(assignments), dtype=np.bool_)
     for i in range(len(assignments)):
         size = np.zeros(n_values, dtype=np.int64)  # of each bucket

@@ -1,15 +1,15 @@
-"""Shares: which part of the tuples behind a label is thought to lie in a set of values.
+"""Label shares: which part of the tuples behind a label is thought to lie in a set of values.
 
-`uniform` spreads them evenly over the label (Paper: 6.2). `density` spreads them as the release shows values to be
-frequent: a first, even spread gives a density of each column, which the second follows, and once more.
+`uniform` spreads them evenly over the label (Paper: 6.2). `density` spreads them by how frequent the release shows
+values to be: an even spread gives a first density of each column, which gives a second spread, and so on for two
+rounds.
 
-Two things more are known, which `density` uses. A range is as wide as it is because a tuple of the class lies at each
-end. And a class has the label of an inner node because members of at least two of the node's children met in it: a
-leaf's share of such a label is taken in proportion to its density times that of the other children, as a frequent child
-alone would have kept its own label.
+`density` uses two more facts. A range is as wide as it is because a tuple of the class lies at each end. And a class
+has the label of an inner node because at least two of the node's children met in it. So a leaf's share of such a label
+is proportional to its density times that of the other children: a frequent child alone would have kept its own label.
 
-Every share may be wrong. How wrong is learned from the release: the less it shows of a column, and the further two ways
-to spread a label's tuples are apart, the greater the doubt.
+Every share may be wrong, and the release shows by how much: the less it shows of a column, and the further two ways to
+spread a label's tuples are apart, the larger the standard deviation.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from typing import Protocol
 import numpy as np
 
 from betalike.queries.columns import LabelSpans, NamedColumn, OrderedColumn, QueryColumn
-from betalike.queries.values import ValueSet
+from betalike.queries.value_sets import ValueSet
 from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.table.exact_numbers import Numbers
 
-ROUNDS = 2  # more of them follow the accidents of wide labels (measured on CENSUS)
+ROUNDS = 2  # more rounds overfit wide labels (measured on CENSUS)
 MOST_BREAKS = 4096
-SHARE, ENDS, OTHER = range(3)  # of a label; of the two tuples at its ends; of the label by another spread
-DOUBT = OTHER  # of weights: the standard deviation of the share
+SHARE, ENDS, OTHER = range(3)  # of a label, of the two tuples at its ends, of the label by the other spread
+DOUBT = OTHER  # in weights: the standard deviation of the share
 # Chosen on real tables, checked on others: docs/explanation/queries.md
-LEAST_MISFIT, FURTHER_MISFIT = 0.8, 0.6  # log-odds: standard deviation, and how much more where a column is hidden
+LEAST_MISFIT, FURTHER_MISFIT = 0.8, 0.6  # standard deviation in log-odds, and what a hidden column adds
 DISAGREEMENT = 1.5  # standard deviation, as a multiple of the distance between two spreads
 TOUCHED, NOT_ALL = 1e-30, 1 - 1e-12
 TOO_NARROW = 1e-8  # a label's part of the whole distribution
-MISSING_SHARE = 0.5  # of `*` in a column of numbers, where present and missing values met
+MISSING_SHARE = 0.5  # of `*` in a column of numbers, which may hide missing values
 
 
 class Spread(StrEnum):
-    """How the tuples of a class are thought to lie within its labels."""
+    """How the tuples of a class are assumed to lie within its labels."""
 
     UNIFORM = "uniform"
     DENSITY = "density"
@@ -55,16 +55,16 @@ class Shares(Protocol):
 
     @property
     def hidden(self) -> float:
-        """Which part of the domain tuples' labels cover on average: 0 if all values are exact, 1 if none is shown."""
+        """The average part of the domain that a tuple's label covers: 0 if all values are exact, 1 if none is."""
         ...
 
     def within(self, values: ValueSet) -> Floats:
-        """Return three shares of each label that may lie in a set: see SHARE, ENDS and OTHER."""
+        """Return three shares of each label inside a set: see SHARE, ENDS and OTHER."""
         ...
 
 
 def make_shares(column: QueryColumn, spans: LabelSpans, counts: Floats, n_classes: Floats, spread: Spread) -> Shares:
-    """Return the shares of a column's labels, given how many tuples and how many classes carry each."""
+    """Return the shares of a column's labels, given the tuples and classes of each label."""
     if isinstance(column, NamedColumn):
         return _leaf_shares(column, spans, counts, spread)
     assert isinstance(column, OrderedColumn)
@@ -72,9 +72,9 @@ def make_shares(column: QueryColumn, spans: LabelSpans, counts: Floats, n_classe
 
 
 def label_weights(shares: Shares, values: ValueSet) -> Floats:
-    """Return of each label the share in a set, that of its two ends, and the standard deviation of the first.
+    """Return three figures per label: its share inside a set, that of its two ends, and the share's standard deviation.
 
-    Shares are exactly 1 only for labels wholly inside, and above 0 for all that touch the set.
+    A share is exactly 1 only for labels wholly inside, and above 0 for all labels that touch the set.
     """
     touching, within = shares.spans.touching(values), shares.spans.within(values)
     weights = np.clip(shares.within(values), TOUCHED, NOT_ALL)
@@ -89,9 +89,9 @@ def label_weights(shares: Shares, values: ValueSet) -> Floats:
 
 @dataclass(frozen=True)
 class OrderedShares:
-    """Numbers: an even spread, and one by masses that are spread evenly between breaks.
+    """Shares of numbers: an even spread, and a spread by masses that are even between breaks.
 
-    A whole number v is the interval from v to v + 1, a real the one from v to the next number that a computer knows.
+    A whole number v stands for the interval from v to v + 1, a real for the one from v to the next float.
     """
 
     spans: LabelSpans
@@ -102,13 +102,13 @@ class OrderedShares:
     hidden: float
 
     def within(self, values: ValueSet) -> Floats:
-        """Return the shares of each label in a set; two tuples of a class lie at its label's ends."""
+        """Return the shares of each label inside a set; two tuples of a class lie at the ends of its label."""
         low, high = self.spans.measured(self.spans.low), after(self.spans.measured(self.spans.high), self.is_discrete)
         inside, length = self.covered(low, high, values)
         ends = 0.5 * (_are_in(self.spans.low, values) + _are_in(self.spans.high, values))
         even = _ratio(length, self._clip(high) - self._clip(low), self.spans.is_present)
         total = self.below(high) - self.below(low)
-        is_narrow = total < TOO_NARROW  # differences of the distribution are mostly rounding: an even spread instead
+        is_narrow = total < TOO_NARROW  # differences are mostly rounding error: spread evenly
         dense = np.where(is_narrow, even, _ratio(inside, total, self.spans.is_present))
         missing = np.where(self.spans.missing, np.where(self.spans.is_present, MISSING_SHARE, 1.0), 0.0)
         if self.spread is Spread.UNIFORM:
@@ -125,10 +125,10 @@ class OrderedShares:
         return np.append(0.0, np.cumsum(self.mass))
 
     def covered(self, low: Floats, high: Floats, values: ValueSet) -> tuple[Floats, Floats]:
-        """Return how much of the distribution, and which length, a set's intervals cover between each low and high.
+        """Return the mass and the length that a set's intervals cover between each low and high.
 
-        The first and the last interval that a label meets may stick out of it; those between them lie inside, and
-        differences of running sums add them up.
+        The first and the last interval that a label meets may stick out of it. Those between them lie inside, and
+        running sums add them up.
         """
         inside, length = np.zeros(len(low)), np.zeros(len(low))
         if not values.spans:
@@ -155,7 +155,7 @@ class OrderedShares:
     def below(self, x: Floats) -> Floats:
         """Return which share of the distribution lies below each number."""
         place = np.clip(np.searchsorted(self.breaks, x, side="right") - 1, 0, len(self.mass) - 1)
-        with np.errstate(over="ignore"):  # far outside a stretch that is hardly wide at all
+        with np.errstate(over="ignore"):  # far outside a very narrow stretch
             part = np.clip((x - self.breaks[place]) / (self.breaks[place + 1] - self.breaks[place]), 0.0, 1.0)
         return np.asarray(self._distribution[place] + part * self.mass[place])
 
@@ -181,7 +181,7 @@ def after(x: Floats, is_discrete: bool) -> Floats:
 
 
 def _has_ends(spans: LabelSpans) -> Bools:
-    """Return which labels are ranges whose two ends are values of tuples."""
+    """Return which labels are ranges whose two ends are values of actual tuples."""
     return np.asarray(spans.is_present & ~spans.missing & (spans.low < spans.high))
 
 
@@ -219,10 +219,10 @@ def _average(width: Floats, counts: Floats) -> float:
 
 
 def _spread_once(mass: Floats, start: Ints, end: Ints, counts: Floats) -> Floats:
-    """Spread each label's tuples over its stretch in proportion to the mass there; the new masses."""
+    """Spread each label's tuples over its stretch in proportion to the mass there, and return the new masses."""
     below = np.append(0.0, np.cumsum(mass))
     total = below[end] - below[start]
-    is_narrow = total < 1e-15  # too narrow for the sums: all of it goes to the first stretch
+    is_narrow = total < 1e-15  # too narrow for the sums: all goes to the first stretch
     height = np.divide(counts, total, out=np.zeros(len(total)), where=~is_narrow)
     steps = np.bincount(start, height, len(below)) - np.bincount(end, height, len(below))
     spread = mass * np.maximum(np.cumsum(steps)[:-1], 0.0)
@@ -232,9 +232,9 @@ def _spread_once(mass: Floats, start: Ints, end: Ints, counts: Floats) -> Floats
 
 @dataclass(frozen=True)
 class LeafShares:
-    """Names: for each label of several leaves, which part of it lies before each leaf; missing values come last.
+    """Shares of names: for each label of several leaves, its part before each leaf; missing values come last.
 
-    `other` has the same by the other spread.
+    `other` is the same for the other spread.
     """
 
     spans: LabelSpans
@@ -245,7 +245,7 @@ class LeafShares:
     hidden: float
 
     def within(self, values: ValueSet) -> Floats:
-        """Return the shares of each label in a set; nothing more is known of two of the tuples."""
+        """Return the shares of each label inside a set; the two ends of a label have no meaning here."""
         share = self._inside(self.before, values)
         return np.array([share, share, self._inside(self.other, values)])
 
@@ -294,13 +294,13 @@ def _before(share: Floats) -> Floats:
 
 
 def _covered(spans: LabelSpans, label: int, column: NamedColumn) -> Ints:
-    """The codes of the leaves under a label; missing values have the last code."""
+    """Return the codes of the leaves under a label; missing values have the last code."""
     leaves = np.arange(int(spans.low[label]), int(spans.high[label]) + 1)
     return np.append(leaves, column.n_leaves) if spans.missing[label] else leaves
 
 
 def _child_of_leaf(column: NamedColumn, leaves: Ints) -> Ints:
-    """The number of the child that each leaf of a node lies under; leaves without a place in the tree are children."""
+    """Return which child of a node each of its leaves is under; leaves outside the tree count as children."""
     child = np.arange(len(leaves))
     if column.tree is None:
         return child
@@ -314,7 +314,7 @@ def _child_of_leaf(column: NamedColumn, leaves: Ints) -> Ints:
 
 
 def _pair_shares(density: Floats, child: Ints) -> Floats:
-    """Shares of leaves in a label that two different children met in."""
+    """Return the shares of leaves in a label in which two different children met."""
     density = density + 1e-12 * density.sum() + 1e-300
     others = density.sum() - np.bincount(child, density, len(child))[child]
     share = density * np.maximum(others, 0.0)

@@ -2,54 +2,43 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
 from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.threads import split_work
 
-LEAST_SHARE = 64  # items that are worth a thread of their own
-
-
-def share_out(n_items: int, work: Callable[[int, int], None]) -> None:
-    """Have the processors do a part of the items each."""
-    n_threads = max(min(os.cpu_count() or 1, 8, n_items // LEAST_SHARE), 1)
-    ends = [n_items * i // n_threads for i in range(n_threads + 1)]
-    with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(work, ends[:-1], ends[1:]))
+LEAST_ITEMS = 64  # items that are worth a thread
 
 
 def cover_counts(points: Ids, low: Ids, high: Ids) -> Ints:
-    """How many classes cover each point."""
+    """Count the classes that cover each point."""
     counts = np.zeros(len(points), dtype=np.int64)
     columns = _by_axis(points), _by_axis(low), _by_axis(high)
-    share_out(len(points), lambda first, last: count_covering(*columns, first, last, counts))
+    split_work(len(points), lambda first, last: count_covering(*columns, first, last, counts), LEAST_ITEMS)
     return counts
 
 
 def covering_classes(points: Ids, low: Ids, high: Ids) -> tuple[Ints, Ids]:
-    """The classes that cover each point, point after point, and where each point's classes start."""
+    """Return the classes that cover each point, point by point, and where each point's classes start."""
     starts = np.append(0, np.cumsum(cover_counts(points, low, high))).astype(np.int64)
     classes = np.empty(starts[-1], dtype=np.int32)
     columns = _by_axis(points), _by_axis(low), _by_axis(high)
-    share_out(len(points), lambda first, last: list_covering(*columns, first, last, starts, classes))
+    split_work(len(points), lambda first, last: list_covering(*columns, first, last, starts, classes), LEAST_ITEMS)
     return starts, classes
 
 
 def transposed(starts: Ints, classes: Ids, n_classes: int) -> tuple[Ints, Ids]:
-    """The points that each class covers, class after class, and where each class's points start."""
+    """Return the points that each class covers, class by class, and where each class's points start."""
     point = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
     order = np.argsort(classes, kind="stable")
     return np.append(0, np.cumsum(np.bincount(classes, minlength=n_classes))).astype(np.int64), point[order]
 
 
 def sum_over(starts: Ints, members: Ids, rows: Floats) -> Floats:
-    """For each list of members, the sum of their rows."""
+    """Return the sum of the members' rows for each list of members."""
     sums = np.zeros((len(starts) - 1, rows.shape[1]))
-    share_out(len(sums), lambda first, last: add_rows(starts, members, rows, first, last, sums))
+    split_work(len(sums), lambda first, last: add_rows(starts, members, rows, first, last, sums), LEAST_ITEMS)
     return sums
 
 
@@ -59,7 +48,7 @@ def _by_axis(codes: Ids) -> Ids:
 
 @kernel
 def is_covered(points: Ids, low: Ids, high: Ids, point: int, ec: int) -> bool:
-    """Whether a class covers a point; arrays have a row for each axis."""
+    """Whether a class covers a point; arrays have a row per axis."""
     for axis in range(len(points)):
         code = points[axis, point]
         if code < low[axis, ec] or code > high[axis, ec]:
@@ -88,7 +77,7 @@ def list_covering(points: Ids, low: Ids, high: Ids, first: int, last: int, start
 
 @kernel
 def add_rows(starts: Ints, members: Ids, rows: Floats, first: int, last: int, sums: Floats) -> None:
-    """Add up the rows of the members of each of some lists."""
+    """Add up the rows of the members of some lists."""
     for number in range(first, last):
         for i in range(starts[number], starts[number + 1]):
             member = members[i]

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.schemes.nearest_on_curve import find_entry, forget_tuples, sum_tree, take_nearest_on_curve
+from betalike.schemes.free_tuples import find_entry, forget_tuples, sum_tree
+from betalike.schemes.retrieval import take_nearest_on_curve
 
 
 def entry_of_tuple(free: list[int], number: int) -> int:

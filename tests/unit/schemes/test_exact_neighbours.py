@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.schemes.nearest_in_space import LEAF_SIZE, build_trees, free_under_nodes, take_nearest_in_space
-from betalike.schemes.nearest_on_curve import sum_tree
+from betalike.schemes.exact_neighbours import LEAF_SIZE, build_trees, free_under_nodes, take_nearest_in_space
+from betalike.schemes.free_tuples import sum_tree
 
 
 def random_entries(rng: random.Random, n_buckets: int, most: int, n_axes: int) -> tuple[np.ndarray, np.ndarray]:

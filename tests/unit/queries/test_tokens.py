@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.errors import QueryError
-from betalike.queries.words import MOST_NESTED, Words
+from betalike.queries.tokens import MOST_NESTED, Tokens
 
 
 def read(text: str) -> list[tuple[str, str]]:
-    words = Words.of(text)
-    return [(kind, words.content(place)) for place, kind in enumerate(words.kinds)]
+    tokens = Tokens.of(text)
+    return [(kind, tokens.content(place)) for place, kind in enumerate(tokens.kinds)]
 
 
 SEVERAL = ["sign (", "number 1", "sign )"]
@@ -41,9 +41,9 @@ def test_words_are_found(text: str, found: list[str]) -> None:
 
 
 def test_a_list_of_constants_is_one_word() -> None:
-    words = Words.of("x IN (1,-2.5 , 'it''s',\nDATE '2024-01-31', '', 'a, b)', .5e3) AND (1, y)")
-    assert words.kinds[2:4] == ["list", "word"]
-    assert words.items(2) == [
+    tokens = Tokens.of("x IN (1,-2.5 , 'it''s',\nDATE '2024-01-31', '', 'a, b)', .5e3) AND (1, y)")
+    assert tokens.kinds[2:4] == ["list", "word"]
+    assert tokens.items(2) == [
         ("1", True),
         ("-2.5", True),
         ("it's", False),
@@ -52,25 +52,25 @@ def test_a_list_of_constants_is_one_word() -> None:
         ("a, b)", False),
         (".5e3", True),
     ]
-    assert words.closing == {4: 8}
+    assert tokens.closing == {4: 8}
 
 
 def test_keywords_are_marked_in_capitals_and_quoted_names_are_no_keywords() -> None:
     dotless = "\u0131N"  # the capital of its first letter is I
-    assert Words.of(f"and \"and\" 'and' {dotless}").marks == ["AND", "", "", dotless]
+    assert Tokens.of(f"and \"and\" 'and' {dotless}").marks == ["AND", "", "", dotless]
 
 
 @pytest.mark.parametrize("text", ["'", '"', "a = 'b''", "/* a", "(", ")", "(()", "())", "''''' = 1"])
 def test_what_is_not_closed_is_refused(text: str) -> None:
     with pytest.raises(QueryError, match="cannot be read near"):
-        Words.of(text)
+        Tokens.of(text)
 
 
 def test_parentheses_may_be_nested_so_deep_and_no_deeper() -> None:
-    closing = Words.of("(" * MOST_NESTED + ")" * MOST_NESTED).closing
+    closing = Tokens.of("(" * MOST_NESTED + ")" * MOST_NESTED).closing
     assert closing == {place: 2 * MOST_NESTED - 1 - place for place in range(MOST_NESTED)}
     with pytest.raises(QueryError, match="more than 1,000 deep"):
-        Words.of("(" * (MOST_NESTED + 1) + ")" * (MOST_NESTED + 1))
+        Tokens.of("(" * (MOST_NESTED + 1) + ")" * (MOST_NESTED + 1))
 
 
 @given(
@@ -79,13 +79,13 @@ def test_parentheses_may_be_nested_so_deep_and_no_deeper() -> None:
 def test_every_character_is_in_a_word_or_between_words(pieces: list[str]) -> None:
     text = "".join(pieces)
     try:
-        words = Words.of(text)
+        tokens = Tokens.of(text)
     except QueryError:
         return
-    gaps = zip([0, *words.ends], [*words.starts, len(text)], strict=True)
+    gaps = zip([0, *tokens.ends], [*tokens.starts, len(text)], strict=True)
     between = [text[end:start].strip() for end, start in gaps]
     assert all(not gap or gap.startswith(("--", "/*")) for gap in between)
-    assert all(words.marks[opened] + words.marks[closed] == "()" for opened, closed in words.closing.items())
+    assert all(tokens.marks[opened] + tokens.marks[closed] == "()" for opened, closed in tokens.closing.items())
 
 
 @given(st.text(st.sampled_from("'\" a\\")))

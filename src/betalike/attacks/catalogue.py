@@ -1,4 +1,4 @@
-"""Several attacks on one release, one after the other, with one control for all of them."""
+"""The attacks by name, and how to run several on one release with a shared control."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from betalike.attacks.composition import composition
-from betalike.attacks.controls import control_of
+from betalike.attacks.control_release import control_of
 from betalike.attacks.corruption import corruption
 from betalike.attacks.definetti import definetti
 from betalike.attacks.minimality import minimality
@@ -20,7 +20,7 @@ from betalike.runtime.randomness import Randomness
 
 
 class Round:
-    """One round of attacks: the release, chance, and a control that is made once, when it is first needed."""
+    """One round of attacks: the release, a source of randomness, and a control that is made when first needed."""
 
     def __init__(self, target: Target, randomness: Randomness, second: Target | None = None) -> None:
         self.target, self.randomness, self.second = target, randomness, second
@@ -43,7 +43,7 @@ ATTACKS: dict[str, Callable[[Round], AttackResult]] = {
 
 
 def check_names(names: Sequence[str]) -> list[str]:
-    """The attacks of these names, each once; one that does not exist is an error."""
+    """Return the named attacks, each once; raise an error for an unknown name."""
     for name in names:
         if name not in ATTACKS:
             raise ParameterError(

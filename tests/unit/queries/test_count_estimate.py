@@ -11,14 +11,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import query_twins as twins
-from betalike.queries import generalized
-from betalike.queries import index as index_module
-from betalike.queries import shares as shares_module
+from betalike.queries import count_estimate, label_shares
 from betalike.queries.columns import NamedColumn, OrderedColumn
+from betalike.queries.count_estimate import ClassIndex
 from betalike.queries.estimator import Estimator, open_frame
-from betalike.queries.index import ClassIndex
-from betalike.queries.shares import ROUNDS, Spread
-from betalike.queries.values import ValueSet
+from betalike.queries.label_shares import ROUNDS, Spread
+from betalike.queries.value_sets import ValueSet
 from betalike.release.certificate import ColumnFacts
 from betalike.table.cells import ClassCounts
 from betalike.table.hierarchy import Hierarchy
@@ -122,7 +120,7 @@ def test_many_classes_and_values_are_counted_in_another_way_with_the_same_result
     release = opened(rows)
     expected = release.count(as_sql(query))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index_module, "MOST_WEIGHTS", 1)  # no table of values, and one box at a time
+        patch.setattr(count_estimate, "MOST_WEIGHTS", 1)  # no table of values, and one box at a time
         found = opened(rows).count_all([as_sql(query)] * 3)
     assert [answer.count for answer in found] == pytest.approx([expected.count] * 3)
 
@@ -138,7 +136,7 @@ def test_reals_are_uniform_in_length(ranges: list[tuple[float, float]], start: f
     counts = ClassCounts.of(np.arange(len(labels)), np.zeros(len(labels), dtype=int), np.full(len(labels), 4), 1)
     index = ClassIndex.of([column], [labels], counts)
     box = {"x": ValueSet.of([(start, start + length)], is_discrete=False)}
-    found = generalized.estimate(index, index.shares(Spread.UNIFORM), [box], [np.ones(1, dtype=bool)])
+    found = count_estimate.estimate_counts(index, index.shares(Spread.UNIFORM), [box], [np.ones(1, dtype=bool)])
     expected = 0.0
     for low, width in ranges:
         high = low + width
@@ -153,7 +151,7 @@ def test_an_equality_within_a_range_of_reals_is_possible_but_has_no_share() -> N
     column = OrderedColumn("x", Kind.REAL, (0.0, 1.0))
     index = ClassIndex.of([column], [["[0.0, 1.0]"]], one_class(7))
     box = {"x": ValueSet.of([(0.5, 0.5)], is_discrete=False)}
-    found = generalized.estimate(index, index.shares(Spread.DENSITY), [box], [np.ones(1, dtype=bool)])
+    found = count_estimate.estimate_counts(index, index.shares(Spread.DENSITY), [box], [np.ones(1, dtype=bool)])
     assert (found.count[0], found.at_least[0], found.at_most[0]) == (pytest.approx(0), 0, 7)
 
 
@@ -162,13 +160,13 @@ def test_values_that_are_not_named_have_their_share_of_the_root() -> None:
     index = ClassIndex.of([column], [["*"]], one_class(8))
     box = {"city": ValueSet.of([(0, 0)], is_discrete=True)}
     for spread in Spread:
-        found = generalized.estimate(index, index.shares(spread), [box], [np.ones(1, dtype=bool)])
+        found = count_estimate.estimate_counts(index, index.shares(spread), [box], [np.ones(1, dtype=bool)])
         assert found.count[0] == pytest.approx(2)
 
 
 def test_intervals_hold_what_they_say_if_their_assumptions_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """Members of a class follow each other now and then, and log-odds of lying inside are off by a common amount."""
-    monkeypatch.setattr(shares_module, "DISAGREEMENT", 0.0)
+    monkeypatch.setattr(label_shares, "DISAGREEMENT", 0.0)
     rng = np.random.default_rng(8)
     ends = np.sort(rng.integers(0, 100, size=(400, 2)), axis=1)
     labels = [f"[{low}, {high}]" if low < high else str(low) for low, high in ends]
@@ -178,8 +176,8 @@ def test_intervals_hold_what_they_say_if_their_assumptions_do(monkeypatch: pytes
     index = ClassIndex.of([column], [labels], counts)
     boxes = [{"x": ValueSet.of([(low, low + 40)], is_discrete=True)} for low in range(0, 60, 10)]
     shares = index.shares(Spread.UNIFORM)
-    found = generalized.estimate(index, shares, boxes, [np.ones(1, dtype=bool)] * len(boxes))
-    misfit = shares_module.LEAST_MISFIT + shares_module.FURTHER_MISFIT * shares[0].hidden
+    found = count_estimate.estimate_counts(index, shares, boxes, [np.ones(1, dtype=bool)] * len(boxes))
+    misfit = label_shares.LEAST_MISFIT + label_shares.FURTHER_MISFIT * shares[0].hidden
     held, n_trials = 0, 3000
     for trial in range(n_trials):
         low = boxes[trial % len(boxes)]["x"].spans[0][0]
@@ -187,7 +185,7 @@ def test_intervals_hold_what_they_say_if_their_assumptions_do(monkeypatch: pytes
         share = inside / (ends[:, 1] - ends[:, 0] + 1)
         odds = np.exp(rng.normal(0, misfit))
         chance = np.clip(share * odds / (share * odds + 1 - share), 0.0, 1.0)
-        follow = rng.binomial(sizes, math.sqrt(generalized.CLUMPING))  # they do what their class does
+        follow = rng.binomial(sizes, math.sqrt(count_estimate.CLUMPING))  # they do what their class does
         exact = (follow * (rng.random(len(sizes)) < chance)).sum() + rng.binomial(sizes - follow, chance).sum()
         number = trial % len(boxes)
         held += abs(exact - found.count[number]) <= 1.96 * found.standard_error[number]
@@ -202,7 +200,7 @@ def test_the_more_a_release_hides_the_greater_the_doubt() -> None:
     for others in (["a", "b"], ["*", "*"]):
         counts = ClassCounts.of(np.arange(3), np.array([0, 1, 1]), np.array([40, 40, 40]), 2)
         index = ClassIndex.of([column], [["*", *others]], counts)
-        found = generalized.estimate(index, index.shares(Spread.UNIFORM), [box], [np.array([True, False])])
+        found = count_estimate.estimate_counts(index, index.shares(Spread.UNIFORM), [box], [np.array([True, False])])
         errors.append(found.standard_error[0])
     assert errors[0] < errors[1]
 
@@ -212,6 +210,6 @@ def test_a_range_has_tuples_at_both_ends() -> None:
     column = OrderedColumn("x", Kind.INTEGER, (0, 9))
     index = ClassIndex.of([column], [["[0, 9]"]], one_class(3))
     at = [{"x": ValueSet.of([(value, value)], is_discrete=True)} for value in (0, 5, 9)]
-    found = generalized.estimate(index, index.shares(Spread.DENSITY), at, [np.ones(1, dtype=bool)] * 3)
+    found = count_estimate.estimate_counts(index, index.shares(Spread.DENSITY), at, [np.ones(1, dtype=bool)] * 3)
     assert found.count[0] == pytest.approx(found.count[2])
     assert found.count[0] > 1 > found.count[1] > 0

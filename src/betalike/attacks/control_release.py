@@ -1,4 +1,4 @@
-"""Releases in which there is nothing to find: the same people and values, shuffled, published in the same way."""
+"""Control releases, in which there is nothing to find: the same people and values, shuffled, published the same way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from betalike.table.cells import Cells, ClassCounts, Plan, random_order
 
 
 def shuffled(cells: Cells, randomness: Randomness) -> Cells:
-    """The same people and the same sensitive values, which no longer have anything to do with each other."""
+    """Return the same people and sensitive values, with the values shuffled among the people."""
     value = np.repeat(cells.value, cells.count)[random_order(cells.n_rows, randomness)]
     counts = ClassCounts.of(
         np.repeat(cells.point, cells.count), value, np.ones(len(value), dtype=np.int64), cells.sensitive.size
@@ -24,12 +24,12 @@ def shuffled(cells: Cells, randomness: Randomness) -> Cells:
 
 
 def replan(target: Target, cells: Cells, randomness: Randomness) -> Plan:
-    """The classes that the target's scheme forms of some cells, under the same promise."""
+    """Return the classes that the target's scheme forms from some cells, under the same promise."""
     return make_generalizing(target.scheme, randomness, **dict(target.options)).plan(cells, target.model)
 
 
 def control_of(target: Target, randomness: Randomness) -> Target:
-    """A release of the shuffled table by the same scheme, under the same promise."""
+    """Return a release of the shuffled table by the same scheme, under the same promise."""
     cells = shuffled(target.cells, randomness)
     if isinstance(target, Generalized):
         plan = replan(target, cells, randomness)
@@ -41,7 +41,7 @@ def control_of(target: Target, randomness: Randomness) -> Target:
 
 
 def perturb(cells: Cells, transition: Floats, randomness: Randomness) -> ClassCounts:
-    """How often each value is published at each point, drawn anew for an experiment, not for a release."""
+    """Draw how often each value is published at each point; for experiments, not for a release."""
     value, point = (np.repeat(codes, cells.count) for codes in (cells.value, cells.point))
     chance = uniform(len(value), randomness)
     drawn = np.empty_like(value)
@@ -52,5 +52,5 @@ def perturb(cells: Cells, transition: Floats, randomness: Randomness) -> ClassCo
 
 
 def uniform(count: int, randomness: Randomness) -> Floats:
-    """Numbers between 0 and 1."""
+    """Return random numbers between 0 and 1."""
     return np.asarray((randomness.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53)

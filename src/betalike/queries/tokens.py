@@ -1,4 +1,4 @@
-"""Words of a query: its names, constants and signs, found in one pass over the text."""
+"""Tokens of a query: its names, constants and signs, found in one pass over the text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOMENT = r"(?:DATE|DATETIME|TIMESTAMP)"
 _QUOTED = r"'[^']*+(?:''[^']*+)*+'"
 _CAST = rf"CAST\s*+\(\s*+{_QUOTED}\s*+AS\s++{_MOMENT}\s*+\)"
 _ITEM = rf"(?:{_NUMBER}|{_QUOTED}|{_MOMENT}\s*+{_QUOTED})"
-_WORD = re.compile(  # what has been read is not read again (++ and *+), so that the time grows with the length alone
+_WORD = re.compile(  # ++ and *+ never read a character twice, so the time grows with the length alone
     rf"""
     (?:\s++|--[^\n]*+|/\*.*?\*/)*+  # spaces and comments
     (?:
@@ -36,12 +36,12 @@ _ITEMS = re.compile(_ITEM, flags=_FLAGS)
 
 
 @dataclass(frozen=True)
-class Words:
-    """The words of a text: of which kind each is, which keyword or sign, and where it starts and ends.
+class Tokens:
+    """The tokens of a text: the kind of each, its keyword or sign, and where it starts and ends.
 
-    A mark is a keyword in capitals or a sign; names in quotes and constants have an empty one. A list of constants in
-    parentheses is a single word, as it may be long. `closing` has the place of the parenthesis that closes each other
-    open one.
+    A mark is a keyword in capitals or a sign; it is empty for quoted names and for constants. A list of constants in
+    parentheses is a single token, because it may be long. `closing` maps each other open parenthesis to the one that
+    closes it.
     """
 
     source: str
@@ -52,8 +52,8 @@ class Words:
     closing: dict[int, int]
 
     @staticmethod
-    def of(source: str) -> Words:
-        """Find the words of a text and match its parentheses."""
+    def of(source: str) -> Tokens:
+        """Split a text into tokens and match its parentheses."""
         kinds, marks, starts, ends = [], [], [], []
         for match in _WORD.finditer(source):
             kind = match.lastgroup
@@ -68,11 +68,11 @@ class Words:
             marks.append(word if kind in (SIGN, WORD) else "")
             if kind == OPEN:
                 break
-        words = Words(source, kinds, marks, starts, ends, {})
+        tokens = Tokens(source, kinds, marks, starts, ends, {})
         if kinds and kinds[-1] == OPEN:
-            raise words.unreadable(len(words) - 1, " A quotation or a comment is not closed.")
-        words._match_parentheses()
-        return words
+            raise tokens.unreadable(len(tokens) - 1, " A quotation or a comment is not closed.")
+        tokens._match_parentheses()
+        return tokens
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -92,33 +92,33 @@ class Words:
             raise self.unreadable(len(self), " A parenthesis is not closed.")
 
     def mark(self, place: int) -> str:
-        """Return the keyword or sign at a place; an empty one after the end."""
+        """Return the keyword or sign at a place; empty after the end."""
         return self.marks[place] if place < len(self) else ""
 
     def is_name(self, place: int) -> bool:
-        """Whether the word at a place can be a name."""
+        """Whether the token at a place can be a name."""
         return place < len(self) and self.kinds[place] in (NAME, WORD)
 
     def content(self, place: int) -> str:
-        """Return the word at a place without its quotation marks."""
+        """Return the token at a place without its quotation marks."""
         word = self.source[self.starts[place] : self.ends[place]]
         if self.kinds[place] == TEXT:
             return _unquoted(word)
         return word[1:-1].replace('""', '"') if self.kinds[place] == NAME else word
 
     def items(self, place: int) -> list[tuple[str, bool]]:
-        """Return the constants of the list at a place, and which of them are numbers."""
+        """Return the constants of the list at a place, each with whether it is a number."""
         items = _ITEMS.findall(self.source, self.starts[place], self.ends[place])
         return [(_unquoted(item), False) if item[-1] == "'" else (item, True) for item in items]
 
     def shown(self, first: int, end: int) -> str:
-        """Return a stretch of words as a message shows it."""
+        """Return some tokens as messages show them."""
         if first >= end:
             return ""
         return shortened(self.source[self.starts[first] : self.ends[end - 1]])
 
     def unreadable(self, place: int, reason: str = "") -> QueryError:
-        """Return the error that the text cannot be read at a place."""
+        """Return the error for a text that cannot be read at a place."""
         place = min(place, len(self) - 1)
         start, end = max(self.starts[place] - SHOWN // 2, 0), min(self.ends[place], self.starts[place] + SHOWN)
         near = shortened(self.source[start:end])
@@ -130,13 +130,13 @@ def _unquoted(text: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a text on one line, cut where it is long."""
+    """Return a text on one line, cut if it is long."""
     line = " ".join(text[: 20 * SHOWN].split())
     return line if len(line) <= SHOWN and len(text) <= 20 * SHOWN else line[:SHOWN] + " ..."
 
 
 def too_deep() -> QueryError:
-    """Return the error of parentheses within parentheses, or of NOT before NOT, without end."""
+    """Return the error for parentheses, or NOTs, that are nested too deeply."""
     return QueryError(
         f"the predicate is nested too deeply: parentheses, or NOT after NOT, more than {MOST_NESTED:,} deep. Write it "
         "with fewer of them, or ask in several queries."

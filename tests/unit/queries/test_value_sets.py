@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.queries.values import ValueSet
+from betalike.queries.value_sets import ValueSet
 from betalike.table.exact_numbers import TINY
 
 RANGE = range(-3, 13)

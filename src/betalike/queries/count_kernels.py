@@ -1,7 +1,7 @@
-"""Kernels that add up classes over boxes: plain functions on arrays.
+"""Kernels of the COUNT estimate: sum the classes that each box touches.
 
-A box has, for each axis, the place in `weights` where its row of label weights starts, or -1 where the axis is free.
-The classes of each label of each axis are listed in `members`, so that a box looks only at those of its rarest axis.
+For each axis, a box has the place in `weights` where its row of label weights starts, or -1 if the axis is free. The
+classes of each label are listed in `members`, so that a box reads only the classes of its most selective axis.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ N_SUMS = 7
 
 @kernel
 def entry_from(value: Ids, start: int, end: int, wanted: int) -> int:
-    """The first entry of a sorted stretch whose value is not below the wanted one."""
+    """Return the first entry of a sorted stretch whose value is at least `wanted`."""
     while start < end:
         middle = (start + end) // 2
         if value[middle] < wanted:
@@ -31,7 +31,7 @@ def entry_from(value: Ids, start: int, end: int, wanted: int) -> int:
 
 @kernel
 def rarest_axis(weights: Floats, rows: Ints, label_start: Ints, first_label: Ints) -> int:
-    """The axis whose touched labels have the fewest classes; -1 if every axis is free."""
+    """Return the axis whose touched labels have the fewest classes, or -1 if every axis is free."""
     best, fewest = -1, 0
     for axis in range(len(rows)):
         if rows[axis] < 0:
@@ -59,9 +59,9 @@ def weigh_classes(
     share: Floats,
     doubt: Floats,
 ) -> int:
-    """List the classes that a box touches, with the share of each that it is thought to hold and its deviation.
+    """List the classes that a box touches, each with its estimated share inside and the share's standard deviation.
 
-    `weights` has the share of each label, `further` that of the two tuples at its ends and a standard deviation.
+    `weights` holds the share of each label; `further` the share of the two tuples at its ends and a standard deviation.
     """
     axis = rarest_axis(weights, rows, label_start, first_label)
     restricted = np.flatnonzero(rows >= 0)
@@ -117,10 +117,10 @@ def sum_boxes(
     first: int,
     last: int,
 ) -> None:
-    """Sum up for each box the estimate, four parts of its error, and the tuples that are surely and possibly inside.
+    """Sum per box the estimate, four parts of its error, and the tuples that are surely and possibly inside.
 
-    A box's sensitive values are runs of value codes. `before` counts the tuples before each entry of the classes, and
-    `ahead`, if it is not empty, those of each class before each value.
+    A box's sensitive values are runs of value codes. `before` counts the tuples before each entry of the classes.
+    `ahead`, unless it is empty, counts those of each class before each value.
     """
     touched = np.empty(len(ids), dtype=np.int32)
     share, doubt = np.empty(len(ids)), np.empty(len(ids))
@@ -171,7 +171,7 @@ def observe_boxes(
     first: int,
     last: int,
 ) -> None:
-    """Of each box: how many tuples of each sensitive value are inside. Paper: Section 5, E'."""
+    """Count the tuples of each sensitive value in each box. Paper: Section 5, E'."""
     touched = np.empty(len(ids), dtype=np.int32)
     share, doubt = np.empty(len(ids)), np.empty(len(ids))
     for box in range(first, last):

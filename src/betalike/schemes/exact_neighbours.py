@@ -1,4 +1,4 @@
-"""Retrieval by exact nearest neighbours in QI space: one k-d tree for each bucket. Paper: 4.5."""
+"""Exact nearest neighbours in QI space, the alternative to Hilbert retrieval: one k-d tree per bucket. Paper: 4.5."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from betalike.runtime.arrays import Floats, Ints, Words
 from betalike.runtime.compilation import kernel
-from betalike.schemes.nearest_on_curve import find_entry, forget_tuples
+from betalike.schemes.free_tuples import find_entry, forget_tuples
 
 LEAF_SIZE = 8
 
 
 @kernel
 def build_trees(positions: Floats, bucket_start: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints, Floats, Floats]:
-    """One tree for each bucket over the positions of its entries.
+    """Build one tree per bucket over the positions of its entries.
 
     Node b is the root of bucket b. Returns the entries in the trees' order, each node's first and last place in it, its
     left child (the right one follows it; 0 for a leaf), its parent (-1 for a root), and its box.
@@ -105,9 +105,9 @@ def take_nearest_in_space(
     node_free: Ints,
     leaf_of_entry: Ints,
 ) -> tuple[Ints, Ints, Ints]:
-    """For each class a random free tuple, then of each bucket the tuples nearest to it in QI space, best first.
+    """Take for each class a random free tuple, then from each bucket the tuples nearest to it in QI space.
 
-    Arguments and results as in `take_nearest_on_curve`; `node_free` counts the free tuples under each tree node.
+    Arguments and results are those of `take_nearest_on_curve`; `node_free` counts the free tuples under each tree node.
     """
     order, first, last, child, parent, low, high = trees
     n_classes, n_buckets = draws.shape
@@ -167,7 +167,7 @@ def take_nearest_in_space(
 
 @kernel
 def free_under_nodes(free: Ints, trees: tuple[Ints, Ints, Ints, Ints, Ints, Floats, Floats]) -> tuple[Ints, Ints]:
-    """Free tuples under each tree node, and the leaf that holds each entry."""
+    """Return the free tuples under each tree node, and the leaf that holds each entry."""
     order, first, last, child, _, _, _ = trees
     node_free = np.zeros(len(first), dtype=np.int64)
     leaf_of_entry = np.empty(len(free), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Sets of values of one column: closed intervals of numbers or of leaf codes, and whether missing values belong."""
+"""Sets of values of one column: closed intervals of numbers or leaf codes, with or without missing values."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from betalike.table.exact_numbers import TINY, Numbers
 
 Comparable = int | float | Fraction  # Python compares any two of these exactly
 Span = tuple[Comparable, Comparable]
-HASHED = 8  # spans at either end that a hash is made of; a set may have many more
+HASHED = 8  # spans at either end that the hash uses; a set may have many more
 
 
 @dataclass(frozen=True)
 class ValueSet:
     """Closed intervals in ascending order that do not touch, and whether missing values belong to the set.
 
-    Whole numbers (also days, microseconds and leaf codes) are discrete: [1, 2] and [3, 4] touch. Of reals, an open end
-    is the closed end at the next number that a computer knows, of decimals at one nearer than any of them.
+    Whole numbers (also days, microseconds and leaf codes) are discrete: [1, 2] and [3, 4] touch. An open end of reals
+    is a closed end at the next float; an open end of decimals is a closed end closer than any other decimal.
     """
 
     spans: tuple[Span, ...]
@@ -33,7 +33,7 @@ class ValueSet:
 
     @staticmethod
     def of(spans: Iterable[Span], is_discrete: bool, missing: bool = False) -> ValueSet:
-        """Sort intervals, leave out empty ones and join those that touch."""
+        """Sort intervals, drop empty ones and join those that touch."""
         joined: list[Span] = []
         filled = [span for span in spans if span[0] <= span[1]]
         has_fractions = any(isinstance(low, Fraction) for low, _ in filled)
@@ -46,12 +46,12 @@ class ValueSet:
 
     @staticmethod
     def of_decimals(numbers: Sequence[Comparable]) -> ValueSet:
-        """Some decimals, in ascending order and each once: there are reals between any two of them."""
+        """Return a set of decimals, given in ascending order without repeats; there are reals between any two."""
         return ValueSet(tuple(zip(numbers, numbers, strict=True)), missing=False, is_discrete=False)
 
     @staticmethod
     def union(sets: Sequence[ValueSet]) -> ValueSet:
-        """Return what belongs to any of some sets, of which there is at least one."""
+        """Return the union of one or more sets."""
         if len(sets) == 1:
             return sets[0]
         spans = (span for one in sets for span in one.spans)
@@ -59,9 +59,9 @@ class ValueSet:
 
     @staticmethod
     def intersection(sets: Sequence[ValueSet]) -> ValueSet:
-        """Return what belongs to all of some sets, of which there is at least one.
+        """Return the intersection of one or more sets.
 
-        Neighbours are met first, then the results, so that no set is walked through for each of the others.
+        Neighbours are intersected first, then the results, so that no set is read once per other set.
         """
         while len(sets) > 1:
             pairs = [first & second for first, second in zip(sets[::2], sets[1::2], strict=False)]
@@ -70,21 +70,21 @@ class ValueSet:
 
     @staticmethod
     def present(is_discrete: bool) -> ValueSet:
-        """Every value, but not the missing ones."""
+        """Return the set of all values that are not missing."""
         return ValueSet(((-math.inf, math.inf),), False, is_discrete)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing belongs to the set."""
+        """Whether the set has no value."""
         return not self.spans and not self.missing
 
     @property
     def is_everything(self) -> bool:
-        """Whether every value belongs to the set, missing ones as well."""
+        """Whether the set has every value, including missing ones."""
         return self.missing and self.spans == ((-math.inf, math.inf),)
 
     def is_disjoint(self, other: ValueSet) -> bool:
-        """Whether nothing belongs to both sets."""
+        """Whether the two sets have nothing in common."""
         if self.missing and other.missing:
             return False
         if not self.spans or not other.spans:
@@ -94,7 +94,7 @@ class ValueSet:
 
     @cached_property
     def ends(self) -> tuple[Numbers, Numbers]:
-        """Where the intervals start and where they end, as two arrays; as one array where all are single values."""
+        """Starts and ends of the intervals as two arrays; the same array twice if all are single values."""
         if all(low is high for low, high in self.spans):
             (points,) = exact_arrays([low for low, _ in self.spans])
             return points, points
@@ -108,7 +108,7 @@ class ValueSet:
         return ValueSet.union([self, other])
 
     def __and__(self, other: ValueSet) -> ValueSet:
-        both: list[Span] = []  # in order and apart, as the intervals of either set are
+        both: list[Span] = []  # sorted and apart, like the intervals of either set
         i = j = 0
         while i < len(self.spans) and j < len(other.spans):
             (a, b), (c, d) = self.spans[i], other.spans[j]
@@ -122,7 +122,7 @@ class ValueSet:
         return ValueSet(tuple(both), self.missing and other.missing, self.is_discrete)
 
     def complement(self) -> ValueSet:
-        """What does not belong to the set."""
+        """Return everything outside the set."""
         if not self.spans:
             return replace(ValueSet.present(self.is_discrete), missing=not self.missing)
         before, after = _before(self.spans[0][0], self.is_discrete), _after(self.spans[-1][1], self.is_discrete)
@@ -135,12 +135,12 @@ class ValueSet:
         return ValueSet(tuple(gaps), not self.missing, self.is_discrete)
 
     def others(self) -> ValueSet:
-        """Return the values outside the set that are not missing: SQL's NOT never selects a missing value."""
+        """Return the values outside the set, without missing ones: SQL's NOT never selects a missing value."""
         return replace(self.complement(), missing=False)
 
 
 def exact_arrays(*sides: Sequence[Comparable]) -> list[Numbers]:
-    """Return numbers as arrays of floats where these are exact for all of them, else of Python's own numbers."""
+    """Return arrays of floats if floats are exact for all numbers, else arrays of Python numbers."""
     is_float = all(
         isinstance(end, float) or (isinstance(end, int) and abs(end) <= 2**53) for side in sides for end in side
     )
@@ -148,12 +148,12 @@ def exact_arrays(*sides: Sequence[Comparable]) -> list[Numbers]:
 
 
 def _rough_order(span: Span) -> tuple[float, Comparable]:
-    """Order intervals by where they start; fractions, which are slow to compare, only where their floats are equal."""
+    """Return a sort key by start; fractions, which are slow to compare, are compared only if their floats are equal."""
     return float(span[0]), span[0]
 
 
 def _touches(high: Comparable, low: Comparable, is_discrete: bool) -> bool:
-    """Whether an interval that starts at `low` leaves no gap after one that ends at `high` and starts before it."""
+    """Whether there is no gap between an interval that ends at `high` and a later one that starts at `low`."""
     if low <= high:
         return True
     if is_discrete or isinstance(high, float) or isinstance(low, float):
@@ -171,7 +171,7 @@ def _before(value: Comparable, is_discrete: bool) -> Comparable:
 
 
 def next_number(value: Comparable, sign: int) -> Comparable:
-    """Return the next number above (sign 1) or below (-1): of floats, or nearer than any decimal."""
+    """Return the next number above (sign 1) or below (-1): the next float, or one closer than any decimal."""
     if isinstance(value, float):
         return math.nextafter(value, sign * math.inf)
     return value + TINY if sign > 0 else value - TINY

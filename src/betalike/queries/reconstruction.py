@@ -1,11 +1,11 @@
-"""Counts from a perturbed release: what the sensitive values were, from what they became. Paper: Section 5.
+"""Reconstruction: estimate the original counts of a selection from the perturbed ones. Paper: Section 5, N' = PM^-1 E'.
 
-Everything here is a function of arrays: the counts of each published value among the tuples that a query selects
-(`observed`, E' in the paper), the matrix (`transition`, original by published), and the table's counts of each original
-value, which are published with it. `inverted` is the paper's estimate, `shrunk` the default.
+All functions work on arrays: `observed` counts the published values among the tuples that a query selects (E' in the
+paper), `transition` is the matrix PM (original by published), and the counts of each original value in the whole table
+are published. `reconstruct` is the paper's estimate, `shrink` the default.
 
-What chance did to the whole table is known, as its original counts are: `noise` = published counts - expected ones. A
-selection of n of the table's N tuples has n / N of it on average, which both the default and its error allow for.
+The noise of the whole table is known, because its original counts are: `noise` = published counts - expected counts. A
+selection of n of the table's N tuples has n / N of it on average. The default and its error allow for that.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ import numpy as np
 from betalike.errors import QueryError
 from betalike.runtime.arrays import Floats
 
-STRENGTHS = np.logspace(-8, 1, 37)  # prior variances that are tried, as multiples of what the groups show
-FURTHER = 0.3  # variance in every direction besides, in proportion to what the groups show
+STRENGTHS = np.logspace(-8, 1, 37)  # prior variances to try, as multiples of what the groups show
+FURTHER = 0.3  # extra variance in every direction, as a multiple of what the groups show
 LEAST_FURTHER = 1e-4
-DRAWN = 0.7  # share of the distance between the default and the unbiased estimate that may be an error
-BLOCK = 512  # selections that are worked out at a time, so that a processor's cache holds them
+DRAWN = 0.7  # part of the distance from the unbiased estimate that may be error
+BLOCK = 512  # selections per step, so that they fit a processor's cache
 
 
 @dataclass(frozen=True)
-class PerturbedIndex:
-    """The matrix, the table's counts of the original values, and the counts of the published ones."""
+class PerturbedCounts:
+    """The transition matrix, the table's counts of the original values, and those of the published values."""
 
     transition: Floats
     counts: Floats
@@ -46,88 +46,88 @@ class PerturbedIndex:
 
     @cached_property
     def expected(self) -> Floats:
-        """The share of each published value, if chance does nothing."""
+        """The expected share of each published value."""
         return np.asarray(self.prior @ self.transition)
 
     @cached_property
     def noise(self) -> Floats:
-        """What chance did to the counts of the whole table."""
+        """Published counts of the whole table minus the expected ones."""
         return np.asarray(self.published - self.counts @ self.transition)
 
     @cached_property
     def noise_variance(self) -> Floats:
-        """Variances and covariances that chance gives the published values of one tuple of the table."""
+        """Covariance of the published values that chance gives to one tuple of the table."""
         spread = np.diag(self.expected) - self.transition.T @ (self.prior[:, None] * self.transition)
         return np.asarray((spread + spread.T) / 2)
 
     @cached_property
     def is_invertible(self) -> bool:
-        """Whether the original counts can be had from the expected ones at all."""
+        """Whether the matrix has an inverse that is accurate enough."""
         return bool(np.linalg.cond(self.transition) < 1e10)
 
     @cached_property
     def inverse(self) -> Floats:
-        """What turns published counts into original ones; of a matrix without an inverse, the nearest thing to it."""
+        """The inverse PM^-1, or the pseudo-inverse of a matrix that has none."""
         inverse = np.linalg.inv if self.is_invertible else np.linalg.pinv
         return np.asarray(inverse(self.transition), dtype=np.float64)
 
     def adjusted(self, observed: Floats) -> Floats:
-        """Observed counts without the share of the table's noise that falls to them."""
+        """Return observed counts minus their share of the table's noise."""
         return np.asarray(observed - np.outer(observed.sum(axis=1) / self.n_rows, self.noise))
 
     def free(self, size: Floats) -> Floats:
-        """By what the noise of one tuple is multiplied for selections of a size, once the table's noise is known."""
+        """Return the factor on the noise of one tuple for selections of a size, once the table's noise is known."""
         return np.asarray(size * np.maximum(1.0 - size / self.n_rows, 0.0))
 
 
-def inverted(perturbation: PerturbedIndex, observed: Floats, wanted: Floats) -> tuple[Floats, Floats]:
-    """The paper's estimate N' = PM^-1 E' over the wanted values, and its standard error. Paper: Section 5.
+def reconstruct(perturbation: PerturbedCounts, observed: Floats, wanted: Floats) -> tuple[Floats, Floats]:
+    """Return the paper's estimate N' = PM^-1 E', summed over the wanted values, and its standard error.
 
-    Rows of `wanted` have a 1 for each wanted value. The estimate is unbiased, and may be negative.
+    Rows of `wanted` have a 1 for each wanted value. The estimate is unbiased and may be negative. Paper: Section 5.
     """
     if not perturbation.is_invertible:
         raise QueryError("the transition matrix of this release has no inverse; use the method 'shrinkage'.")
     factors = wanted @ perturbation.inverse.T
     count = (observed * factors).sum(axis=1)
-    squares = (observed * factors**2).sum(axis=1)  # of which the tuples' own counts are not due to chance
-    usual = observed.sum(axis=1) * _noise_of(perturbation, factors)  # few tuples may show too little of it
+    squares = (observed * factors**2).sum(axis=1)  # includes the tuples' own counts, which are not noise
+    usual = observed.sum(axis=1) * _noise_of(perturbation, factors)  # a few tuples may show too little noise
     return count, np.sqrt(np.maximum(squares - count, usual))
 
 
-def inverted_error(perturbation: PerturbedIndex, size: Floats, wanted: Floats, usual: Floats) -> Floats:
-    """Standard error of the inversion on this release: more than the usual one where its known noise is large.
+def reconstruction_error(perturbation: PerturbedCounts, size: Floats, wanted: Floats, usual: Floats) -> Floats:
+    """Return the standard error of the reconstruction, larger than usual if this release's known noise is large.
 
-    The inversion does not allow for the noise of the whole table, so all selections have their part of it.
+    The reconstruction does not allow for the noise of the whole table, so every selection has its part of it.
     """
     part = size / perturbation.n_rows
     known = part * (wanted @ perturbation.inverse.T @ perturbation.noise)
     return np.asarray(np.maximum(usual, np.hypot(usual * np.sqrt(np.maximum(1.0 - part, 0.0)), known)))
 
 
-def unbiased_error(perturbation: PerturbedIndex, size: Floats, wanted: Floats) -> Floats:
-    """Standard error of the inversion once the table's noise is allowed for: a cautious one for the default."""
+def unbiased_error(perturbation: PerturbedCounts, size: Floats, wanted: Floats) -> Floats:
+    """Return the reconstruction's standard error after allowing for the table's noise; cautious for the default."""
     factors = wanted @ perturbation.inverse.T
     return np.asarray(np.sqrt(perturbation.free(size) * _noise_of(perturbation, factors)))
 
 
-def shrunk_error(perturbation: PerturbedIndex, observed: Floats, wanted: Floats, count: Floats) -> Floats:
-    """Standard error of the default: that of the unbiased estimate, and a part of what it was drawn away from it."""
+def shrinkage_error(perturbation: PerturbedCounts, observed: Floats, wanted: Floats, count: Floats) -> Floats:
+    """Return the standard error of the default: that of the unbiased estimate, plus part of the shrinkage."""
     drawn = count - (perturbation.adjusted(observed) * (wanted @ perturbation.inverse.T)).sum(axis=1)
     return np.asarray(np.hypot(unbiased_error(perturbation, observed.sum(axis=1), wanted), DRAWN * drawn))
 
 
-def _noise_of(perturbation: PerturbedIndex, factors: Floats) -> Floats:
-    """Variance that chance gives a sum of factors over the published value of one tuple of the table."""
+def _noise_of(perturbation: PerturbedCounts, factors: Floats) -> Floats:
+    """Return the variance that chance gives to a sum of factors over the published value of one tuple."""
     variance = np.einsum("qi,ij,qj->q", factors, perturbation.noise_variance, factors)
     return np.asarray(np.maximum(variance, 0.0))
 
 
 @dataclass(frozen=True)
 class Shrinkage:
-    """How selections differ from the table: directions without correlation, and how far they reach in each.
+    """How selections differ from the table: uncorrelated directions, and how far selections deviate along each.
 
-    In these directions chance has variance 1 for each free tuple (`basis` leads there), a selection's deviation has a
-    variance of `reach` times a strength times its squared size, and `effect` leads back to original values.
+    `basis` leads to directions in which chance has variance 1 per free tuple. There, a selection's deviation has a
+    variance of `reach` times a strength times its squared size. `effect` leads back to original values.
     """
 
     basis: Floats
@@ -135,11 +135,11 @@ class Shrinkage:
     effect: Floats
 
 
-def learn_shrinkage(perturbation: PerturbedIndex, groups: Iterable[Floats]) -> Shrinkage:
+def learn_shrinkage(perturbation: PerturbedCounts, groups: Iterable[Floats]) -> Shrinkage:
     """Learn from groups of tuples how original values deviate from the prior together.
 
-    Each batch of groups has a row of observed counts for each group. Their squared deviations, less what chance gives,
-    are an unbiased estimate of the variances and covariances of groups.
+    Each batch has a row of observed counts per group. The squared deviations, minus what chance contributes, estimate
+    the covariance of groups without bias.
     """
     m = len(perturbation.prior)
     contrasts = np.linalg.svd(np.ones((1, m)))[2][1:].T
@@ -163,18 +163,18 @@ def learn_shrinkage(perturbation: PerturbedIndex, groups: Iterable[Floats]) -> S
     return Shrinkage(basis @ turn, np.maximum(reach, 0.0), covariance @ forward @ turn)
 
 
-def shrunk(perturbation: PerturbedIndex, shrinkage: Shrinkage, observed: Floats, wanted: Floats) -> Floats:
-    """The wanted count of each selection, drawn towards the prior as far as chance can explain what differs.
+def shrink(perturbation: PerturbedCounts, shrinkage: Shrinkage, observed: Floats, wanted: Floats) -> Floats:
+    """Return the wanted count of each selection, shrunk towards the prior as far as chance can explain the difference.
 
-    How strong deviations are is unknown for each selection: every strength counts by how likely it makes the observed
-    counts.
+    The strength of a selection's deviation is unknown, so every strength is weighted by how likely it makes the
+    observed counts.
     """
     blocks = range(0, len(observed), BLOCK)
-    parts = [_shrink(perturbation, shrinkage, observed[i : i + BLOCK], wanted[i : i + BLOCK]) for i in blocks]
+    parts = [_shrink_block(perturbation, shrinkage, observed[i : i + BLOCK], wanted[i : i + BLOCK]) for i in blocks]
     return np.concatenate([np.zeros(0), *parts])
 
 
-def _shrink(perturbation: PerturbedIndex, shrinkage: Shrinkage, observed: Floats, wanted: Floats) -> Floats:
+def _shrink_block(perturbation: PerturbedCounts, shrinkage: Shrinkage, observed: Floats, wanted: Floats) -> Floats:
     size = observed.sum(axis=1)
     free = np.maximum(perturbation.free(size), 1e-9)[:, None]
     deviation = (perturbation.adjusted(observed) - np.outer(size, perturbation.expected)) @ shrinkage.basis
@@ -192,10 +192,10 @@ def _shrink(perturbation: PerturbedIndex, shrinkage: Shrinkage, observed: Floats
 
 
 def from_prior(counts: Floats, size: Floats, wanted: Floats, misfit: float = 0.0) -> tuple[Floats, Floats]:
-    """The count if sensitive values had nothing to do with the selection, and its standard error. Paper: 6.3, Baseline.
+    """Return the count if sensitive values did not depend on the selection, and its standard error.
 
-    Without any relation between them, a selection is a random sample of the table, drawn without replacement. `misfit`
-    is how far a selection's log-odds of the wanted values are thought to be from the table's: one standard deviation.
+    Then a selection is a random sample of the table, drawn without replacement. `misfit` is the assumed standard
+    deviation between a selection's log-odds of the wanted values and the table's. Paper: 6.3, Baseline.
     """
     n_rows = float(counts.sum())
     share = wanted @ counts / n_rows
@@ -205,6 +205,6 @@ def from_prior(counts: Floats, size: Floats, wanted: Floats, misfit: float = 0.0
 
 
 def certain_bounds(counts: Floats, size: Floats, wanted: Floats) -> tuple[Floats, Floats]:
-    """The least and the most that a selection of a size can hold of the wanted values, whatever chance did."""
+    """Return the least and the greatest number of wanted values that a selection of a size can hold."""
     total = wanted @ counts
     return np.maximum(0.0, size + total - counts.sum()), np.minimum(size, total)

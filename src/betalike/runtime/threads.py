@@ -1,0 +1,20 @@
+"""Split a loop over numbered items between the processors; compiled loops release Python's lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+MOST_THREADS = 8
+
+
+def split_work(n_items: int, work: Callable[[int, int], None], least: int) -> None:
+    """Call `work(first, last)` on parts of at least `least` items each, one part per thread."""
+    n_threads = max(min(os.cpu_count() or 1, MOST_THREADS, n_items // least), 1)
+    ends = [n_items * i // n_threads for i in range(n_threads + 1)]
+    if n_threads == 1:
+        work(0, n_items)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(work, ends[:-1], ends[1:]))
