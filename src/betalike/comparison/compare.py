@@ -1,4 +1,4 @@
-"""Several schemes on one table, side by side, before anything is published. Paper: Section 6."""
+"""Compare several schemes on one table before anything is published. Paper: Section 6."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from betalike.table.axis import HierarchyAxis
 DEFAULT_SCHEMES = tuple(scheme for scheme in SCHEMES if scheme != "mondrian")  # with likeness, that is lmondrian
 MATCHED_SCHEMES = tuple(scheme for scheme in DEFAULT_SCHEMES if scheme in GENERALIZING)
 PARAMETERS = {"t-closeness": "t", "delta-disclosure": "delta"}  # of the others: beta
-# Where a parameter is looked for that makes two schemes equal.
+# Where to search for a parameter that makes two schemes equal.
 RANGES = {"beta": (1e-3, 1e3), "delta": (1e-3, 50.0), "t": (1e-4, 1.0)}
 
 
 class Equal(StrEnum):
-    """What schemes can be made equal in, to compare the rest. Paper: 6.1."""
+    """In what schemes can be made equal, to compare the rest. Paper: 6.1."""
 
     T = "t"
     LOSS = "loss"
@@ -80,9 +80,9 @@ class Contest:
 
 @dataclass(frozen=True)
 class SchemeResult:
-    """What one scheme gives: `beta` and `t` are those reached, `asked` is what it was asked for.
+    """The result of one scheme: `beta` and `t` are the levels reached, `asked` is the parameter it was given.
 
-    Of a scheme that cannot publish this table as asked, only `refusal` says why.
+    If a scheme cannot publish this table as asked, only `refusal` is set and says why.
     """
 
     scheme: str
@@ -103,7 +103,7 @@ class SchemeResult:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The results, a group for each beta that the first scheme was asked for."""
+    """The results: one group for each beta that the first scheme was given."""
 
     contest: Contest
     n_rows: int
@@ -115,7 +115,7 @@ class Comparison:
         return [compared for group in self.groups for compared in group]
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of `compare --json`."""
+        """Return the content of `compare --json`."""
         contest = self.contest
         return {
             "rows": self.n_rows,
@@ -129,12 +129,12 @@ class Comparison:
 
 
 def parameter_of(scheme: str) -> str:
-    """What a scheme is asked with: beta, or t, or delta."""
+    """Return the parameter that a scheme takes: beta, t or delta."""
     return PARAMETERS.get(PROMISES.get(scheme, ("",))[0], "beta")
 
 
 def compare_schemes(engine: MemoryEngine, contest: Contest, progress: Progress = SILENT) -> Comparison:
-    """Compare schemes on a table; the first one is what the others are made equal to."""
+    """Compare schemes on a table; the others are made equal to the first one."""
     comparing = Comparing(engine, contest, Questions(engine, contest))
     turns = [(beta, scheme) for beta in contest.betas for scheme in contest.schemes]
     groups: list[list[SchemeResult]] = []
@@ -148,19 +148,19 @@ def compare_schemes(engine: MemoryEngine, contest: Contest, progress: Progress =
 
 @dataclass(frozen=True)
 class Comparing:
-    """A table, and the contest that schemes have on it."""
+    """A table, and the contest between schemes on it."""
 
     engine: MemoryEngine
     contest: Contest
     questions: Questions
 
     def depends_on_beta(self, scheme: str) -> bool:
-        """Whether another beta makes another release."""
+        """Whether another beta gives another release."""
         has_own_t = parameter_of(scheme) == "t" and self.contest.t is not None
         return self.contest.equal is not None or not (scheme == "baseline" or has_own_t)
 
     def try_to_publish(self, scheme: str, beta: float, reference: SchemeResult) -> SchemeResult:
-        """What a scheme gives, or why it refuses."""
+        """Return the result of a scheme, or why it refuses."""
         try:
             wanted = self.contest.equal
             promise = self.promise(scheme, beta, reference) if wanted is None else self._equal(scheme, reference)
@@ -169,7 +169,7 @@ class Comparing:
             return SchemeResult(scheme, parameter_of(scheme), None, refusal=str(error))
 
     def promise(self, scheme: str, beta: float, reference: SchemeResult | None = None) -> Model | DisclosureForLikeness:
-        """What a scheme is asked for; without a t of its own, t-closeness as near as the reference came."""
+        """Return the promise that a scheme is given; a t that is not given is the one that the reference reached."""
         contest, parameter = self.contest, parameter_of(scheme)
         if parameter == "t":
             reached = reference.t if reference is not None else None
@@ -179,19 +179,23 @@ class Comparing:
         return Likeness(beta, contest.form, contest.k)
 
     def publish(self, scheme: str, promise: Model | DisclosureForLikeness) -> SchemeResult:
-        """Publish in memory, verified, and measure; once more if kernels were compiled, to time the work alone."""
+        """Publish in memory, verify and measure; repeat if kernels were compiled, to time the work alone."""
         job = Job(make_scheme(scheme, randomness(self.contest.seed)), promise)
         compiled: list[bool] = []
         with announced_compilation(lambda: compiled.append(True)):
             published, seconds = self._timed(job)
         if compiled:
             published, seconds = self._timed(job)
-        told, release, audit = published.certificate.promise, published.certificate.release, published.verified.audit
+        promised, release, audit = (
+            published.certificate.promise,
+            published.certificate.release,
+            published.verified.audit,
+        )
         parameter = parameter_of(scheme)
         return SchemeResult(
             scheme=scheme,
             parameter=parameter,
-            asked=told.beta if parameter == "beta" else float(str(told.parameters[parameter])),
+            asked=promised.beta if parameter == "beta" else float(str(promised.parameters[parameter])),
             loss=release.average_loss,
             classes=audit.classes,
             smallest_class=audit.k,
@@ -210,7 +214,7 @@ class Comparing:
         return published, sum(watch.seconds.values())
 
     def _equal(self, scheme: str, reference: SchemeResult) -> Model:
-        """The promise with which a scheme comes to the same t, or the same loss, as the reference. Paper: 6.1."""
+        """Find the promise with which a scheme reaches the same t, or the same loss, as the reference. Paper: 6.1."""
         contest, cells = self.contest, self.engine.count_cells()
         makers: dict[str, Callable[[float], Model]] = {
             "beta": lambda beta: Likeness(beta, contest.form, contest.k),
@@ -243,7 +247,7 @@ class Questions:
         self._index: ClassIndex | None = None
 
     def median_error(self, published: Published) -> float | None:
-        """Median relative error of a release's answers; None without queries, or if none of them selects anything."""
+        """Return the median relative error of a release's answers; None without queries, or if all select nothing."""
         if not self._contest.n_queries:
             return None
         matrix = None if published.transition is None else published.transition.probabilities

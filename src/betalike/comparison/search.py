@@ -1,4 +1,4 @@
-"""Schemes brought to the same footing: the parameter of a promise at which a release reaches a given figure.
+"""Search for the parameter of a promise at which a release reaches a given figure.
 
 The paper compares schemes at equal closeness and at equal loss in this way. Paper: 6.1.
 """
@@ -19,9 +19,9 @@ SPREAD = 3  # parameters that are tried first, evenly over the range
 CLOSE = 0.005  # of the target: near enough to stop
 
 
-@dataclass(frozen=True, eq=False)  # what was found is not asked to compare
+@dataclass(frozen=True, eq=False)  # results need not be comparable
 class Match(Generic[Result]):
-    """The parameter whose figure is nearest the target, that figure, and what else was found with it."""
+    """The parameter whose figure is nearest the target, that figure, and its result."""
 
     parameter: float
     figure: float
@@ -39,9 +39,9 @@ def match(
 ) -> Match[Result]:
     """Find a parameter between two ends at which a figure equals the target, by halving on a logarithmic scale.
 
-    The figure need not rise or fall evenly: a few parameters are spread over the range first, and of all that were
-    tried, at most `steps` besides the ends, the nearest is taken. With `at_most`, one that is not above the target
-    comes first, however near another is from above.
+    The figure need not rise or fall evenly: a few parameters are spread over the range first. At most `steps`
+    parameters are tried in addition to the ends, and the nearest is returned. With `at_most`, a figure that is not
+    above the target wins over any figure above it.
 
     >>> match(9.0, lambda side: (side**2, "a square"), 1.0, 100.0, steps=40).result
     'a square'

@@ -1,7 +1,7 @@
-"""Tables to try betalike on: simulated people, so nobody can be hurt by a release of them.
+"""Tables to try betalike on: simulated people, so that a release can harm nobody.
 
-`census_like` draws a table with the columns and domains of the CENSUS table that the paper measures on. Every number
-behind it is invented; nothing is copied from, or fitted to, real people.
+`census_like` draws a table with the columns and domains of the CENSUS table in the paper. Every number behind it is
+invented; nothing is copied from, or fitted to, real people.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from betalike.runtime.arrays import Floats, Ints
 
 __all__ = ["census_like", "census_like_hierarchies"]
 
-CHUNK_ROWS = 1 << 18  # the temporary arrays of a chunk stay small however long the table
+CHUNK_ROWS = 1 << 18  # keeps temporary arrays small however long the table is
 MOST_ROWS = 10**10
 
 
 def census_like(rows: int = 100_000, seed: int = 0) -> pl.DataFrame:
-    """A simulated census table: seven quasi-identifiers and a salary class that depends on them moderately.
+    """Draw a simulated census table: seven quasi-identifiers and a salary class that depends on them moderately.
 
     The same rows and seed give the same table. This is a simulation: its randomness protects nobody.
 
@@ -46,7 +46,7 @@ def census_like(rows: int = 100_000, seed: int = 0) -> pl.DataFrame:
 
 
 def census_like_hierarchies() -> dict[str, list[list[str]]]:
-    """Generalization hierarchies for `census_like`: one row per leaf, from the leaf to its ancestors, '*' last.
+    """Return generalization hierarchies for `census_like`: one row per leaf, from the leaf to its ancestors, '*' last.
 
     >>> census_like_hierarchies()["marital_status"][0]
     ['1', 'married', '*']
@@ -77,7 +77,7 @@ def census_like_hierarchies() -> dict[str, list[list[str]]]:
 
 
 def check_integer(name: str, value: object, at_least: int) -> int:
-    """The value as a plain integer, or an error that names the parameter."""
+    """Return the value as a plain integer, or raise an error that names the parameter."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # the TypeError is what we are asking for
     except TypeError:
@@ -90,7 +90,7 @@ def check_integer(name: str, value: object, at_least: int) -> int:
 
 
 def rank_into_classes(scores: Floats, per_mille: Ints) -> Ints:
-    """Class of each score when the lowest scores fill class 0 and so on; each class gets its share to within a row."""
+    """Return the class of each score: the lowest scores fill class 0, and so on; shares are exact to within a row."""
     starts = (np.cumsum(per_mille)[:-1] * len(scores) + 500) // 1000  # rank of the first score of classes 1, 2, ...
     # In a small table the last classes may start past the last row: they stay empty and need no cut.
     cuts = np.sort(scores)[starts[starts < len(scores)]]

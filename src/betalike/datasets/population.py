@@ -55,7 +55,7 @@ class Population:
         self.status_effect = salary_by_marital_status_and_work()
 
     def draw(self, rng: np.random.Generator, rows: int) -> tuple[dict[str, Ids], Floats]:
-        """Columns of so many people, and the score that their salaries are ranked by."""
+        """Draw the columns of some people, and the score that ranks their salaries."""
         anyone = np.zeros(rows, dtype=np.int32)
         age = draw_from(self.age, anyone, rng)
         gender = draw_from(self.gender, age, rng)
@@ -73,7 +73,7 @@ class Population:
 
 
 def as_slots(weights: Floats) -> npt.NDArray[np.uint8]:
-    """For each context (row of weights), SLOTS equally likely values that follow the weights."""
+    """Return, for each context (row of weights), SLOTS equally likely values that follow the weights."""
     shares = weights / weights.sum(axis=1, keepdims=True)
     ends = np.rint(np.cumsum(shares, axis=1) * SLOTS).astype(np.int64)
     counts = np.diff(ends, axis=1, prepend=0)
@@ -82,7 +82,7 @@ def as_slots(weights: Floats) -> npt.NDArray[np.uint8]:
 
 
 def draw_from(slots: npt.NDArray[np.uint8], contexts: Ids, rng: np.random.Generator) -> Ids:
-    """One value per person, from the slots of the person's context."""
+    """Draw one value per person from the slots of the person's context."""
     picks = rng.integers(0, SLOTS, size=len(contexts), dtype=np.uint16)
     return slots.take(contexts * SLOTS + picks).astype(np.int32)
 

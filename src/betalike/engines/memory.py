@@ -25,7 +25,7 @@ from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.axis import Axis, Bound, OrderedAxis
 from betalike.table.cells import Cells, ClassCounts, Plan, ValueCounts, fold, random_order, shuffled_slots
-from betalike.table.kernels import hand_out
+from betalike.table.kernels import assign_slots
 from betalike.table.schema import Kind, Schema
 
 TIMES_AS_TEXT = [pl.col(pl.Datetime, pl.Time).cast(pl.String), pl.col(pl.Duration).dt.to_string("iso")]  # as in CSV
@@ -100,7 +100,7 @@ class MemoryEngine:
     def assign(self, plan: Plan, randomness: Randomness) -> Assignment:
         """Give each row a class, a random one of those that its cell was planned for, and shuffle the rows."""
         starts, slots = shuffled_slots(plan, randomness)
-        ec = hand_out(self._coded[1], starts, slots)
+        ec = assign_slots(self._coded[1], starts, slots)
         order = random_order(len(ec), randomness)
         return Assignment(plan, order, ec[order])
 

@@ -43,7 +43,7 @@ from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness
 from betalike.runtime.scratch import private_folder
 from betalike.table.cells import Cells, Plan, ValueCounts, shuffled_slots
-from betalike.table.kernels import count_pairs, draw_fragments, hand_out
+from betalike.table.kernels import assign_slots, count_pairs, draw_fragments
 from betalike.table.schema import Schema
 
 WRITTEN_ROWS = 250_000
@@ -230,7 +230,7 @@ class OutOfCoreEngine:
         keys = counts.ec * counts.n_values + counts.value
         for batch in self._batches([*self._names, *self._kept]):
             cell = self._coded.cell_of[self._combinations.find(batch)]
-            ec = hand_out(cell, next_slot, slots).astype(np.int64)
+            ec = assign_slots(cell, next_slot, slots).astype(np.int64)
             pair = np.searchsorted(keys, ec * counts.n_values + plan.cells.value[cell])
             yield batch.select(self._kept).with_columns(pl.Series(PAIR, pair.astype(np.int32)))
 

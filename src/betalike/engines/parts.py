@@ -21,7 +21,7 @@ from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.cells import Cells, Plan, fold, shuffled_slots
-from betalike.table.kernels import hand_out
+from betalike.table.kernels import assign_slots
 from betalike.table.schema import Kind, Schema
 
 Refine = Callable[[Cells], Plan]
@@ -74,7 +74,7 @@ class PartPublisher:
     def _plan(self, cells: Cells, cell: Ids, randomness: Randomness) -> tuple[Plan, Ids]:
         assert self.refine is not None
         plan = self.refine(cells)
-        return plan, hand_out(cell, *shuffled_slots(plan, randomness))
+        return plan, assign_slots(cell, *shuffled_slots(plan, randomness))
 
 
 def _as_planned(cells: Cells, cell: Ids, sets: Ids) -> tuple[Plan, Ids]:

@@ -1,6 +1,6 @@
-"""What a published table keeps, under every promise that users know: an audit from counts alone.
+"""Audit: the level that a published table reaches under every known promise, from counts alone.
 
-The prior is the original table's. "No beta holds" is an answer (None), and so is "infinite" for delta (None).
+The prior is that of the original table. None can mean "no beta holds", or an infinite delta.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WITHOUT_CLASSES: dict[str, Any] = dict.fromkeys(("classes", "k", "distinct_l", "
 
 @dataclass(frozen=True)
 class WorstClass:
-    """The class and value with the largest gain; of a perturbed table, the rows expected with one published value."""
+    """The class and value with the largest gain; for a perturbed table, the rows expected with one published value."""
 
     size: int
     value: int
@@ -40,7 +40,7 @@ class WorstClass:
 
 @dataclass(frozen=True)
 class Audit:
-    """Levels that a published table reaches; `l` is 1 / max q. What needs classes is None where none were formed."""
+    """Levels that a published table reaches; `l` is 1 / max q. Figures that need classes are None if there are none."""
 
     rows: int
     classes: int | None
@@ -63,7 +63,7 @@ class Audit:
 def measure(classes: ClassCounts, prior_counts: Ints, sensitive: Axis) -> Audit:
     """Measure a published table against the sensitive counts of the original one.
 
-    Of several sensitive columns, each is measured on its own, and the worst is told.
+    Several sensitive columns are measured one by one, and the worst figures are reported.
     """
     if isinstance(sensitive, JointAxis):
         return _worst_of([_measure_part(classes, prior_counts, *part) for part in sensitive.parts()])
@@ -105,7 +105,7 @@ def measure(classes: ClassCounts, prior_counts: Ints, sensitive: Axis) -> Audit:
 
 
 def put_together(parts: Sequence[Audit]) -> Audit:
-    """The levels of a table from those of its parts; the rows of a class are all in one part."""
+    """Combine the levels of a table's parts; all rows of a class are in one part."""
     classes = np.array([part.classes for part in parts], dtype=np.float64)
 
     def greatest(name: str) -> Any:
@@ -140,7 +140,7 @@ def _measure_part(classes: ClassCounts, prior_counts: Ints, axis: Axis, codes: I
 
 
 def _worst_of(audits: Sequence[Audit]) -> Audit:
-    """For each figure the worst that any of some columns has."""
+    """Return the worst of each figure over several columns."""
     least: dict[str, Any] = {
         name: min(getattr(audit, name) for audit in audits) for name in ("distinct_l", "l", "average_l")
     }
@@ -152,21 +152,21 @@ def _worst_of(audits: Sequence[Audit]) -> Audit:
 
 
 def measure_withheld(prior_counts: Ints, sensitive: Axis) -> Audit:
-    """Measure a table whose rows come without their sensitive value: for everybody, the posterior is the prior."""
+    """Measure a table whose rows have no sensitive value: everybody's posterior is the prior."""
     everything = np.flatnonzero(prior_counts)
     table = ClassCounts.of(np.zeros_like(everything), everything, prior_counts[everything], len(prior_counts))
     return replace(measure(table, prior_counts, sensitive), **WITHOUT_CLASSES)
 
 
 def measure_perturbed(transition: Transition, prior_counts: Ints, sensitive: Axis) -> Audit:
-    """Measure what each published value tells of the original one, instead of classes. Paper: Definition 6."""
-    told = transition.posterior(prior_counts)
+    """Measure what each published value says about the original one, in place of classes. Paper: Definition 6."""
+    posteriors = transition.posterior(prior_counts)
     model: AnyLikeness = Likeness(LARGE_BETA)
-    posterior, prior = told, prior_counts / prior_counts.sum()
+    posterior, prior = posteriors, prior_counts / prior_counts.sum()
     if isinstance(sensitive, JointAxis):
         sets = Columns(sensitive.columns).sets(sensitive, len(prior_counts))
         model = of_each_column(model, sensitive.columns)
-        posterior, prior = sums_over(sets, told), sets.totals(prior_counts) / prior_counts.sum()
+        posterior, prior = sums_over(sets, posteriors), sets.totals(prior_counts) / prior_counts.sum()
     rows = (transition.published(prior_counts) / UNITS).astype(np.float64)
     seen = np.flatnonzero(rows > 0)
     ratio = posterior[:, seen] / prior[:, None]
@@ -174,7 +174,7 @@ def measure_perturbed(transition: Transition, prior_counts: Ints, sensitive: Axi
     beta = max(float(ratio.max()) - 1, 0.0)
     is_enhanced = judge_transition(model, transition, prior_counts, sensitive).holds
     # Distances are measured on classes, so here on classes of many rows with the same posteriors.
-    many = np.rint(told[:, seen].T * LARGE_CLASS).astype(np.int64)
+    many = np.rint(posteriors[:, seen].T * LARGE_CLASS).astype(np.int64)
     ec, code = np.nonzero(many)
     classes = ClassCounts.of(ec, code, many[ec, code], len(prior_counts))
     measured = measure(classes, prior_counts, sensitive)
@@ -204,7 +204,7 @@ def _any_enhanced_beta_holds(classes: ClassCounts, counts: Ints) -> bool:
 
 
 def _delta(classes: ClassCounts, posterior: Floats, prior: Floats, counts: Ints) -> float | None:
-    """The least delta of delta-disclosure; None (infinite) where a value is absent from some class."""
+    """Return the least delta of delta-disclosure; None (infinite) if a value is absent from some class."""
     n_present = int((counts > 0).sum())
     if len(classes.count) < n_present * len(classes.sizes) or (counts[classes.value] == 0).any():
         return None

@@ -1,7 +1,7 @@
-"""Axes: the values of one column as integer codes, with what a box of codes loses and how it is written.
+"""Axes: the values of one column as integer codes, with the loss and the label of a range of codes.
 
-Numeric values are coded in their order, hierarchy leaves in pre-order, so that a set of values is generalized from its
-least and its greatest code alone. Missing values have the last code; they join others only at the root.
+Numbers are coded in their order and hierarchy leaves in pre-order, so that a set of values is generalized from its
+least and greatest code alone. Missing values have the last code; they join others only at the root.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Bound = str | int | float | Decimal | None
 
 
 class Axis(Protocol):
-    """What schemes, the loss and the labels need to know of a column."""
+    """What schemes, the loss and the labels need to know about a column."""
 
     @property
     def name(self) -> str:
@@ -36,7 +36,7 @@ class Axis(Protocol):
 
     @property
     def has_missing(self) -> bool:
-        """Whether some rows lack a value; their code is the last."""
+        """Whether some rows lack a value; its code is the last."""
         ...
 
     @property
@@ -46,29 +46,29 @@ class Axis(Protocol):
 
     @property
     def positions(self) -> Floats:
-        """Where each code lies in the unit interval, for the curve and for distances."""
+        """Position of each code in the unit interval, for the curve and for distances."""
         ...
 
     def losses(self, low: Ints, high: Ints) -> Floats:
-        """Information loss of each range of codes. Paper: Eq. 2 and 3."""
+        """Return the information loss of each range of codes. Paper: Eq. 2 and 3."""
         ...
 
     def labels(self, low: Ints, high: Ints) -> list[str | None]:
-        """How each range of codes is published; None is a missing value."""
+        """Return the published label of each range of codes; None is a missing value."""
         ...
 
     def label_losses(self, labels: Sequence[str | None]) -> Floats:
-        """Information loss read from published labels alone; an error if one cannot be understood."""
+        """Return the information loss of published labels; raise an error for a label that cannot be read."""
         ...
 
     def meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
-        """What published labels stand for, whatever form their numbers are written in."""
+        """Return what published labels mean, however their numbers are written."""
         ...
 
 
 @dataclass(frozen=True)
 class OrderedAxis:
-    """Numbers or dates, generalized to ranges. Dates count days (moments: microseconds) since 1970.
+    """Numbers or dates, generalized to ranges. Dates count days (datetimes: microseconds) since 1970.
 
     Values are exact: whole numbers beyond 64 bits, decimals and nanoseconds are Python numbers.
     """
@@ -87,20 +87,20 @@ class OrderedAxis:
 
     @property
     def positions(self) -> Floats:
-        """Where each code lies in the unit interval; missing values at the upper end."""
+        """Position of each code in the unit interval; missing values are at the upper end."""
         lows = np.repeat(as_numbers([self.domain[0]]), len(self.values))
         return np.append(self._parts_of_domain(lows, self.values).clip(0.0, 1.0), [1.0] * self.has_missing)
 
     def losses(self, low: Ints, high: Ints) -> Floats:
-        """Width of each range over the width of the domain. Paper: Eq. 2."""
+        """Return the width of each range over the width of the domain. Paper: Eq. 2."""
         if not len(self.values):
             return np.zeros(len(low))
-        values = np.append(self.values, self.values[-1:])  # the last stands for missing: not used
+        values = np.append(self.values, self.values[-1:])  # a placeholder for the code of missing values
         loss = self._parts_of_domain(values[low], values[high])
         return np.where(self.is_mixed(low, high), 1.0, np.where(low == high, 0.0, loss))
 
     def labels(self, low: Ints, high: Ints) -> list[str | None]:
-        """`37`, `[30, 45]`, `*` where missing and present values meet, None where all are missing."""
+        """Return `37`, `[30, 45]`, `*` for a mix of missing and present values, or None if all are missing."""
         starts, ends = self._ends(low), self._ends(high)
         labels = [a if a == b else f"[{a}, {b}]" for a, b in zip(starts, ends, strict=True)]
         for i in np.flatnonzero(self.is_mixed(low, high)):
@@ -108,19 +108,19 @@ class OrderedAxis:
         return labels
 
     def label_losses(self, labels: Sequence[str | None]) -> Floats:
-        """Loss of published ranges: single values lose nothing, `*` loses all. Paper: Eq. 2."""
+        """Return the loss of published ranges: single values lose nothing, `*` loses all. Paper: Eq. 2."""
         losses = np.array([1.0 if label == ROOT else 0.0 for label in labels])
         shown, low, high = self._parse(labels)
         losses[shown] = self._parts_of_domain(low, high)
         return losses
 
     def _parts_of_domain(self, low: Numbers, high: Numbers) -> Floats:
-        """How much of the domain lies between each two numbers."""
+        """Return the part of the domain that lies between each pair of numbers."""
         width = distances(*(as_numbers([end]) for end in self.domain))[0]
         return distances(low, high) / width if width > 0 else np.zeros(len(low))
 
     def meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
-        """The two ends of each range as numbers; `*` and missing values as they are."""
+        """Return the two ends of each range as numbers; `*` and missing values stay as they are."""
         meanings: list[object] = [*labels]
         shown, low, high = self._parse(labels)
         for i, ends in zip(shown, zip(low.tolist(), high.tolist(), strict=True), strict=True):
@@ -128,14 +128,14 @@ class OrderedAxis:
         return meanings
 
     def _parse(self, labels: Sequence[str | None]) -> tuple[list[int], Numbers, Numbers]:
-        """Which labels are values or ranges, and the ends of these."""
+        """Return which labels are values or ranges, and their ends."""
         shown = [i for i, label in enumerate(labels) if label is not None and label != ROOT]
         ends = [str(labels[i]).removeprefix("[").removesuffix("]").split(", ", 1) for i in shown]
         low, high = (parse_values([pair[end] for pair in ends], self.kind) for end in (0, -1))
         return shown, low, high
 
     def bounds(self, low: Ints, high: Ints) -> tuple[list[Bound], list[Bound]]:
-        """The two ends of each range; the domain's ends where missing and present values meet."""
+        """Return the two ends of each range; the domain's ends for a mix of missing and present values."""
         lows, highs = (self._as_bounds(self._ends(codes)) for codes in (low, high))
         domain = self._as_bounds([*self.domain_texts])
         for i in np.flatnonzero(self.is_mixed(low, high)):
@@ -149,7 +149,7 @@ class OrderedAxis:
         return low, high
 
     def _ends(self, codes: Ints) -> list[str | None]:
-        """The value of each code as published; None for a missing one."""
+        """Return the value of each code as published; None for a missing one."""
         used, inverse = np.unique(codes, return_inverse=True)
         texts: list[str | None] = [*format_values(self.values[used[used < len(self.values)]].tolist(), self.kind)]
         texts += [None] * (len(used) - len(texts))
@@ -162,19 +162,19 @@ class OrderedAxis:
         return [None if text is None else parse(text) for text in texts]
 
     def is_mixed(self, low: Ints, high: Ints) -> Bools:
-        """Where missing and present values meet."""
+        """Return which ranges mix missing and present values."""
         return np.asarray((high == len(self.values)) & (low < high))
 
 
 @dataclass(frozen=True)
 class HierarchyAxis:
-    """Categories, generalized along a hierarchy. A missing value is one more leaf, directly under the root."""
+    """Categories, generalized along a hierarchy. A missing value is an extra leaf, directly under the root."""
 
     name: str
     hierarchy: Hierarchy
     has_missing: bool = False
     kind: Kind = Kind.CATEGORICAL
-    is_declared: bool = False  # a hierarchy that was given, not made from the table's own values
+    is_declared: bool = False  # given, not built from the table's own values
 
     @property
     def size(self) -> int:
@@ -187,13 +187,13 @@ class HierarchyAxis:
         return np.arange(self.size) / max(self.size - 1, 1)
 
     def losses(self, low: Ints, high: Ints) -> Floats:
-        """Leaves under the lowest common ancestor over all leaves, 0 for a single leaf. Paper: Eq. 3."""
+        """Return the leaves under the lowest common ancestor over all leaves, 0 for a single leaf. Paper: Eq. 3."""
         node, is_root = self._nodes(low, high)
         leaves = np.where(is_root | (node == self.hierarchy.root), self.size, self.hierarchy.n_leaves_under(node))
         return np.where(low == high, 0.0, leaves / self.size)
 
     def labels(self, low: Ints, high: Ints) -> list[str | None]:
-        """The label of the lowest common ancestor; None where all values are missing."""
+        """Return the label of the lowest common ancestor; None if all values are missing."""
         node, is_root = self._nodes(low, high)
         labels: list[str | None] = [self.hierarchy.labels[i] for i in node]
         missing = (low == high) & (low == self.hierarchy.n_leaves)
@@ -202,7 +202,7 @@ class HierarchyAxis:
         return labels
 
     def label_losses(self, labels: Sequence[str | None]) -> Floats:
-        """Loss of published nodes; a label that the hierarchy does not have is an error. Paper: Eq. 3."""
+        """Return the loss of published nodes; raise an error for a label that is not in the hierarchy. Paper: Eq. 3."""
         nodes = {label: node for node, label in enumerate(self.hierarchy.labels)}
         losses = np.zeros(len(labels))
         for i, label in enumerate(labels):
@@ -213,11 +213,11 @@ class HierarchyAxis:
         return losses
 
     def meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
-        """The labels themselves."""
+        """Return the labels themselves."""
         return labels
 
     def _nodes(self, low: Ints, high: Ints) -> tuple[Ints, Bools]:
-        """The lowest common ancestors, and where missing and present values meet (at the root)."""
+        """Return the lowest common ancestors, and which ranges mix missing and present values (at the root)."""
         leaf = self.hierarchy.n_leaves - 1
         is_root = np.asarray((high > leaf) & (low < high))
         return self.hierarchy.lowest_common_ancestor(np.minimum(low, leaf), np.minimum(high, leaf)), is_root

@@ -1,7 +1,7 @@
-"""Tables as counts: cells (what a scheme sees), plans (what it hands back) and the counts of each class.
+"""Tables as counts: cells (what a scheme reads), plans (what it returns) and the counts of each class.
 
 A table is coded once and folded into cells, the distinct pairs of a QI point and a sensitive value. Schemes work on
-cells, so that fifty million rows cost what counting them costs.
+cells, so fifty million rows cost only the time to count them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Cells:
     point: Ids
     value: Ids
     count: Ints
-    table_counts: Ints | None = None  # of the whole table, where these cells are of a part of it
+    table_counts: Ints | None = None  # of the whole table, if these cells are only a part of it
 
     @property
     def prior_counts(self) -> Ints:
@@ -68,7 +68,7 @@ class Cells:
 
 
 class TableSummary(Protocol):
-    """What a certificate tells of a table: its axes, and how often each sensitive value occurs. Cells have it too."""
+    """What a certificate says about a table: its axes, and how often each sensitive value occurs. Cells have it too."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -82,7 +82,7 @@ class TableSummary(Protocol):
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """How much the loss on each quasi-identifier counts."""
+        """The weight of the loss on each quasi-identifier."""
         ...
 
     @property
@@ -98,7 +98,7 @@ class TableSummary(Protocol):
 
 @dataclass(frozen=True)
 class ValueCounts:
-    """A table that was not folded into cells, as its rows stay exact: its axes and the counts of sensitive values."""
+    """Axes and sensitive counts of a table that is not folded into cells, because its rows stay exact."""
 
     axes: tuple[Axis, ...]
     sensitive: Axis
@@ -113,7 +113,7 @@ class ValueCounts:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a scheme decided: how many tuples of each cell go to which class, and each class's box of codes."""
+    """A scheme's decision: how many tuples of each cell go to which class, and each class's box of codes."""
 
     cells: Cells
     cell: Ids
@@ -129,7 +129,7 @@ class Plan:
 
     @cached_property
     def class_counts(self) -> ClassCounts:
-        """How many tuples of each sensitive value each class holds."""
+        """Number of tuples of each sensitive value in each class."""
         return ClassCounts.of(self.ec, self.cells.value[self.cell], self.count, self.cells.sensitive.size)
 
 
@@ -144,7 +144,7 @@ class ClassCounts:
 
     @staticmethod
     def of(ec: NDArray[np.integer], value: NDArray[np.integer], count: Ints, n_values: int) -> ClassCounts:
-        """Add up counts that belong to the same class and value. Classes are numbered 0, 1, ... without gaps."""
+        """Add up the counts of each class and value. Classes are numbered 0, 1, ... without gaps."""
         keys = np.asarray(ec, dtype=np.int64) * n_values + value
         unique, inverse = np.unique(keys, return_inverse=True)
         total = np.bincount(inverse, weights=count, minlength=len(unique)).astype(np.int64)
@@ -167,7 +167,7 @@ class ClassCounts:
 
 
 def shuffle_within(items: Ids, starts: Ints, randomness: Randomness) -> None:
-    """Put the items of each segment in random order; the segments themselves stay where they are."""
+    """Put the items of each segment in random order; the segments themselves stay in place."""
     segment, n_segments = 0, len(starts) - 1
     while segment < n_segments:
         last = int(np.searchsorted(starts, starts[segment] + WORDS_PER_STEP, side="right")) - 1
@@ -177,9 +177,9 @@ def shuffle_within(items: Ids, starts: Ints, randomness: Randomness) -> None:
 
 
 def shuffled_slots(plan: Plan, randomness: Randomness) -> tuple[Ints, Ids]:
-    """The classes that the rows of each cell go to, in random order, and where those of each cell begin.
+    """Return the classes that the rows of each cell go to, in random order, and where those of each cell begin.
 
-    Whoever takes them one after the other gives every row of a cell the same chance of each class.
+    Assigning them in this order gives every row of a cell the same chance of each class.
     """
     by_cell = np.argsort(plan.cell, kind="stable")
     slots = np.repeat(plan.ec[by_cell], plan.count[by_cell])
@@ -189,12 +189,12 @@ def shuffled_slots(plan: Plan, randomness: Randomness) -> tuple[Ints, Ids]:
 
 
 def random_order(n_rows: int, randomness: Randomness) -> Ids:
-    """A random permutation of the rows."""
+    """Return a random permutation of the rows."""
     return shuffled(np.arange(n_rows, dtype=np.int32), randomness)
 
 
 def shuffled(items: Ids, randomness: Randomness) -> Ids:
-    """Items in random order, every order equally likely. Many of them go to random buckets first, for speed."""
+    """Return items in random order, every order equally likely; many items go to random buckets first, for speed."""
     if len(items) > SHUFFLED_AT_ONCE:
         words = randomness.words(-(-len(items) // 8))
         items, starts = scatter(items, words.view(np.uint8))
@@ -207,7 +207,7 @@ def shuffled(items: Ids, randomness: Randomness) -> Ids:
 
 
 def fold(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[Ints, Ids]:
-    """Number the distinct combinations of codes: a row in which each combination occurs, and each row's combination.
+    """Number the distinct combinations of codes: return a row with each combination, and each row's combination.
 
     Combinations are numbered in the order of their codes, whatever the order of the rows.
     """
@@ -216,7 +216,7 @@ def fold(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[In
         raise InputError(f"the table has {n_rows} rows; in memory betalike takes at most {np.iinfo(np.int32).max}.")
     keys, span = np.zeros(n_rows, dtype=np.uint64), 1
     for column, size in zip(codes, sizes, strict=True):
-        if span * size >= 2**63:  # number what we have so far, to make room
+        if span * size >= 2**63:  # number the keys so far, to make room
             keys, span = _renumber(keys, span)
         append_digit(keys, np.ascontiguousarray(column, dtype=np.int32), size)
         span *= size
@@ -230,7 +230,7 @@ def _renumber(keys: Words, span: int) -> tuple[Words, int]:
 
 
 def _number(keys: Words, span: int) -> tuple[Ids, Ints]:
-    """Number distinct keys in ascending order; also a row in which each occurs."""
+    """Number distinct keys in ascending order; also return a row in which each occurs."""
     if span <= max(4 * len(keys), 1 << 22):
         return number_keys_densely(keys, span)
     number, firsts = number_keys_by_hash(keys)

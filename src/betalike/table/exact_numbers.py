@@ -1,4 +1,4 @@
-"""Numbers and dates that lose no digit: between text and number, and how far apart they are."""
+"""Numbers and dates without loss of digits: parsing, formatting and distances."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from betalike.runtime.arrays import Floats
 from betalike.table.schema import Kind
 
 Number = int | float | Decimal
-Numbers = NDArray[Any]  # int64 or float64 where these are exact, else Python's own numbers
+Numbers = NDArray[Any]  # int64 or float64 where these are exact, else Python numbers
 EPOCH = datetime.datetime(1970, 1, 1)
 DAY, MICROSECOND = datetime.timedelta(days=1), datetime.timedelta(microseconds=1)
 THOUSAND = 1000  # nanoseconds in a microsecond
-MOST_DIGITS = 300  # of a number that anyone published; more of them would not fit into a floating-point number
-TINY = Fraction(1, 10 ** (2 * MOST_DIGITS))  # less than any two decimals differ by
+MOST_DIGITS = 300  # of a published number; more would not fit into a float
+TINY = Fraction(1, 10 ** (2 * MOST_DIGITS))  # less than the difference of any two decimals
 
 
 def as_numbers(numbers: Sequence[Number]) -> Numbers:
-    """Return numbers as an array that keeps all of their digits."""
+    """Return numbers as an array that keeps all their digits."""
     if all(isinstance(number, float) for number in numbers):
         return np.array(numbers, dtype=np.float64)
     is_whole = all(isinstance(number, int | np.integer) for number in numbers)
@@ -38,9 +38,9 @@ def as_numbers(numbers: Sequence[Number]) -> Numbers:
 
 
 def distances(low: Numbers, high: Numbers) -> Floats:
-    """Return how far apart each two numbers are; the difference is exact, and rounded once."""
+    """Return the distance of each pair of numbers: the exact difference, rounded once."""
     kinds = {low.dtype.kind, high.dtype.kind}
-    if kinds == {"i"}:  # unsigned numbers wrap around, so that the difference of any two of 64 bits is exact
+    if kinds == {"i"}:  # unsigned numbers wrap around, so the difference of any two 64-bit numbers is exact
         return (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)
     if "O" in kinds:
         pairs = zip(low.tolist(), high.tolist(), strict=True)
@@ -49,7 +49,7 @@ def distances(low: Numbers, high: Numbers) -> Floats:
 
 
 def format_values(values: Iterable[Number], kind: Kind) -> list[str]:
-    """Write numbers, dates or moments as they are published."""
+    """Format numbers, dates or datetimes as they are published."""
     if kind is Kind.INTEGER:
         return [str(int(value)) for value in values]
     if kind is Kind.REAL:
@@ -71,7 +71,7 @@ def _format_moment(value: Number) -> str:
 
 
 def parse_values(texts: Sequence[str], kind: Kind) -> Numbers:
-    """Return the numbers behind published values: the inverse of `format_values`."""
+    """Parse published values: the inverse of `format_values`."""
     if kind is Kind.INTEGER:
         return as_numbers([_parse_integer(text) for text in texts])
     if kind is Kind.REAL:
@@ -84,8 +84,8 @@ def parse_values(texts: Sequence[str], kind: Kind) -> Numbers:
 
 
 def exact_number(text: str) -> int | float | Fraction:
-    """Return a number as it is written; one that is too large or too small to count with as a float."""
-    if text.isdecimal() and len(text) <= MOST_DIGITS:  # the most frequent kind, in lists that may be long
+    """Return a number exactly as written, or as a float if it is too large or too small to compute with."""
+    if text.isdecimal() and len(text) <= MOST_DIGITS:  # a shortcut for the most frequent kind; lists may be long
         return int(text)
     try:
         number = _parse_decimal(text)
@@ -95,9 +95,9 @@ def exact_number(text: str) -> int | float | Fraction:
 
 
 def exact_numbers(texts: Iterable[str]) -> list[int | float | Fraction]:
-    """Return the numbers that are written, in ascending order and each once.
+    """Return numbers exactly as written, in ascending order without repeats.
 
-    Decimals are put into order before they become fractions, which are slow to compare.
+    Decimals are sorted before they become fractions, which are slow to compare.
     """
     distinct = set(texts)
     try:
@@ -109,7 +109,7 @@ def exact_numbers(texts: Iterable[str]) -> list[int | float | Fraction]:
 
 def _parse_integer(text: str) -> int:
     if len(text) > MOST_DIGITS:
-        raise ValueError("not a whole number of a size that can be counted with")
+        raise ValueError("not a whole number, or too large")
     return int(text)
 
 
@@ -119,14 +119,14 @@ def _parse_decimal(text: str) -> Decimal:
     except ArithmeticError as error:
         raise ValueError("not a decimal number") from error
     if not number.is_finite() or abs(number.adjusted()) > MOST_DIGITS or len(text) > MOST_DIGITS:
-        raise ValueError("not a decimal number of a size that can be counted with")
+        raise ValueError("not a decimal number, or too large")
     return number
 
 
 def _since_1970(text: str) -> datetime.timedelta:
     moment = datetime.datetime.fromisoformat(text)
     if moment.tzinfo is not None:
-        raise ValueError("a time zone, where the time on the wall is published")
+        raise ValueError("a time zone is not allowed; give local time")
     return moment - EPOCH
 
 
@@ -134,7 +134,7 @@ _NANOSECONDS = re.compile(r"(.*\.\d{6})(\d{3})")
 
 
 def _parse_moment(text: str) -> Number:
-    """Return microseconds since 1970; Python itself reads no more than six digits of a second."""
+    """Return microseconds since 1970; Python's own parser stops at six digits of a second."""
     finer = _NANOSECONDS.fullmatch(text)
     whole = _since_1970(finer[1] if finer else text) // MICROSECOND
     return whole + Decimal(finer[2]) / THOUSAND if finer and int(finer[2]) else whole

@@ -17,8 +17,8 @@ ROOT = "*"
 class Hierarchy:
     """A tree whose leaves are numbered in pre-order, so that every node covers an interval of leaf numbers.
 
-    The lowest common ancestor of a set of leaves therefore follows from its least and its greatest leaf alone.
-    Nodes 0 .. n_leaves - 1 are the leaves themselves; the root comes last. A node's level is its height in the file.
+    So the lowest common ancestor of a set of leaves follows from its least and greatest leaf alone. Nodes 0 .. n_leaves
+    - 1 are the leaves; the root comes last. A node's level is its height in the file.
     """
 
     labels: tuple[str, ...]
@@ -41,7 +41,7 @@ class Hierarchy:
         return len(self.labels) - 1
 
     def lowest_common_ancestor(self, low: Ints, high: Ints) -> Ints:
-        """The lowest node above each pair of a least and a greatest leaf."""
+        """Return the lowest node above each pair of a least and a greatest leaf."""
         node = np.array(low, dtype=np.int64)
         while True:
             outside = self.last[node] < high
@@ -50,17 +50,17 @@ class Hierarchy:
             node[outside] = self.parent[node[outside]]
 
     def n_leaves_under(self, node: Ints) -> Ints:
-        """How many leaves each node covers: |leaves(a)| of Eq. 3."""
+        """Return how many leaves each node covers: |leaves(a)| of Eq. 3."""
         return self.last[node] - self.first[node] + 1
 
     def restricted_to(self, leaves: Iterable[str]) -> Hierarchy:
-        """The same tree over some of its leaves."""
+        """Return the same tree over some of its leaves."""
         wanted = set(leaves)
         return Hierarchy.from_rows([path for path in self.paths if path[0] in wanted])
 
     @staticmethod
     def flat(leaves: Iterable[str]) -> Hierarchy:
-        """Every value directly under the root: what a text column without a hierarchy gets."""
+        """Put every value directly under the root, as for a text column without a hierarchy."""
         return Hierarchy.from_rows([(leaf, ROOT) for leaf in leaves])
 
     @staticmethod
@@ -102,7 +102,7 @@ def _check_shape(numbered: list[tuple[int, tuple[str, ...]]], source: str) -> No
             raise HierarchyError(f"{source}, line {number}: '*' cannot be a leaf; it is the label of the root.")
         if row[0] in lines:
             raise HierarchyError(
-                f"{source}, line {number}: the leaf '{row[0]}' is there already, in line {lines[row[0]]}. "
+                f"{source}, line {number}: the leaf '{row[0]}' is already in line {lines[row[0]]}. "
                 "Remove one of the two lines."
             )
         lines[row[0]] = number
@@ -121,7 +121,7 @@ def _check_single_parents(numbered: list[tuple[int, tuple[str, ...]]], source: s
 
 
 def _build(ranked: list[tuple[str, ...]], source: str) -> Hierarchy:
-    """Number the nodes; a node that covers just what its child covers is never published and left out."""
+    """Number the nodes; a node that covers the same leaves as its child is never published and left out."""
     n_leaves, height = len(ranked), len(ranked[0])
     labels = [path[0] for path in ranked]
     first, last, levels = list(range(n_leaves)), list(range(n_leaves)), [0] * n_leaves
@@ -146,7 +146,7 @@ def _build(ranked: list[tuple[str, ...]], source: str) -> Hierarchy:
                 top[start : end + 1] = [node] * (end - start + 1)
             start = end + 1
     root = len(labels) - 1
-    labels[root] = ROOT  # also where an inner node covered everything already
+    labels[root] = ROOT  # even if an inner node already covers everything
     parent = [parents.get(node, root) for node in range(len(labels))]
     return Hierarchy(
         labels=tuple(labels),
@@ -161,12 +161,12 @@ def _build(ranked: list[tuple[str, ...]], source: str) -> Hierarchy:
 
 
 def _check_one_meaning(label: str, leaves: tuple[int, int], covered: dict[str, tuple[int, int]], source: str) -> None:
-    """Refuse a label that stands for two sets of values, also where a node of it is never published.
+    """Raise an error for a label that stands for two sets of values, even if one of them is never published.
 
     A node may repeat the label of its only child, as ARX writes it: both cover the same values.
     """
     if covered.setdefault(label, leaves) != leaves:
         raise HierarchyError(
             f"{source}: the label '{label}' names two nodes that cover different values. "
-            "Give each node a label of its own, or readers of the release cannot tell them apart."
+            "Give each node a label of its own, or readers of the release cannot distinguish them."
         )

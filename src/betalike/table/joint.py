@@ -1,4 +1,4 @@
-"""Several sensitive columns as one: its values are the combinations that occur, and each column has its own."""
+"""Several sensitive columns as one: its values are the combinations that occur."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ JOINED = " + "  # between the names of several sensitive columns
 
 @dataclass(frozen=True, eq=False)
 class JointAxis(HierarchyAxis):
-    """Combinations of the values of several columns, and the code that each combination (row) has in each column."""
+    """Combinations of the values of several columns, and the code of each combination (row) in each column."""
 
     columns: tuple[str, ...] = ()
     codes: Ints = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int64))
 
     @staticmethod
     def of(name: str, columns: Sequence[str], codes: Ints) -> JointAxis:
-        """The axis of these combinations, which have no order and no hierarchy."""
+        """Return the axis of these combinations, which have no order and no hierarchy."""
         flat = Hierarchy.flat(map(str, range(len(codes))))
         return JointAxis(name, flat, False, Kind.CATEGORICAL, False, tuple(columns), codes)
 

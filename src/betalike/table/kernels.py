@@ -1,4 +1,4 @@
-"""Compiled loops over rows and cells."""
+"""Kernels over rows and cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def append_digit(keys: Words, codes: Ids, size: int) -> None:
 
 @kernel
 def number_keys_densely(keys: Words, span: int) -> tuple[Ids, Ints]:
-    """Number distinct keys below `span` in ascending order; also the first row in which each occurs."""
+    """Number distinct keys below `span` in ascending order; also return the first row of each."""
     first = np.full(span, -1, dtype=np.int32)
     for row in range(len(keys) - 1, -1, -1):
         first[keys[row]] = row
@@ -37,7 +37,7 @@ def number_keys_densely(keys: Words, span: int) -> tuple[Ids, Ints]:
 
 @kernel
 def number_keys_by_hash(keys: Words) -> tuple[Ids, Ints]:
-    """Number distinct keys in the order of their first row; also that row."""
+    """Number distinct keys in the order of their first row; also return that row."""
     n_rows = len(keys)
     bits = 4
     while (1 << bits) < 2 * n_rows:
@@ -63,14 +63,14 @@ def number_keys_by_hash(keys: Words) -> tuple[Ids, Ints]:
 
 @kernel
 def pack_numbers(keys: Words, numbers: Ids, shift: int) -> None:
-    """Put a column's numbers into the keys of rows, from a bit on."""
+    """Write a column's numbers into the keys of rows, starting at a bit."""
     for row in range(len(keys)):
         keys[row] |= np.uint64(numbers[row]) << np.uint64(shift)
 
 
 @kernel
 def number_places(places: NDArray[np.uint32], number_of: Ids, numbers: Ids) -> bool:
-    """Look places up in a list; whether all of them have a number in it, which is not 0."""
+    """Look up places in a list; return whether all have a number there other than 0."""
     are_known = True
     for row in range(len(places)):
         place = places[row]
@@ -91,11 +91,11 @@ def add_to_counts(
     total: Ints,
     half: int,
 ) -> tuple[int, int, int]:
-    """Add rows from `begin` on to the counts of their keys and values: where it stopped, the keys then, and new pairs.
+    """Add rows from `begin` on to the counts of their keys and values; return the next row, the keys and the new pairs.
 
     Keys go through a hash table to a row of `total`, which has a place for every value. Only the keys of one half are
-    taken, by a bit of their hash; another table takes the others. It stops before the end only if `known` is full.
-    `slots` is a power of 2 long, and twice as long as `known` at least.
+    counted, by a bit of their hash; another table counts the others. It stops early only if `known` is full. The length
+    of `slots` is a power of 2 and at least twice that of `known`.
     """
     mask, stride, n_new = len(slots) - 1, len(total) // len(known), 0
     for row in range(begin, len(keys)):
@@ -121,7 +121,7 @@ def add_to_counts(
 
 @kernel
 def find_keys(keys: Words, slots: Ids, known: Words, half: int, first: int, found: Ids) -> None:
-    """The place of each key of one half among the known ones, which it must be, counted from `first`."""
+    """Find the place of each key of one half among the known ones, counted from `first`; every key must be known."""
     mask = len(slots) - 1
     for row in range(len(keys)):
         mixed = keys[row] * np.uint64(0x9E3779B97F4A7C15)
@@ -135,7 +135,7 @@ def find_keys(keys: Words, slots: Ids, known: Words, half: int, first: int, foun
 
 @kernel
 def number_dense(values: Ints, low: int, number_of: Ids, numbers: Ids) -> bool:
-    """Look values up in a list that begins with `low`; whether all of them are there."""
+    """Look up values in a list that begins with `low`; return whether all of them are there."""
     are_known = True
     for row in range(len(values)):
         place = values[row] - low
@@ -146,7 +146,7 @@ def number_dense(values: Ints, low: int, number_of: Ids, numbers: Ids) -> bool:
 
 @kernel
 def count_pairs(one: Ids, other: Ids, n_codes: int) -> Ints:
-    """How many rows have each pair of codes; negative codes are not counted."""
+    """Count the rows with each pair of codes; negative codes are not counted."""
     counts = np.zeros((n_codes, n_codes), dtype=np.int64)
     for row in range(len(one)):
         if one[row] >= 0 and other[row] >= 0:
@@ -156,7 +156,7 @@ def count_pairs(one: Ids, other: Ids, n_codes: int) -> Ints:
 
 @kernel
 def class_boxes(points: Ids, point: Ids, cell: Ids, ec: Ids, n_classes: int) -> tuple[Ids, Ids]:
-    """Least and greatest code of each class on each axis."""
+    """Return the least and greatest code of each class on each axis."""
     n_axes = points.shape[1]
     low = np.full((n_classes, n_axes), np.iinfo(np.int32).max, dtype=np.int32)
     high = np.full((n_classes, n_axes), -1, dtype=np.int32)
@@ -172,7 +172,7 @@ def class_boxes(points: Ids, point: Ids, cell: Ids, ec: Ids, n_classes: int) -> 
 
 @kernel
 def shuffle(order: Ids, words: Words, done: int) -> None:
-    """Fisher-Yates, one word a step: positions `done` and on receive their final element."""
+    """Shuffle by Fisher-Yates, one word per step: positions `done` and on receive their final element."""
     n = len(order)
     for i in range(len(words)):
         here = done + i
@@ -182,7 +182,7 @@ def shuffle(order: Ids, words: Words, done: int) -> None:
 
 @kernel
 def scatter(items: Ids, bucket: NDArray[np.uint8]) -> tuple[Ids, Ints]:
-    """Items bucket by bucket, and where each of the 256 buckets begins."""
+    """Sort items by bucket, and return where each of the 256 buckets begins."""
     starts = np.zeros(257, dtype=np.int64)
     for i in range(len(items)):
         starts[bucket[i] + 1] += 1
@@ -198,7 +198,7 @@ def scatter(items: Ids, bucket: NDArray[np.uint8]) -> tuple[Ids, Ints]:
 
 @kernel
 def shuffle_segments(items: Ids, starts: Ints, first: int, last: int, words: Words) -> None:
-    """Put the items of each of the segments `first` .. `last - 1` in random order, one word an item."""
+    """Put the items of each of the segments `first` .. `last - 1` in random order, one word per item."""
     origin = starts[first]
     for segment in range(first, last):
         begin, end = starts[segment], starts[segment + 1]
@@ -208,8 +208,8 @@ def shuffle_segments(items: Ids, starts: Ints, first: int, last: int, words: Wor
 
 
 @kernel
-def hand_out(cell_of_row: Ids, next_slot: Ints, slots: Ids) -> Ids:
-    """The class of each row: the next slot of its cell. `next_slot` is that of each cell, and moves on."""
+def assign_slots(cell_of_row: Ids, next_slot: Ints, slots: Ids) -> Ids:
+    """Assign each row the next slot (class) of its cell; `next_slot` is advanced."""
     out = np.empty(len(cell_of_row), dtype=np.int32)
     for row in range(len(cell_of_row)):
         cell = cell_of_row[row]
@@ -220,7 +220,7 @@ def hand_out(cell_of_row: Ids, next_slot: Ints, slots: Ids) -> Ids:
 
 @kernel
 def draw_fragments(cell_of_row: Ids, starts: Ints, left: Ints, words: Words) -> Ints:
-    """A fragment of each row's cell, at random among the places that are left in them; places are used up.
+    """Draw a fragment of each row's cell at random among the places left in them; each place is used once.
 
     The fragments of cell c are those from `starts[c]` to `starts[c + 1]`.
     """

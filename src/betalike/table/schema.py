@@ -1,4 +1,4 @@
-"""What each column is: its role in the release, its type, its domain, its hierarchy and its weight."""
+"""The columns: role in the release, type, domain, hierarchy and weight of each."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.table.hierarchy import Hierarchy
 
-MOST_WEIGHT = 1e100  # so that sums of weights are numbers still
+MOST_WEIGHT = 1e100  # so that sums of weights stay finite
 
 
 class Role(StrEnum):
-    """What becomes of a column. A column without a role is left out of the release."""
+    """What happens to a column. A column without a role is left out of the release."""
 
     IDENTIFIER = "identifier"
     QUASI_IDENTIFIER = "quasi-identifier"
@@ -23,7 +23,7 @@ class Role(StrEnum):
 
 
 class Kind(StrEnum):
-    """The type of a column, which tells how its values are generalized."""
+    """The type of a column, which determines how its values are generalized."""
 
     NUMERIC = "numeric"  # integer, decimal or real, whichever the column holds
     INTEGER = "integer"
@@ -46,7 +46,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Attribute:
-    """One column; a kind or domain of None is taken from the table."""
+    """One column; a kind or domain of None is inferred from the table."""
 
     name: str
     role: Role
@@ -75,7 +75,7 @@ class Schema:
     sensitive: Attribute
     kept: tuple[Attribute, ...] = field(default=())
     sensitive_missing_is_value: bool = False
-    parts: tuple[Attribute, ...] = ()  # where several columns are sensitive, these; `sensitive` stands for all of them
+    parts: tuple[Attribute, ...] = ()  # several sensitive columns; `sensitive` then stands for all of them
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
@@ -112,7 +112,7 @@ class Schema:
         return tuple(attribute.name for attribute in self.parts) or (self.sensitive.name,)
 
     def check_columns(self, columns: Sequence[str]) -> None:
-        """Refuse a table that lacks one of the columns, or names that a CSV header cannot carry."""
+        """Raise an error if the table lacks one of the columns, or if a CSV header cannot hold a name."""
         check_columns(self.names, columns)
         for name in self.names:
             if any(sign in name for sign in '"\r\n'):
@@ -120,16 +120,16 @@ class Schema:
 
 
 def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
-    """Refuse columns that the table does not have, and name the likeliest one meant.
+    """Raise an error for columns that the table does not have, and suggest the likeliest one meant.
 
-    Unless most of them are there, what stands for the table's names may be its first person, and is not shown.
+    Unless most columns are found, the table's names are not shown: the header may really be the first person's row.
     """
     absent = [name for name in names if name not in columns]
     if not absent:
         return
     if 2 * len(absent) >= len(set(names)):
         others = f", nor {len(absent) - 1} more of the columns named" if len(absent) > 1 else ""
-        counted = f"{len(columns)} columns" if len(columns) != 1 else "1 column (is its delimiter another one?)"
+        counted = f"{len(columns)} columns" if len(columns) != 1 else "1 column (does it use another delimiter?)"
         raise SchemaError(
             f"the table has no column '{absent[0]}'{others}. It has {counted}. Does it have a header line with the "
             "names?"
@@ -139,7 +139,7 @@ def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
 
 
 def text_columns(schema: Schema) -> set[str]:
-    """The columns of a CSV file that are read as text."""
+    """Return the columns of a CSV file that are read as text."""
     exact = (Kind.CATEGORICAL, Kind.DECIMAL)  # a float would lose digits of a decimal
     is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind in exact}
     return {*is_text, *schema.sensitive_columns, *(attribute.name for attribute in schema.kept)}

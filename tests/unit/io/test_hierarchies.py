@@ -47,7 +47,7 @@ def test_quoted_labels_may_hold_the_delimiter_and_line_ends(tmp_path: Path) -> N
     [
         ("Ulm;a;south;*\nBonn;a;north;*\n", r"city\.csv, line 2: the node 'a' .*'north'.*'south' in line 1"),
         ("Ulm;south;*\nBonn;*\n", r"city\.csv, line 2 \(leaf 'Bonn'\) has 2 levels, but line 1 has 3"),
-        ("Ulm;south;*\nUlm;north;*\n", r"city\.csv, line 2: the leaf 'Ulm' is there already, in line 1"),
+        ("Ulm;south;*\nUlm;north;*\n", r"city\.csv, line 2: the leaf 'Ulm' is already in line 1"),
         ("Ulm;south;*\nBonn;north;all\n", r"city\.csv, line 2 \(leaf 'Bonn'\) ends with 'all'"),
         ("\n\nUlm;south;*\n\nBonn;north\n", r"city\.csv, line 5 \(leaf 'Bonn'\) has 2 levels, but line 3"),
         ("Ulm;*\n*;*\n", r"city\.csv, line 2: '\*' cannot be a leaf"),

@@ -14,9 +14,9 @@ from scipy import stats
 
 from betalike.table.kernels import (
     append_digit,
+    assign_slots,
     class_boxes,
     count_pairs,
-    hand_out,
     number_keys_by_hash,
     number_keys_densely,
     shuffle,
@@ -119,7 +119,7 @@ def test_each_cell_hands_out_just_what_was_planned(rng: random.Random, planned: 
     rng.shuffle(cells)
     slots = np.array([c for _, c, count in fragments for _ in range(count)], dtype=np.int32)
     first = np.append(0, np.cumsum([sum(counts) for counts in planned]))[:-1].astype(np.int64)
-    out = hand_out(np.array(cells, dtype=np.int32), first, slots)
+    out = assign_slots(np.array(cells, dtype=np.int32), first, slots)
     plan: Counter[tuple[int, int]] = Counter()
     for cell, c, count in fragments:
         plan[cell, c] += count
