@@ -130,6 +130,7 @@ def test_many_classes_and_values_are_counted_in_another_way_with_the_same_result
 )
 @example([(-1.0, 0.0), (-1e-146, 2e-64)], 0.0, 1.0)  # a label far narrower than the column's rounding
 @example([(-5.0, 3.0), (1.0, 1e-9)], 1.0, 5e-10)
+@example([(1.0, 1e-12)], 0.0, 1.0)  # the query meets one float of a label of few floats
 def test_reals_are_uniform_in_length(ranges: list[tuple[float, float]], start: float, length: float) -> None:
     labels = [f"[{low!r}, {low + width!r}]" if low + width > low else repr(low) for low, width in ranges]
     column = OrderedColumn("x", Kind.REAL, (-10.0, 10.0))
@@ -137,14 +138,15 @@ def test_reals_are_uniform_in_length(ranges: list[tuple[float, float]], start: f
     index = ClassIndex.of([column], [labels], counts)
     box = {"x": ValueSet.of([(start, start + length)], is_discrete=False)}
     found = count_estimate.estimate_counts(index, index.shares(Spread.UNIFORM), [box], [np.ones(1, dtype=bool)])
-    expected = 0.0
+    expected, tolerance = 0.0, 1e-6
     for low, width in ranges:
         high = low + width
         if high > low:
             expected += 4 * max(min(high, start + length) - max(low, start), 0.0) / (high - low)
+            tolerance += 8 * np.spacing(max(abs(low), abs(high))) / (high - low)  # a real is as long as one float
         else:
             expected += 4 * (start <= low <= start + length)
-    assert found.count[0] == pytest.approx(expected, abs=1e-6)
+    assert found.count[0] == pytest.approx(expected, abs=tolerance)
 
 
 def test_an_equality_within_a_range_of_reals_is_possible_but_has_no_share() -> None:
