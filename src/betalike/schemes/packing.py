@@ -9,7 +9,7 @@ import numpy as np
 
 from betalike.errors import InternalError
 from betalike.runtime.arrays import Bools, Floats, Ints
-from betalike.runtime.compilation import kernel
+from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 
 
@@ -85,7 +85,7 @@ def _pack_tree(axis: HierarchyAxis) -> tuple[Floats, Ints, Ints, Ints, Floats]:
     return np.zeros(n_nodes), last, parent, rank, loss
 
 
-@kernel
+@inner_kernel
 def lowest_ancestor(axes: PackedAxes, axis: int, low: int, high: int) -> int:
     """Return the place of the lowest node above a least and a greatest leaf."""
     start = axes.start[axis]
@@ -95,7 +95,7 @@ def lowest_ancestor(axes: PackedAxes, axis: int, low: int, high: int) -> int:
     return node
 
 
-@kernel
+@inner_kernel
 def range_loss(axes: PackedAxes, axis: int, low: int, high: int) -> float:
     """Return the loss of a range of codes on an axis, without the axis's weight."""
     if low == high:
@@ -108,7 +108,7 @@ def range_loss(axes: PackedAxes, axis: int, low: int, high: int) -> float:
     return float(axes.position[start + high] - axes.position[start + low])
 
 
-@kernel
+@inner_kernel
 def child_above(axes: PackedAxes, axis: int, leaf: int, ancestor: int) -> int:
     """Return which child of an ancestor a leaf is under, counted from 0 in pre-order."""
     start = axes.start[axis]

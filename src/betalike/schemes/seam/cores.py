@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from betalike.runtime.arrays import Floats
-from betalike.runtime.compilation import kernel, summing_kernel
+from betalike.runtime.compilation import inner_kernel, kernel, summing_kernel
 from betalike.schemes.seam.group import Group, is_size, most_kept
 from betalike.schemes.seam.lifting import bound_left, bound_right, can_lift, most_lifted
 
@@ -51,8 +51,8 @@ def most_sizes(left: Floats, total: Floats, cap: Floats, size: float) -> tuple[f
     return max(np.floor(size - needs_right + NEARLY), 0.0), max(np.floor(size - needs_left + NEARLY), 0.0)
 
 
-@kernel
-def core_sizes(group: Group, left: Floats, n_left: float) -> tuple[float, float]:
+@inner_kernel
+def core_sizes(group: Group, left: Floats, right: Floats, n_left: float) -> tuple[float, float]:
     """Sizes of the largest cores left and right of a cut that leave a seam which is allowed.
 
     What a value has over its cap left of the cut fits into the seam just if the right core leaves it the room, and the
@@ -61,11 +61,10 @@ def core_sizes(group: Group, left: Floats, n_left: float) -> tuple[float, float]
     most_left, most_right = most_sizes(left, group.total, group.tight, group.size)
     if len(group.floor) > 0:
         most_left = min(most_left, most_lifted(left, group.lift))
-        most_right = min(most_right, most_lifted(group.total - left, group.lift))
+        most_right = min(most_right, most_lifted(right, group.lift))
     if most_left > 0.0:
         most_left = min(most_left, largest_core(left, n_left, group.tight, group.margin))
     if most_right > 0.0:
-        right = group.total - left
         most_right = min(most_right, largest_core(right, group.size - n_left, group.tight, group.margin))
     return most_left, most_right
 
@@ -96,7 +95,7 @@ def can_part(left: Floats, total: Floats, sizes: tuple[float, float, float], cap
     )
 
 
-@kernel
+@inner_kernel
 def fit_sizes(
     group: Group, left: Floats, sizes: tuple[float, float], gains: tuple[float, float], to_beat: float
 ) -> tuple[float, float, float, bool]:
@@ -161,7 +160,7 @@ def fill_core(group: Group, counts: Floats, size: float, room: Floats, cap: Floa
     return fill_evenly(core, allowed, cap, size)
 
 
-@kernel
+@inner_kernel
 def fill_evenly(core: Floats, allowed: Floats, cap: Floats, size: float) -> bool:
     """Fill a core up to a size, from what it holds to what is allowed; False if it cannot be."""
     if core.sum() > size or allowed.sum() < size:

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.runtime.arrays import Floats, Ids, Ints
-from betalike.runtime.compilation import kernel
+from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.schemes.packing import child_above, lowest_ancestor, range_loss
 from betalike.schemes.seam.group import Group
 from betalike.schemes.seam.problem import Problem
 
 MOST_BINS = 64
 SAMPLES_PER_BIN = 16
+NO_CODE = 2**31  # above every code
 WIDE = 4 * MOST_BINS  # more codes than this are gathered into ranges
 
 
@@ -32,6 +33,13 @@ class Cuts(NamedTuple):
     is_single: NDArray[np.bool_]
     n_left: Floats
     up_to: Floats
+
+
+@inner_kernel
+def codes_on(points: Ids, cell_point: Ids, cells: Ids, axis: int, codes: Ints) -> None:
+    """Fill in the code of each cell on an axis."""
+    for i in range(len(cells)):
+        codes[i] = points[cell_point[cells[i]], axis]
 
 
 @kernel
@@ -131,35 +139,37 @@ def count_bins(group: Group, codes: Ints, bins: Ids, table: Floats) -> tuple[Flo
     """Add up the tuples of each value in each bin; returns all tuples of each bin, and its least and greatest code."""
     n_bins = len(table)
     sizes = np.zeros(n_bins, dtype=np.float64)
-    low = np.full(n_bins, 2**31, dtype=np.int64)
+    low = np.full(n_bins, NO_CODE, dtype=np.int64)
     high = np.full(n_bins, -1, dtype=np.int64)
+    value, tuples = group.value, group.tuples
     for i in range(len(codes)):
         b = bins[i]
-        table[b, group.value[i]] += group.tuples[i]
-        sizes[b] += group.tuples[i]
+        table[b, value[i]] += tuples[i]
+        sizes[b] += tuples[i]
         low[b] = min(low[b], codes[i])
         high[b] = max(high[b], codes[i])
     return sizes, low, high
 
 
-@kernel
-def running_bounds(lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Least and greatest code of the bins up to each one, and from each one on."""
+@inner_kernel
+def find_bounds(lows: Ints, highs: Ints, bounds: Ints) -> None:
+    """Fill in the least and greatest code of the bins up to each one (rows 0, 1), and from each one on (2, 3)."""
     n = len(lows)
-    low_to, high_to = lows.copy(), highs.copy()
-    low_from, high_from = np.full(n + 1, 2**31, dtype=np.int64), np.full(n + 1, -1, dtype=np.int64)
+    bounds[0, 0], bounds[1, 0], bounds[2, n], bounds[3, n] = lows[0], highs[0], NO_CODE, -1
     for b in range(1, n):
-        low_to[b], high_to[b] = min(low_to[b - 1], lows[b]), max(high_to[b - 1], highs[b])
+        bounds[0, b], bounds[1, b] = min(bounds[0, b - 1], lows[b]), max(bounds[1, b - 1], highs[b])
     for b in range(n - 1, -1, -1):
-        low_from[b], high_from[b] = min(low_from[b + 1], lows[b]), max(high_from[b + 1], highs[b])
-    return low_to, high_to, low_from, high_from
+        bounds[2, b], bounds[3, b] = min(bounds[2, b + 1], lows[b]), max(bounds[3, b + 1], highs[b])
 
 
-@kernel
+@inner_kernel
 def cuts_of_axis(
     problem: Problem,
     axis: int,
-    binned: tuple[Floats, Ints, Ints],
+    sizes: Floats,
+    lows: Ints,
+    highs: Ints,
+    bounds: Ints,
     first_place: int,
     looks_ahead: bool,
     cuts: Cuts,
@@ -171,26 +181,27 @@ def cuts_of_axis(
     loses all or nothing. Parting its children into two groups gains nothing yet; who looks ahead counts it as if the
     loss fell in proportion to the children that are left, as it will once they are all parted.
     """
-    sizes, lows, highs = binned
     axes = problem.axes
     final = len(sizes) - 1
-    low_to, high_to, low_from, high_from = running_bounds(lows, highs)
-    whole = range_loss(axes, axis, low_to[final], high_to[final])
-    size = sizes.sum()
+    find_bounds(lows, highs, bounds)
+    whole = range_loss(axes, axis, bounds[0, final], bounds[1, final])
+    size = 0.0
+    for b in range(final + 1):
+        size += sizes[b]
     for is_single in (False, True):
         if is_single and (not axes.is_tree[axis] or final < 2):
             break
         n_left = 0.0
         for b in range(final + 1 if is_single else final):
-            low, high = low_from[b + 1], high_from[b + 1]  # of what is right of the cut
+            low, high = bounds[2, b + 1], bounds[3, b + 1]  # of what is right of the cut
             if is_single:
                 n_left = sizes[b]
                 loss_left = range_loss(axes, axis, lows[b], highs[b])
                 if b > 0:
-                    low, high = min(low, low_to[b - 1]), max(high, high_to[b - 1])
+                    low, high = min(low, bounds[0, b - 1]), max(high, bounds[1, b - 1])
             else:
                 n_left += sizes[b]
-                loss_left = range_loss(axes, axis, low_to[b], high_to[b])
+                loss_left = range_loss(axes, axis, bounds[0, b], bounds[1, b])
             loss_right = range_loss(axes, axis, low, high)
             if looks_ahead and axes.is_tree[axis]:
                 n_children = 1 if is_single else b + 1
@@ -208,6 +219,14 @@ def cuts_of_axis(
     return n_cuts
 
 
+@inner_kernel
+def add_up(table: Floats) -> None:
+    """Add to each row of a table all rows before it."""
+    for b in range(1, table.shape[0]):
+        for v in range(table.shape[1]):
+            table[b, v] += table[b - 1, v]
+
+
 @kernel
 def find_cuts(problem: Problem, group: Group, low: Ints, high: Ints, looks_ahead: bool, bins: Ids) -> tuple[Cuts, int]:
     """All cuts of a group, and their number; fills each fragment's bin on each axis."""
@@ -217,8 +236,7 @@ def find_cuts(problem: Problem, group: Group, low: Ints, high: Ints, looks_ahead
     for axis in range(n_axes):
         if low[axis] == high[axis] or problem.axes.weight[axis] == 0.0:
             continue
-        for i in range(n):
-            codes[axis, i] = problem.points[problem.cell_point[group.cell[i]], axis]
+        codes_on(problem.points, problem.cell_point, group.cell, axis, codes[axis])
         n_bins[axis] = bin_codes(problem, axis, codes[axis], group.tuples, low[axis], high[axis], bins[axis])
     room = 2 * n_bins.sum()
     cuts = Cuts(
@@ -232,26 +250,27 @@ def find_cuts(problem: Problem, group: Group, low: Ints, high: Ints, looks_ahead
         np.zeros((n_bins.sum(), len(group.total)), dtype=np.float64),
     )
     n_cuts, place = 0, 0
+    bounds = np.empty((4, n_bins.max() + 1), dtype=np.int64)
     for axis in range(n_axes):
         if n_bins[axis] > 0:
             table = cuts.up_to[place : place + n_bins[axis]]
-            binned = count_bins(group, codes[axis], bins[axis], table)
-            n_cuts = cuts_of_axis(problem, axis, binned, place, looks_ahead, cuts, n_cuts)
-            for b in range(1, n_bins[axis]):
-                table[b] += table[b - 1]
+            sizes, lows, highs = count_bins(group, codes[axis], bins[axis], table)
+            n_cuts = cuts_of_axis(problem, axis, sizes, lows, highs, bounds, place, looks_ahead, cuts, n_cuts)
+            add_up(table)
             place += n_bins[axis]
     return cuts, n_cuts
 
 
-@kernel
+@inner_kernel
 def left_of(cuts: Cuts, cut: int, left: Floats) -> None:
     """Fill in how many tuples of each value are left of a cut."""
-    left[:] = cuts.up_to[cuts.place[cut]]
-    if cuts.is_single[cut] and cuts.bin[cut] > 0:
-        left -= cuts.up_to[cuts.place[cut] - 1]
+    place = cuts.place[cut]
+    is_between = cuts.is_single[cut] and cuts.bin[cut] > 0
+    for v in range(len(left)):
+        left[v] = cuts.up_to[place, v] - (cuts.up_to[place - 1, v] if is_between else 0.0)
 
 
-@kernel
+@inner_kernel
 def is_left(cuts: Cuts, cut: int, b: int) -> bool:
     """Whether a bin is left of a cut."""
     return bool(b == cuts.bin[cut]) if cuts.is_single[cut] else bool(b <= cuts.bin[cut])

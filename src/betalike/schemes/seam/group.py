@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from betalike.promises.rule import meets_demands
 from betalike.runtime.arrays import Floats, Ids, Ints
-from betalike.runtime.compilation import kernel, summing_kernel
+from betalike.runtime.compilation import inner_kernel, kernel, summing_kernel
 from betalike.schemes.seam.problem import Problem
 
 LARGEST_LISTED = 256  # for parts of up to so many tuples it is listed whether any of their size is allowed
@@ -49,11 +49,12 @@ def gather(problem: Problem, cell: Ids, count: Ints, loss: float, reserve: float
 
     The wider the set still is, the tighter the caps of its parts.
     """
+    cell_value, numerator, denominator = problem.cell_value, problem.numerator, problem.denominator
     value = np.empty(len(cell), dtype=np.int32)
     held = np.empty(min(len(cell), len(number)), dtype=np.int32)
     n_values = 0
     for i in range(len(cell)):
-        v = problem.cell_value[cell[i]]
+        v = cell_value[cell[i]]
         if number[v] < 0:
             number[v] = n_values
             held[n_values] = v
@@ -66,7 +67,7 @@ def gather(problem: Problem, cell: Ids, count: Ints, loss: float, reserve: float
     cap, tight, margin = np.empty_like(total), np.empty_like(total), np.empty_like(total)
     for v in range(n_values):
         number[held[v]] = -1
-        cap[v], margin[v] = rounding_down(problem.numerator[held[v]], problem.denominator[held[v]], size)
+        cap[v], margin[v] = rounding_down(numerator[held[v]], denominator[held[v]], size)
         tight[v] = max(cap[v] * (1.0 - reserve * np.sqrt(loss)), 0.5 * (total[v] / size + cap[v]))
     floor = np.empty(n_values if len(problem.floor) > 0 else 0, dtype=np.float64)
     lift = np.empty_like(floor)
@@ -93,7 +94,7 @@ def gather(problem: Problem, cell: Ids, count: Ints, loss: float, reserve: float
     )
 
 
-@kernel
+@inner_kernel
 def rounding_down(numerator: int, denominator: int, size: float) -> tuple[float, float]:
     """A cap and a margin for which floor(cap * size + margin) never breaks the exact cap, for sets of up to this size.
 
@@ -142,13 +143,13 @@ def meets_all(group: Group, cores: Floats) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def is_size(group: Group, size: float) -> bool:
     """Whether a part of this size may be asked for at all."""
     return bool(group.can_have[int(size)]) if size < len(group.can_have) else size >= group.k
 
 
-@kernel
+@inner_kernel
 def least_size(group: Group) -> int:
     """No part of the group is smaller than this, unless it is empty."""
     for size in range(1, len(group.can_have)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from betalike.runtime.arrays import Floats
-from betalike.runtime.compilation import kernel, summing_kernel
+from betalike.runtime.compilation import inner_kernel, summing_kernel
 
 Sizes = tuple[float, float, float]
 
@@ -22,7 +22,7 @@ def most_lifted(counts: Floats, floor: Floats) -> float:
     return np.floor(most + NEARLY) if most < np.inf else most
 
 
-@kernel
+@inner_kernel
 def ranges(
     v: int, left: Floats, total: Floats, sizes: Sizes, cap: Floats, margin: Floats, floor: Floats
 ) -> tuple[float, float, float, float, float, float]:
@@ -41,25 +41,29 @@ def ranges(
     return least_left, most_left, least_right, most_right, least, most
 
 
-@kernel
+@inner_kernel
 def can_lift(left: Floats, total: Floats, sizes: Sizes, cap: Floats, margin: Floats, floor: Floats) -> bool:
     """Whether a left core, a right core and a seam of these sizes can all be allowed.
 
     What a value may give its cores is a region with edges of three directions; such regions add up to one of the same
     form, so the sums over all values decide.
     """
-    sums = np.zeros(6)
+    least_left, most_left, least_right, most_right, least, most = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for v in range(len(left)):
         found = ranges(v, left, total, sizes, cap, margin, floor)
         if found[0] > found[1] or found[2] > found[3] or found[4] > found[5]:
             return False
-        for i in range(6):
-            sums[i] += found[i]
-    both = sizes[0] + sizes[1]
-    return bool(sums[0] <= sizes[0] <= sums[1] and sums[2] <= sizes[1] <= sums[3] and sums[4] <= both <= sums[5])
+        least_left, most_left = least_left + found[0], most_left + found[1]
+        least_right, most_right = least_right + found[2], most_right + found[3]
+        least, most = least + found[4], most + found[5]
+    return (
+        least_left <= sizes[0] <= most_left
+        and least_right <= sizes[1] <= most_right
+        and least <= sizes[0] + sizes[1] <= most
+    )
 
 
-@kernel
+@inner_kernel
 def bound_left(
     left: Floats, total: Floats, sizes: Sizes, cap: Floats, margin: Floats, floor: Floats, least: Floats, most: Floats
 ) -> None:
@@ -69,7 +73,7 @@ def bound_left(
         least[v], most[v] = found[0], found[1]
 
 
-@kernel
+@inner_kernel
 def bound_right(
     left: Floats,
     total: Floats,

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.runtime.arrays import Floats, Ids, Ints
-from betalike.runtime.compilation import kernel
+from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.schemes.packing import range_loss
 from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes, lift_cores
-from betalike.schemes.seam.cuts import WIDE, Cuts, find_cuts, is_left, left_of
+from betalike.schemes.seam.cuts import NO_CODE, WIDE, Cuts, codes_on, find_cuts, is_left, left_of
 from betalike.schemes.seam.group import Group, gather, least_size, meets_all
 from betalike.schemes.seam.problem import Problem
 
@@ -21,18 +21,25 @@ MOST_REFUSED = 32  # cuts that may be filled but do not meet every demand, befor
 @kernel
 def box_of(problem: Problem, cells: Ids) -> tuple[Ints, Ints]:
     """Least and greatest code of a set on each axis."""
-    n_axes = problem.points.shape[1]
-    low = np.full(n_axes, 2**31, dtype=np.int64)
-    high = np.full(n_axes, -1, dtype=np.int64)
-    for cell in cells:
-        for axis in range(n_axes):
-            code = problem.points[problem.cell_point[cell], axis]
-            low[axis] = min(low[axis], code)
-            high[axis] = max(high[axis], code)
+    low = np.empty(problem.points.shape[1], dtype=np.int64)
+    high = np.empty_like(low)
+    find_box(problem.points, problem.cell_point, cells, low, high)
     return low, high
 
 
-@kernel
+@inner_kernel
+def find_box(points: Ids, cell_point: Ids, cells: Ids, low: Ints, high: Ints) -> None:
+    """Fill in the least and greatest code of a set on each axis."""
+    low[:], high[:] = NO_CODE, -1
+    for cell in cells:
+        point = cell_point[cell]
+        for axis in range(len(low)):
+            code = points[point, axis]
+            low[axis] = min(low[axis], code)
+            high[axis] = max(high[axis], code)
+
+
+@inner_kernel
 def box_loss(problem: Problem, low: Ints, high: Ints) -> float:
     """Information loss of a box. Paper: Eq. 4."""
     loss = 0.0
@@ -66,11 +73,17 @@ def cut_set(
     cut = best_cut(group, cuts, n_cuts, LEAST_GAIN * group.size * loss, cores)
     if cut < 0:
         return False
-    for i in range(len(cells)):
-        part[i] = 0 if is_left(cuts, cut, bins[cuts.axis[cut], i]) else 1
     axis = cuts.axis[cut]
+    take_sides(cuts, cut, bins[axis], part)
     keep_farthest(problem, group, axis, low[axis], high[axis], part, cores, kept)
     return True
+
+
+@inner_kernel
+def take_sides(cuts: Cuts, cut: int, bins: Ids, part: NDArray[np.int8]) -> None:
+    """Fill in the side of a cut on which each fragment lies."""
+    for i in range(len(bins)):
+        part[i] = 0 if is_left(cuts, cut, bins[i]) else 1
 
 
 @kernel
@@ -82,7 +95,7 @@ def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Fl
     """
     bound = cuts.bound[:n_cuts].copy()
     sizes = np.full((n_cuts, 2), -1.0)
-    left, best_left = np.empty_like(group.total), np.empty_like(group.total)
+    left, right, best_left = np.empty_like(group.total), np.empty_like(group.total), np.empty_like(group.total)
     best, best_fit = -1, (least_gain, 0.0, 0.0, False)
     least, n_fits, n_refused = least_size(group), 0, 0
     while n_cuts > 0:
@@ -103,8 +116,10 @@ def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Fl
         left_of(cuts, cut, left)
         gains = (cuts.gains[cut, 0], cuts.gains[cut, 1])
         if sizes[cut, 0] < 0.0:
-            for side, size in enumerate(core_sizes(group, left, cuts.n_left[cut])):
-                sizes[cut, side] = size if size >= least else 0.0
+            right[:] = group.total - left
+            size_left, size_right = core_sizes(group, left, right, cuts.n_left[cut])
+            sizes[cut, 0] = size_left if size_left >= least else 0.0
+            sizes[cut, 1] = size_right if size_right >= least else 0.0
             bound[cut] = sizes[cut, 0] * gains[0] + sizes[cut, 1] * gains[1]
             continue
         bound[cut] = 0.0
@@ -137,15 +152,22 @@ def keep_farthest(
 ) -> None:
     """Of each value, the tuples farthest from the cut go to the cores, the nearest to the seam."""
     codes = np.empty(len(group.cell), dtype=np.int64)
-    for i in range(len(codes)):
-        codes[i] = problem.points[problem.cell_point[group.cell[i]], axis] - low
+    codes_on(problem.points, problem.cell_point, group.cell, axis, codes)
+    codes -= low
     order = np.argsort(codes) if high - low >= WIDE else order_of_small(codes, high - low + 1)
-    for side in range(2):
-        for i in order if side == 0 else order[::-1]:
-            if part[i] == side:
-                v = group.value[i]
-                kept[i] = min(group.tuples[i], int(cores[side, v]))
-                cores[side, v] -= kept[i]
+    keep_in_order(order, 0, part, group.value, group.tuples, cores[0], kept)
+    keep_in_order(order[::-1], 1, part, group.value, group.tuples, cores[1], kept)
+
+
+@inner_kernel
+def keep_in_order(
+    order: Ints, side: int, part: NDArray[np.int8], value: Ids, tuples: Ints, core: Floats, kept: Ints
+) -> None:
+    """Fill in what a core keeps of each fragment on its side, taking them in this order."""
+    for i in order:
+        if part[i] == side:
+            kept[i] = min(tuples[i], int(core[value[i]]))
+            core[value[i]] -= kept[i]
 
 
 @kernel

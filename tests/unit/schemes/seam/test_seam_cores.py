@@ -18,7 +18,7 @@ from betalike.schemes.seam.cores import (
     largest_core,
     most_sizes,
 )
-from betalike.schemes.seam.group import rounding_down
+from betalike.schemes.seam.group import Group, rounding_down
 from seam_tables import Cut, best_gain, can_part_into, group_of, is_allowed, most, problem_of, random_cut
 
 SEEDS = st.integers(0, 10**6)
@@ -106,10 +106,15 @@ def formula_sizes(cut: Cut) -> tuple[int, int]:
     )
 
 
+def sizes_by_formula(group: Group, cut: Cut) -> tuple[float, float]:
+    left = cut.numbered(cut.left)
+    return core_sizes(group, left, group.total - left, float(sum(cut.left)))
+
+
 @given(seed=SEEDS)
 def test_core_sizes_are_those_of_the_formula(seed: int) -> None:
     cut = random_cut(seed)
-    sizes = core_sizes(group_of(cut.problem, cut.total), cut.numbered(cut.left), float(sum(cut.left)))
+    sizes = sizes_by_formula(group_of(cut.problem, cut.total), cut)
     assert sizes == formula_sizes(cut)
 
 
@@ -127,7 +132,7 @@ def test_the_room_of_a_seam_that_is_a_whole_number_is_not_rounded_up(
 @given(seed=SEEDS, reserve=st.floats(0, 1), loss=st.floats(0, 1))
 def test_cores_of_tighter_caps_are_no_larger(seed: int, reserve: float, loss: float) -> None:
     cut = random_cut(seed)
-    sizes = core_sizes(group_of(cut.problem, cut.total, reserve, loss), cut.numbered(cut.left), float(sum(cut.left)))
+    sizes = sizes_by_formula(group_of(cut.problem, cut.total, reserve, loss), cut)
     assert all(0 <= size <= most for size, most in zip(sizes, formula_sizes(cut), strict=True))
 
 
@@ -259,7 +264,7 @@ def test_a_tighter_cap_binds_too(seed: int, tighter: float) -> None:
 def fit(cut: Cut, reserve: float = 0.0, gains: tuple[float, float] = (1.0, 1.0)) -> np.ndarray | None:
     """What both cores hold, if the cut can be made: from the formula to sizes that rounding permits to contents."""
     group, left = group_of(cut.problem, cut.total, reserve), cut.numbered(cut.left)
-    formula = core_sizes(group, left, float(sum(cut.left)))
+    formula = core_sizes(group, left, group.total - left, float(sum(cut.left)))
     gain, size_left, size_right, has_reserve = fit_sizes(group, left, formula, gains, 0.0)
     held = np.zeros((2, len(left)))
     if gain == 0 or not fill_cores(
@@ -294,7 +299,7 @@ def test_sizes_that_are_fitted_can_be_made_and_gain_what_is_said(
 ) -> None:
     cut = random_cut(seed, largest=60, k=k)
     group, left = group_of(cut.problem, cut.total, reserve), cut.numbered(cut.left)
-    formula = core_sizes(group, left, float(sum(cut.left)))
+    formula = core_sizes(group, left, group.total - left, float(sum(cut.left)))
     best = best_gain(cut.problem, cut.left, cut.right, gains)
     for to_beat in (0.0, share * best, best):
         gain, size_left, size_right, has_reserve = fit_sizes(group, left, formula, gains, to_beat)
@@ -327,7 +332,7 @@ def test_sizes_do_not_depend_on_what_is_to_be_beaten_if_they_beat_it(
     """Also where the seam grows at the cost of a core that has nothing left to give."""
     cut = random_cut(seed, largest_table)
     group, left = group_of(cut.problem, cut.total, reserve), cut.numbered(cut.left)
-    formula = core_sizes(group, left, float(sum(cut.left)))
+    formula = core_sizes(group, left, group.total - left, float(sum(cut.left)))
     fitted = fit_sizes(group, left, formula, gains, 0.0)
     assert fit_sizes(group, left, formula, gains, share * fitted[0]) == fitted
 

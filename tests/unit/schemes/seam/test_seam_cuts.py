@@ -254,7 +254,7 @@ def cut_by_cut(found: Found) -> float:
     for cut in range(found.n_cuts):
         left_of(found.cuts, cut, left)
         gains = (found.cuts.gains[cut, 0], found.cuts.gains[cut, 1])
-        formula = core_sizes(group, left, found.cuts.n_left[cut])
+        formula = core_sizes(group, left, group.total - left, found.cuts.n_left[cut])
         gain, size_left, size_right, has_reserve = fit_sizes(group, left, formula, gains, 0.0)
         cap = group.tight if has_reserve else group.cap
         if gain > best and fill_cores(group, left, (size_left, size_right), cap, cores):
@@ -340,7 +340,9 @@ def test_a_cut_whose_cores_cannot_be_filled_is_passed_over() -> None:
     unfilled, fallback = [2, 9, 10, 4, 1, 2, 9], [0, 9, 10, 4, 1, 2, 4]
     cores = np.zeros((2, 7))
     left = np.array(unfilled, dtype=np.float64)
-    gain, size_left, size_right, _ = fit_sizes(group, left, core_sizes(group, left, left.sum()), (1.0, 1.0), 0.0)
+    gain, size_left, size_right, _ = fit_sizes(
+        group, left, core_sizes(group, left, group.total - left, left.sum()), (1.0, 1.0), 0.0
+    )
     assert gain == 41
     assert not fill_cores(group, left, (size_left, size_right), group.cap, cores)  # one of some 200,000
     alone = made_up_cuts([unfilled], group, [(1.0, 1.0)])
