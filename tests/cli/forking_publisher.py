@@ -72,9 +72,9 @@ def serve() -> None:
     import betalike.cli.arguments
     import betalike.report.progress
     import betalike.report.summary
-    from betalike.io.csv_text import recognize_csv
+    from betalike.io.csv_text import survey_bytes
 
-    recognize_csv(b"a,b\n1,2\n", "t.csv")  # loads Numba, which takes longest
+    survey_bytes(b"a,b\n1,2\n", "t.csv")  # loads Numba, which takes longest
     with contextlib.suppress(Exception):  # it only saves time
         load_kernels()
     print("ready", flush=True)

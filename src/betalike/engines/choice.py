@@ -18,7 +18,7 @@ from betalike.engines.memory import MemoryEngine
 from betalike.engines.outofcore import OutOfCoreEngine
 from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.io.compression import is_compressed
-from betalike.io.csv_files import text_pieces
+from betalike.io.csv_text import file_pieces
 from betalike.io.damage import compiled_code_silenced, damage_refused
 from betalike.io.inputs import Frame, choose, is_path, read
 from betalike.io.sources import interruptible, read_beginning, shown_name
@@ -154,7 +154,7 @@ def memory_needed(path: str | Path, n_columns: int, enough: int) -> int:
 def _text_sizes(file: Path) -> Iterator[int]:
     """Yield the size of a file's text, bit by bit if it is compressed."""
     if is_compressed(read_beginning(file, 8)):
-        yield from (len(piece) for piece in text_pieces(file))
+        yield from (len(piece) for piece in file_pieces(file))
     else:
         yield file.stat().st_size
 

@@ -1,40 +1,30 @@
-"""CSV files of any compression, encoding and line ends: recognized once, then read as a whole or in batches."""
+"""CSV files as tables: read into memory at once, or in batches, by the same rules."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
-import itertools
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from betalike.errors import FileError, SchemaError
-from betalike.io.compression import is_compressed, plain_chunks
-from betalike.io.csv_text import (
-    MARKS,
-    SAMPLE_BYTES,
-    UTF_8,
-    WESTERN,
-    Layout,
-    RowWalk,
-    Utf8Check,
-    recode,
-    recognize_csv,
-    recognize_signs,
-)
+from betalike.io.compression import is_compressed
+from betalike.io.csv_rows import Layout
+from betalike.io.csv_text import CsvText, file_pieces, survey_bytes, survey_file
 from betalike.io.damage import compiled_code_silenced
-from betalike.io.sources import check_unchanged, interruptible, open_file, shown_name, stamp_of
+from betalike.io.sources import check_unchanged, interruptible, read_beginning, shown_name, stamp_of
 from betalike.table.schema import check_columns
 
 INFER_ROWS = 10_000
 PARSED_BYTES = 1 << 24  # of text at once
 NOT_CSV = "{} cannot be read as CSV with the delimiter {!r}. Is it another kind of file?"
-DOUBLED = "{} has more than one column {}. Give each column a name of its own."
+DOUBLED = "{} has more than one column {}. Give each column a different name."
 NO_ROOM = (
     "{} does not fit in memory: its cells alone take more than {} MB. Publish it with --engine outofcore, or allow "
     "more with --memory."
@@ -42,65 +32,54 @@ NO_ROOM = (
 NO_ROWS = "{} has a header but no rows; there is nothing to publish."
 
 Types = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class CsvFile:
-    """A CSV file that is read in batches, and what it was found to be."""
-
-    path: Path
-    encoding: str
-    layout: Layout
-    is_plain: bool  # can be read as it is
-
-    def rows(self) -> Iterator[bytes]:
-        """Yield its rows without the header, as UTF-8 with plain line ends, some whole rows at a time."""
-        quote = self.layout.signs.quote or '"'
-        walk = RowWalk(self.layout.signs.delimiter, quote, shown_name(self.path))
-        gathered, n_gathered, rest = [], 0, b""
-        for piece in text_pieces(self.path, self.encoding):
-            rows, rest = walk.tidy(piece, rest)
-            gathered.append(rows)
-            n_gathered += len(rows)
-            if n_gathered >= PARSED_BYTES:
-                yield b"".join(gathered)
-                gathered, n_gathered = [], 0
-        yield b"".join([*gathered, walk.tidy_end(rest)])
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is read of CSV files: some columns or all, which of them as text, and which texts are missing values."""
+    """What to read from CSV files: which columns, which of them as text, and which texts are missing values."""
 
-    columns: Sequence[str] | None
-    as_text: Collection[str] | None  # None for all of them
+    columns: Sequence[str] | None  # None for all
+    as_text: Collection[str] | None  # None for all
     missing: Sequence[str]
 
     def places(self, names: Sequence[str], file_name: str) -> list[int]:
-        """Return where the wanted columns stand; refuse columns that are not there, or there twice."""
-        check_distinct(names, self.columns, file_name)
+        """Return the positions of the wanted columns; refuse columns that are missing or occur twice."""
+        wanted = names if self.columns is None else self.columns
+        doubled = next((name for name in wanted if names.count(name) > 1), None)
+        if doubled is not None:
+            # Without a header line, a name would be a cell of the table.
+            shown = f"named '{doubled}'" if self.columns else "of the same name"
+            raise SchemaError(DOUBLED.format(file_name, shown))
         check_columns(self.columns or (), names)
-        return [names.index(column) for column in (names if self.columns is None else self.columns)]
+        return [names.index(column) for column in wanted]
 
     def options(self, layout: Layout, types: Types | None, infer_rows: int | None = None) -> dict[str, Any]:
-        """Return how Polars is to parse rows: in these types, or in those that it infers from so many rows."""
+        """Return the options for Polars: parse into `types`, or infer types from the first `infer_rows` rows."""
         if types is None and self.as_text is None:
             types = {}
         shared: dict[str, Any] = {
             "has_header": False,
-            "separator": layout.signs.delimiter,
-            "quote_char": layout.signs.quote,
+            "separator": layout.delimiter,
+            "quote_char": layout.quote,
             "null_values": ["", *self.missing],  # an empty field is missing, quoted or not
         }
         if types is not None:
-            named = {standing_name(i): types[name] for i, name in enumerate(layout.names) if name in types}
+            named = {_position_name(i): types[name] for i, name in enumerate(layout.names) if name in types}
             return {**shared, "infer_schema": False, "schema_overrides": named}
-        texts = [standing_name(i) for i, name in enumerate(layout.names) if name in (self.as_text or ())]
+        texts = [_position_name(i) for i, name in enumerate(layout.names) if name in (self.as_text or ())]
         inferred = {"infer_schema_length": infer_rows, "try_parse_dates": True}
         return {**shared, **inferred, "schema_overrides": dict.fromkeys(texts, pl.String)}
 
+    def parse(self, rows: bytes, layout: Layout, has_header: bool, **how: Any) -> pl.DataFrame:
+        """Parse rows of a text into the wanted columns."""
+        names = layout.names if self.columns is None else self.columns
+        places = [layout.names.index(name) for name in names]
+        parsed = pl.read_csv(rows, columns=places, skip_rows=int(has_header), **self.options(layout, **how))
+        return parsed.rename(dict(zip(parsed.columns, names, strict=True)))
 
-def standing_name(place: int) -> str:
+
+def _position_name(place: int) -> str:
     """Return the name that Polars gives to a column of a file without a header."""
     return f"{_first_name()[:-1]}{place + int(_first_name()[-1])}"
 
@@ -110,173 +89,122 @@ def _first_name() -> str:
     return pl.read_csv(b"0\n", has_header=False).columns[0]  # versions of Polars begin with 0 or with 1
 
 
-def check_distinct(names: Sequence[str], wanted: Sequence[str] | None, file_name: str) -> None:
-    """Refuse a table that has a wanted column twice."""
-    doubled = next((name for name in (names if wanted is None else wanted) if names.count(name) > 1), None)
-    if doubled is not None:
-        shown = f"named '{doubled}'" if wanted else "of the same name"  # without a header line it would be a cell
-        raise SchemaError(DOUBLED.format(file_name, shown))
-
-
-def text_pieces(path: Path, encoding: str | None = None) -> Iterator[bytes]:
-    """Yield a file decompressed, without its byte order mark; as UTF-8, if its encoding is known or has a mark."""
-    with open_file(path) as file:
-        chunks = plain_chunks(file, shown_name(path))
-        first = b""
-        while len(first) < 3 and (chunk := next(chunks, b"")):
-            first += chunk
-        mark = next((mark for mark in MARKS if first.startswith(mark)), b"")
-        pieces = itertools.chain([first[len(mark) :]], chunks)
-        if not mark and encoding in (None, UTF_8):
-            yield from pieces
-        else:
-            yield from recode(pieces, MARKS.get(mark) or encoding or UTF_8, shown_name(path))
-
-
-def survey_csv(path: Path, delimiter: str | None = None) -> CsvFile:
-    """Find out how a CSV file is to be read, in one pass; refuse rows of unequal length and odd quotes."""
-    name = shown_name(path)
-    pieces = text_pieces(path)
-    first = b""
-    while len(first) < SAMPLE_BYTES and (piece := next(pieces, b"")):
-        first += piece
-    walk, check = RowWalk(*recognize_signs(first[:SAMPLE_BYTES], name, delimiter), name), Utf8Check()
-    for piece in itertools.chain([first], pieces):
-        walk.check(piece)
-        check.see(piece)
-    check.see(b"", is_last=True)
-    encoding = UTF_8 if check.is_valid else WESTERN
-    layout = walk.finish(encoding)
-    with open_file(path) as file:
-        beginning = file.read(8)
-    is_bare = not is_compressed(beginning) and not beginning.startswith(tuple(MARKS))
-    return CsvFile(path, encoding, layout, is_bare and check.is_valid and layout.is_tidy)
+def _with_inferred_types(text: CsvText, attempt: Callable[[int | None], Found | None]) -> Found:
+    """Infer types from the first rows, or from all rows if later ones do not fit."""
+    for infer_rows in (INFER_ROWS, None):
+        # Messages of Polars show cells of the table: never pass them on.
+        with contextlib.suppress(pl.exceptions.PolarsError, OSError), compiled_code_silenced():
+            found = attempt(infer_rows)
+            if found is not None:
+                return found
+    raise FileError(NOT_CSV.format(text.name, text.layout.delimiter))
 
 
 def load_csv(path: Path, wanted: Wanted, delimiter: str | None, most_bytes: int) -> pl.DataFrame:
-    """Read a CSV file into memory, unless its text alone is more than this."""
-    name = shown_name(path)
+    """Read a CSV file into memory, unless its text alone takes more than `most_bytes`."""
     with interruptible():
-        text = recognize_csv(_read_plain(path, most_bytes), name, delimiter)
-    layout = text.layout
-    places = wanted.places(layout.names, name)
-    if layout.n_rows == 0:
-        raise FileError(NO_ROWS.format(name))
-    for infer_rows in (INFER_ROWS, None):
-        try:
-            with compiled_code_silenced():
-                options = wanted.options(layout, None, infer_rows)
-                frame = pl.read_csv(text.data, columns=places, skip_rows=1, low_memory=False, **options)
-        except (pl.exceptions.PolarsError, OSError):  # its message shows cells of the table: never pass it on
-            continue
-        if frame.height == layout.n_rows:
-            return _named(frame, [layout.names[place] for place in places])
-    raise FileError(NOT_CSV.format(name, layout.signs.delimiter))
+        data = _read_plain(path, most_bytes)
+        text = survey_bytes(data, shown_name(path), delimiter)
+        wanted.places(text.layout.names, text.name)
+        if text.layout.n_rows == 0:
+            raise FileError(NO_ROWS.format(text.name))
+        rows = data if text.is_plain else b"".join(text.rows(PARSED_BYTES))
+
+    def attempt(infer_rows: int | None) -> pl.DataFrame | None:
+        frame = wanted.parse(rows, text.layout, has_header=True, types=None, infer_rows=infer_rows)
+        return frame if frame.height == text.layout.n_rows else None
+
+    return _with_inferred_types(text, attempt)
 
 
 def _read_plain(path: Path, most_bytes: int) -> bytes:
-    """Return the decompressed bytes of a file, if they are not more than this."""
-    text = io.BytesIO()
-    with open_file(path) as file:
-        for piece in plain_chunks(file, shown_name(path)):
-            text.write(piece)
-            if text.tell() > most_bytes:
-                raise FileError(NO_ROOM.format(shown_name(path), most_bytes >> 20))
-    return text.getvalue()
-
-
-def _named(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    return frame.rename(dict(zip(frame.columns, names, strict=True)))
+    """Return the decompressed bytes of a file, unless they are more than `most_bytes`."""
+    data = io.BytesIO()
+    for piece in file_pieces(path):
+        data.write(piece)
+        if data.tell() > most_bytes:
+            raise FileError(NO_ROOM.format(shown_name(path), most_bytes >> 20))
+    return data.getvalue()
 
 
 def scan_csv(paths: Sequence[Path], wanted: Wanted, delimiter: str | None) -> tuple[pl.LazyFrame, int]:
-    """Return CSV files as one table to be read in batches, and its number of rows; types are those of all rows."""
+    """Return CSV files as one table to read in batches, and its number of rows; types fit all rows."""
     stamp = stamp_of(paths)
     with interruptible():
-        files = [survey_csv(path, delimiter) for path in paths]
-    first = files[0]
+        texts = [survey_file(path, delimiter) for path in paths]
+    first = texts[0]
     names = list(first.layout.names if wanted.columns is None else wanted.columns)
-    for file in files:
-        wanted.places(file.layout.names, shown_name(file.path))
-        if wanted.columns is None and sorted(file.layout.names) != sorted(names):
-            raise FileError(f"{shown_name(file.path)} has other columns than {shown_name(first.path)}.")
-    n_rows = sum(file.layout.n_rows for file in files)
+    for text in texts:
+        wanted.places(text.layout.names, text.name)
+        if wanted.columns is None and sorted(text.layout.names) != sorted(names):
+            raise FileError(f"{text.name} has other columns than {first.name}.")
+    n_rows = sum(text.layout.n_rows for text in texts)
     if n_rows == 0:
-        raise FileError(NO_ROWS.format(shown_name(first.path)))
-    is_uniform = len({(file.layout.signs, *file.layout.names) for file in files}) == 1
-    if is_uniform and all(file.is_plain for file in files):
-        table = _scan_plain(files, wanted, names, n_rows)
-    else:
-        table = _scan_streamed(files, Wanted(names, wanted.as_text, wanted.missing), names, n_rows, stamp)
-    if table is None:
-        raise FileError(NOT_CSV.format(shown_name(first.path), first.layout.signs.delimiter))
-    return table, n_rows
+        raise FileError(NO_ROWS.format(first.name))
+    wanted = replace(wanted, columns=names)
+    is_uniform = len({(text.layout.delimiter, text.layout.quote, *text.layout.names) for text in texts}) == 1
+    are_plain = all(text.is_plain for text in texts) and not any(is_compressed(read_beginning(p, 8)) for p in paths)
+    if is_uniform and are_plain:
+        return _scan_plain(first, paths, wanted, n_rows), n_rows
+    return _scan_streamed(texts, wanted, n_rows, lambda: check_unchanged(paths, stamp)), n_rows
 
 
-def _scan_plain(files: Sequence[CsvFile], wanted: Wanted, names: list[str], n_rows: int) -> pl.LazyFrame | None:
-    """Leave the reading to Polars; None if it cannot read all rows."""
-    layout = files[0].layout
-    for infer_rows in (INFER_ROWS, None):
-        try:
-            options = wanted.options(layout, None, infer_rows)
-            table = pl.scan_csv([file.path for file in files], skip_rows=1, **options)
-            table = table.select(pl.col(standing_name(layout.names.index(name))).alias(name) for name in names)
-            if count_to_the_end(table) == n_rows:
-                return table
-        except (pl.exceptions.PolarsError, OSError):  # its message shows cells of the table
-            continue
-    return None
+def _scan_plain(text: CsvText, paths: Sequence[Path], wanted: Wanted, n_rows: int) -> pl.LazyFrame:
+    """Let Polars read the files itself, which is fastest; it reads plain text alone."""
+    places = {name: _position_name(text.layout.names.index(name)) for name in wanted.columns or ()}
+
+    def attempt(infer_rows: int | None) -> pl.LazyFrame | None:
+        table = pl.scan_csv(list(paths), skip_rows=1, **wanted.options(text.layout, None, infer_rows))
+        table = table.select(pl.col(place).alias(name) for name, place in places.items())
+        return table if count_to_the_end(table) == n_rows else None
+
+    return _with_inferred_types(text, attempt)
 
 
 def count_to_the_end(table: pl.LazyFrame) -> int:
-    """Read every cell of a table and return how many rows it has."""
+    """Read every cell of a table and return the number of rows."""
     with compiled_code_silenced():
         counted = table.select(pl.len().alias("0"), pl.all().null_count().name.prefix("n")).collect(engine="streaming")
     return int(counted["0"].item())
 
 
 def _scan_streamed(
-    files: Sequence[CsvFile], wanted: Wanted, names: list[str], n_rows: int, stamp: list[tuple[int, ...]]
-) -> pl.LazyFrame | None:
-    """Decompress, recode and parse some rows at a time, in every pass; None if that fails."""
-    paths = [file.path for file in files]
+    texts: Sequence[CsvText], wanted: Wanted, n_rows: int, check_source: Callable[[], None]
+) -> pl.LazyFrame:
+    """Decompress, decode and parse some rows at a time, again in every pass."""
 
-    def frames(types: Types | None, infer_rows: int | None = None, chosen: Sequence[str] = names) -> Iterator[Any]:
-        check_unchanged(paths, stamp)
-        for file in files:
-            options = wanted.options(file.layout, types, infer_rows)
-            places = [file.layout.names.index(name) for name in chosen]
-            for number, rows in enumerate(file.rows()):
-                skipped = 0 if number else 1
-                if len(rows) and (number or file.layout.n_rows):
-                    parsed = pl.read_csv(rows, columns=places, skip_rows=skipped, **options)
-                    yield _named(parsed, chosen)
-        check_unchanged(paths, stamp)
+    def frames(wanted: Wanted, types: Types | None, infer_rows: int | None = None) -> Iterator[pl.DataFrame]:
+        check_source()
+        for text in texts:
+            for number, rows in enumerate(text.rows(PARSED_BYTES)):
+                if len(rows) and (number or text.layout.n_rows):
+                    yield wanted.parse(rows, text.layout, has_header=number == 0, types=types, infer_rows=infer_rows)
+        check_source()
 
-    def source(
-        with_columns: list[str] | None, predicate: pl.Expr | None, n_wanted: int | None, batch_size: int | None
-    ) -> Iterator[pl.DataFrame]:
-        for frame in frames(types, chosen=with_columns or names):
-            frame = frame if predicate is None else frame.filter(predicate)
-            if n_wanted is not None:
-                frame = frame.head(n_wanted)
-                n_wanted -= frame.height
-            yield frame
-            if n_wanted == 0:
-                return
+    def attempt(infer_rows: int | None) -> pl.LazyFrame | None:
+        types = _types(frames(wanted, None, infer_rows), is_first_enough=infer_rows is not None)
+        if sum(frame.height for frame in frames(wanted, types)) != n_rows:
+            return None
 
-    for infer_rows in (INFER_ROWS, None):
-        try:
-            types = _types(frames(None, infer_rows), is_first_enough=infer_rows is not None)
-            if sum(frame.height for frame in frames(types)) == n_rows:
-                return register_io_source(source, schema=types)
-        except pl.exceptions.PolarsError:  # its message shows cells of the table
-            continue
-    return None
+        def source(
+            with_columns: list[str] | None, predicate: pl.Expr | None, n_wanted: int | None, batch_size: int | None
+        ) -> Iterator[pl.DataFrame]:
+            for frame in frames(replace(wanted, columns=with_columns or wanted.columns), types):
+                frame = frame if predicate is None else frame.filter(predicate)
+                if n_wanted is not None:
+                    frame = frame.head(n_wanted)
+                    n_wanted -= frame.height
+                yield frame
+                if n_wanted == 0:
+                    return
+
+        return register_io_source(source, schema=types)
+
+    return _with_inferred_types(texts[0], attempt)
 
 
 def _types(frames: Iterator[pl.DataFrame], is_first_enough: bool) -> Types:
-    """Return the types that hold for the first rows, or for all of them."""
+    """Return types that hold for the first rows, or for all rows."""
     types: Types = {}
     for frame in frames:
         for column in frame:
@@ -289,7 +217,7 @@ def _types(frames: Iterator[pl.DataFrame], is_first_enough: bool) -> Types:
 
 
 def _joint_type(one: pl.DataType, other: pl.DataType) -> pl.DataType:
-    """Return the type that Polars infers where it sees values of both."""
+    """Return the type that Polars infers from values of both types."""
     if one == other:
         return one
     if one.is_numeric() and other.is_numeric():

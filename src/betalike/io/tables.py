@@ -11,7 +11,7 @@ import polars as pl
 from betalike.errors import FileError, SchemaError
 from betalike.io import arrow_files, parquet_files
 from betalike.io.csv_files import DOUBLED, NO_ROOM, NO_ROWS, Wanted, count_to_the_end, load_csv, scan_csv
-from betalike.io.csv_text import EMPTY
+from betalike.io.csv_rows import EMPTY
 from betalike.io.damage import check_read_whole, compiled_code_silenced, damage_refused
 from betalike.io.sources import check_unchanged, read_beginning, shown, shown_name, stamp_of, table_files
 from betalike.runtime.memory_size import USED_SHARE, memory_at_hand

@@ -21,7 +21,7 @@ import pytest
 
 import betalike
 from betalike.errors import FileError, InputError, SchemaError
-from betalike.io import csv_files, csv_text
+from betalike.io import csv_files, csv_rows
 from betalike.io.tables import load, scan
 
 CANARY = "CANARY7731"
@@ -150,7 +150,7 @@ def test_doubled_names_are_refused_alike(tmp_path: Path, reader: str, form: str)
 
 @each_reader
 def test_a_single_endless_row_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str) -> None:
-    path = written(tmp_path, gzip.compress(b"a,b\n1," + b"x" * (csv_text.LONGEST_ROW + 10) + b"\n"))
+    path = written(tmp_path, gzip.compress(b"a,b\n1," + b"x" * (csv_rows.LONGEST_ROW + 10) + b"\n"))
     assert "longer than" in refusal(lambda: READERS[reader](path))
 
 
