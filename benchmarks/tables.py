@@ -11,7 +11,7 @@ from typing import Any
 
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines.memory import MemoryEngine
-from betalike.io.inputs import make_schema
+from betalike.io.arguments import make_schema
 from betalike.io.tables import load
 from betalike.table.cells import Cells
 

@@ -16,24 +16,13 @@ from betalike.engines.engine import Format, Layout
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.streams import scan_release
 from betalike.errors import FileError, ParameterError
-from betalike.io.description import Description, describe_frame
+from betalike.io.arguments import check_one_sensitive, choose, make_schema, missing_is_value
+from betalike.io.description import Description, describe_frame, load_described
 from betalike.io.frames import like, to_polars
-from betalike.io.header import load_described
-from betalike.io.input_paths import input_files
-from betalike.io.inputs import (
-    Frame,
-    check_one_sensitive,
-    choose,
-    choose_hierarchies,
-    is_path,
-    make_schema,
-    missing_is_value,
-    read,
-    read_text,
-    takes_standard_input,
-    text_in_batches,
-)
-from betalike.io.sources import is_standard_input
+from betalike.io.hierarchies import choose_hierarchies
+from betalike.io.input_files import input_files
+from betalike.io.sources import is_standard_input, takes_standard_input
+from betalike.io.tables import Frame, is_path, read, read_text, text_in_batches
 from betalike.promises import DisclosureForLikeness, Form, Model, make_capped, make_model, name_promise
 from betalike.queries.answer import Answer
 from betalike.queries.release import Release, folder_of, read_release_text

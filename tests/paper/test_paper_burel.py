@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import twins
 from betalike.engines.memory import MemoryEngine
-from betalike.io.inputs import make_schema
+from betalike.io.arguments import make_schema
 from betalike.promises import Form, Likeness
 from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import Burel, Retrieval

@@ -14,7 +14,7 @@ import pytest
 
 import twins
 from betalike.engines.memory import MemoryEngine
-from betalike.io.inputs import make_schema
+from betalike.io.arguments import make_schema
 from betalike.measures.audit import Audit, measure
 from betalike.measures.loss import plan_loss
 from betalike.promises import Likeness

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from betalike.engines.memory import MemoryEngine
-from betalike.io.inputs import make_schema
+from betalike.io.arguments import make_schema
 from betalike.measures.loss import plan_loss
 from betalike.promises import Likeness
 from betalike.schemes import Seam

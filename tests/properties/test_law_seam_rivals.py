@@ -12,7 +12,7 @@ import pytest
 
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines.memory import MemoryEngine
-from betalike.io.inputs import make_schema
+from betalike.io.arguments import make_schema
 from betalike.measures.loss import plan_loss
 from betalike.promises import Likeness
 from betalike.runtime.randomness import SeededRandomness

@@ -15,7 +15,8 @@ from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.engines.coding import comparable
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import InputError
-from betalike.io.inputs import Frame, choose_hierarchies, read
+from betalike.io.hierarchies import choose_hierarchies
+from betalike.io.tables import Frame, read
 from betalike.queries.columns import LabelSpans, NamedColumn, QueryColumn, comparable_number
 from betalike.queries.estimator import BASELINE, PERTURBED, Estimator
 from betalike.queries.release import Release, folder_of

@@ -134,7 +134,7 @@ def describe(
 
     def command() -> int:
         from betalike.io.description import write_description
-        from betalike.io.input_paths import check_not_replaced, input_files
+        from betalike.io.input_files import check_not_replaced, input_files
 
         if output is not None:
             check_not_replaced(output, input_files(table, hierarchies))

@@ -73,7 +73,7 @@ def compare(
         from rich.console import Console
 
         from betalike.cli.arguments import compare_arguments
-        from betalike.io.input_paths import check_not_replaced, input_files
+        from betalike.io.input_files import check_not_replaced, input_files
         from betalike.report.comparison import WIDEST, check_picture, print_comparison, save_picture
         from betalike.report.progress import TerminalProgress
         from betalike.runtime.compilation import announced_compilation

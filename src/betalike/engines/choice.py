@@ -17,13 +17,13 @@ from betalike.engines.joint import JointEngine
 from betalike.engines.memory import MemoryEngine
 from betalike.engines.outofcore import OutOfCoreEngine
 from betalike.errors import ParameterError, SchemaError, suggestion
+from betalike.io.arguments import choose
 from betalike.io.compression import is_compressed
 from betalike.io.csv_text import file_pieces
-from betalike.io.damage import compiled_code_silenced, damage_refused
-from betalike.io.inputs import Frame, choose, is_path, read
-from betalike.io.sources import interruptible, read_beginning, shown_name
+from betalike.io.damaged_files import compiled_code_silenced, damage_refused
+from betalike.io.sources import interruptible, read_beginning, shown_name, table_files
 from betalike.io.spreadsheet import escape
-from betalike.io.tables import CSV, DAMAGED, kind_of, scan_columnar, scan_table, table_files
+from betalike.io.tables import CSV, DAMAGED, Frame, is_path, kind_of, read, scan_columnar, scan_table
 from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
 from betalike.runtime.progress import SILENT, Progress
 from betalike.table.schema import Schema, text_columns

@@ -13,8 +13,8 @@ import polars as pl
 from betalike.engines.coding import codes_of_values
 from betalike.engines.engine import Format
 from betalike.errors import SchemaError
+from betalike.io.frames import check_years
 from betalike.io.spreadsheet import restore_columns
-from betalike.io.years import check_years
 from betalike.runtime.arrays import Ids, Ints
 from betalike.table.kernels import count_pairs
 

@@ -19,8 +19,8 @@ from betalike.engines.coding import MOST_DIGITS, axis_of, code_quasi_identifier,
 from betalike.engines.engine import Draw, ExactRecount, Format, Layout, Recount
 from betalike.engines.exact_rows import Written, check_csv_types, count_changed, count_moves, open_written
 from betalike.errors import FileError, GuaranteeError, InputError, SchemaError
+from betalike.io.frames import check_years
 from betalike.io.spreadsheet import escape_columns, formula_columns, restore_columns
-from betalike.io.years import check_years
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.axis import Axis, Bound, OrderedAxis

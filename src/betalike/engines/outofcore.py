@@ -36,8 +36,8 @@ from betalike.engines.streams import (
     written_names,
 )
 from betalike.errors import GuaranteeError, InputError
-from betalike.io.damage import NOT_TO_ITS_END, check_read_whole, compiled_code_silenced, damage_refused
-from betalike.io.years import check_years
+from betalike.io.damaged_files import NOT_TO_ITS_END, check_read_whole, compiled_code_silenced, damage_refused
+from betalike.io.frames import check_years
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness

@@ -1,8 +1,8 @@
-"""A check of Arrow IPC files before they are read: do compressed buffers have room for the lengths they claim?
+"""A check of Arrow IPC files before they are read: can compressed buffers be as long as they claim?
 
-Polars reserves the claimed length of a buffer before it looks at the content, and the whole process ends if there is
-not so much memory. So a damaged length must be found first. The layout of the file is that of the Arrow columnar
-format: a footer lists the messages, a message describes its batch, and a batch lists its buffers.
+Polars reserves the claimed length of a buffer before it reads the content, and the whole process ends if there is not
+enough memory. So a damaged length must be found first. The file has the layout of the Arrow columnar format: a footer
+lists the messages, a message describes its batch, and a batch lists its buffers.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from betalike.io.sources import open_file
 
 MAGIC = b"ARROW1"
 NEW_MESSAGE = b"\xff\xff\xff\xff"
-MOST_PER_BYTE = 1 << 16  # no codec of Arrow writes more bytes for one; a run of zstd has 32,768
+MOST_PER_BYTE = 1 << 16  # no codec of Arrow expands a byte to more; a run of zstd has 32,768
 ROOM_FOR_SHORT_BUFFERS = 1 << 20
 DICTIONARIES, BATCHES = 2, 3  # fields of a footer
 HEADER_TYPE, HEADER = 1, 2  # fields of a message
 DICTIONARY_MESSAGE, BATCH_MESSAGE = 2, 3  # types of a header
-DICTIONARY_BATCH = 1  # a field of a dictionary's message
+DICTIONARY_BATCH = 1  # a field of a dictionary message
 BUFFERS, COMPRESSION = 2, 3  # fields of a batch
 Content = bytes | mmap.mmap
 
 
 def has_false_claims(path: Path) -> bool:
-    """Whether a file claims more than its compressed buffers can hold, or is no Arrow IPC file at all."""
+    """Return whether a file claims more than its compressed buffers can hold, or is not an Arrow IPC file."""
     with open_file(path) as file:
         try:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
@@ -38,13 +38,13 @@ def has_false_claims(path: Path) -> bool:
 
 
 def _is_false(content: Content, start: int, length: int) -> bool:
-    """Whether a compressed buffer claims a length that it cannot have; -1 says that it is not compressed after all."""
+    """Return whether a compressed buffer claims an impossible length; -1 means that it is not compressed."""
     claimed: int = struct.unpack_from("<q", content, _inside(content, start))[0]
     return claimed < -1 or claimed > ROOM_FOR_SHORT_BUFFERS + MOST_PER_BYTE * length
 
 
 def _compressed_buffers(content: Content) -> Iterator[tuple[int, int]]:
-    """Where each compressed buffer of a file starts, and how long it is."""
+    """Yield the start and the length of each compressed buffer of a file."""
     end = len(content) - len(MAGIC) - 4
     (size,) = struct.unpack_from("<i", content, _inside(content, end))
     footer = _root(content, end - size)
@@ -55,8 +55,8 @@ def _compressed_buffers(content: Content) -> Iterator[tuple[int, int]]:
 
 
 def _buffers_of(content: Content, start: int, body: int) -> Iterator[tuple[int, int]]:
-    """The compressed buffers of one message."""
-    is_new = content[_inside(content, start) : start + 4] == NEW_MESSAGE  # older files go without this mark
+    """Yield the compressed buffers of one message."""
+    is_new = content[_inside(content, start) : start + 4] == NEW_MESSAGE  # older files lack this mark
     message = _root(content, start + (8 if is_new else 4))
     kind, batch = message.byte(HEADER_TYPE), message.table(HEADER)
     if kind == DICTIONARY_MESSAGE and batch is not None:
@@ -71,13 +71,13 @@ def _buffers_of(content: Content, start: int, body: int) -> Iterator[tuple[int, 
 
 
 class _Table(NamedTuple):
-    """A table in the FlatBuffers encoding, in which Arrow writes its metadata."""
+    """A table in the FlatBuffers encoding, which Arrow uses for its metadata."""
 
     content: Content
     start: int
 
     def field(self, number: int) -> int | None:
-        """Where a field is; None if the table leaves it out."""
+        """Return the place of a field, or None if the table leaves it out."""
         (back,) = struct.unpack_from("<i", self.content, self.start)
         fields = _inside(self.content, self.start - back)
         (size,) = struct.unpack_from("<H", self.content, fields)
@@ -87,17 +87,17 @@ class _Table(NamedTuple):
         return _inside(self.content, self.start + offset) if offset else None
 
     def byte(self, number: int) -> int:
-        """A field of one byte; 0 if it is left out."""
+        """Return a field of one byte, or 0 if it is left out."""
         place = self.field(number)
         return 0 if place is None else self.content[place]
 
     def table(self, number: int) -> _Table | None:
-        """A field that is a table."""
+        """Return a field that is a table."""
         place = self.field(number)
         return None if place is None else _root(self.content, place)
 
     def structs(self, number: int, size: int) -> Iterator[int]:
-        """Where each item of a field is that is a list of items of this size."""
+        """Yield the place of each item of a field that is a list; each item has this size."""
         place = self.field(number)
         if place is None:
             return
@@ -107,13 +107,13 @@ class _Table(NamedTuple):
 
 
 def _root(content: Content, place: int) -> _Table:
-    """The table that an offset at this place leads to."""
+    """Return the table that the offset at this place points to."""
     (offset,) = struct.unpack_from("<I", content, _inside(content, place))
     return _Table(content, _inside(content, place + offset))
 
 
 def _inside(content: Content, place: int) -> int:
-    """The place itself; one before the file or after it would be read from the other end, or not at all."""
+    """Return the place if it is inside the file; Python would count a negative one from the end."""
     if not 0 <= place < len(content):
         raise IndexError("the place is outside the file")
     return place

@@ -1,4 +1,4 @@
-"""Compressed files, undone piece by piece: however much they grow, only one piece is in memory."""
+"""Compressed files, decompressed piece by piece: however much they grow, only one piece is in memory."""
 
 from __future__ import annotations
 
@@ -11,31 +11,20 @@ from typing import IO, Any, Protocol
 from betalike.errors import FileError, MissingDependencyError
 
 CHUNK = 1 << 22  # bytes of a piece, in and out
-MOST_DICTIONARY = 1 << 28  # bytes that a decompressor may ask for itself
-ZSTANDARD_STEP = 1 << 10  # bytes in: each may become 32 KB, and the decompressor takes no bound
+MOST_DICTIONARY = 1 << 28  # bytes that a decompressor may request
+ZSTANDARD_STEP = 1 << 10  # bytes in: each may become 32 KB, and the decompressor accepts no limit
 DAMAGED = "{} is compressed, but its compressed data is damaged or cut off."
 
 
 class Decompressor(Protocol):
-    """Undoes one stream of a file, which may hold several."""
+    """Decompresses one stream of a file, which may contain several."""
 
-    @property
-    def eof(self) -> bool:
-        """Return whether the stream has ended."""
-        ...
-
-    @property
-    def needs_input(self) -> bool:
-        """Return whether nothing more comes out before something goes in."""
-        ...
-
-    @property
-    def unused_data(self) -> bytes:
-        """Return what was given after the end."""
-        ...
+    eof: Any  # whether the stream has ended
+    needs_input: Any  # whether more output needs more input
+    unused_data: Any  # the input after the end of the stream
 
     def decompress(self, data: bytes, max_length: int, /) -> bytes:
-        """Take some bytes and return at most so many."""
+        """Take some bytes and return at most `max_length`."""
         ...
 
 
@@ -45,7 +34,7 @@ def plain_chunks(file: IO[bytes], name: str) -> Iterator[bytes]:
     make = next((make for mark, make in COMPRESSED.items() if data.startswith(mark)), None)
     try:
         if make is not None:
-            yield from _undo(file, data, make)
+            yield from _decompress(file, data, make)
             return
         while data:
             yield data
@@ -64,7 +53,7 @@ def is_compressed(beginning: bytes) -> bool:
     return beginning.startswith(tuple(COMPRESSED))
 
 
-def _undo(file: IO[bytes], data: bytes, make: Callable[[], Decompressor]) -> Iterator[bytes]:
+def _decompress(file: IO[bytes], data: bytes, make: Callable[[], Decompressor]) -> Iterator[bytes]:
     while data or (data := file.read(CHUNK)):
         stream = make()
         while not stream.eof:
@@ -82,25 +71,17 @@ class _Gzip:
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
-
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._inner.unconsumed_tail
+        self.eof, self.needs_input, self.unused_data = False, True, b""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        return self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
+        inner = self._inner
+        piece = inner.decompress(inner.unconsumed_tail + data, max_length)
+        self.eof, self.needs_input, self.unused_data = inner.eof, not inner.unconsumed_tail, inner.unused_data
+        return piece
 
 
 class _Zstandard:
-    """One frame of a Zstandard file, through the package that has no bound on what comes out."""
+    """One frame of a Zstandard file, through the package `zstandard`, which does not limit its output."""
 
     def __init__(self) -> None:
         import zstandard
@@ -108,18 +89,7 @@ class _Zstandard:
         self._inner = zstandard.ZstdDecompressor(max_window_size=MOST_DICTIONARY).decompressobj()
         self._error = zstandard.ZstdError
         self._waiting = memoryview(b"")
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._inner.eof)
-
-    @property
-    def unused_data(self) -> bytes:
-        return bytes(self._inner.unused_data) + bytes(self._waiting)
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._waiting
+        self.eof, self.needs_input, self.unused_data = False, True, b""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         self._waiting = memoryview(bytes(self._waiting) + data) if data else self._waiting
@@ -132,12 +102,34 @@ class _Zstandard:
                 n_made += len(pieces[-1])
         except self._error as error:
             raise ValueError(str(error)) from None
+        self.eof, self.needs_input = self._inner.eof, not self._waiting
+        if self.eof:
+            self.unused_data = self._inner.unused_data + bytes(self._waiting)
         return b"".join(pieces)
+
+
+class _BuiltInZstandard:
+    """One frame of a Zstandard file, through the standard library of Python 3.14 and later."""
+
+    def __init__(self) -> None:
+        from compression import zstd
+
+        self._inner, self._error = zstd.ZstdDecompressor(), zstd.ZstdError
+        self.eof, self.needs_input, self.unused_data = False, True, b""
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        inner = self._inner
+        try:
+            piece = bytes(inner.decompress(data, max_length))
+        except self._error as error:
+            raise ValueError(str(error)) from None
+        self.eof, self.needs_input, self.unused_data = inner.eof, inner.needs_input, inner.unused_data
+        return piece
 
 
 def _zstandard() -> Decompressor:
     try:
-        from compression import zstd  # Python 3.14 and later
+        return _BuiltInZstandard()
     except ImportError:
         try:
             return _Zstandard()
@@ -145,32 +137,6 @@ def _zstandard() -> Decompressor:
             raise MissingDependencyError(
                 "reading .zst files needs Python 3.14 or the package 'zstandard': pip install 'betalike[zstd]'."
             ) from error
-    return _BuiltInZstandard(zstd)
-
-
-class _BuiltInZstandard:
-    """One frame of a Zstandard file, through Python itself."""
-
-    def __init__(self, zstd: Any) -> None:
-        self._inner, self._error = zstd.ZstdDecompressor(), zstd.ZstdError
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._inner.eof)
-
-    @property
-    def unused_data(self) -> bytes:
-        return bytes(self._inner.unused_data)
-
-    @property
-    def needs_input(self) -> bool:
-        return bool(self._inner.needs_input)
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        try:
-            return bytes(self._inner.decompress(data, max_length))
-        except self._error as error:
-            raise ValueError(str(error)) from None
 
 
 COMPRESSED: dict[bytes, Callable[[], Any]] = {

@@ -17,7 +17,7 @@ from betalike.errors import FileError, SchemaError
 from betalike.io.compression import is_compressed
 from betalike.io.csv_rows import Layout
 from betalike.io.csv_text import CsvText, file_pieces, survey_bytes, survey_file
-from betalike.io.damage import compiled_code_silenced
+from betalike.io.damaged_files import compiled_code_silenced
 from betalike.io.sources import check_unchanged, interruptible, read_beginning, shown_name, stamp_of
 from betalike.table.schema import check_columns
 

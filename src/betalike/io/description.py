@@ -1,4 +1,4 @@
-"""A first specification of a table: guesses of types and roles, each with its reason, never with a cell."""
+"""A first specification of a table: guessed types and roles, each with its reason, never with a cell."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 import polars as pl
 
 from betalike.errors import FileError, SchemaError
+from betalike.io.sources import shown_name, table_files
+from betalike.io.tables import CSV, kind_of, load
 from betalike.schemes import DEFAULT_SCHEME
 from betalike.table.schema import Kind, Role
 
@@ -19,11 +21,13 @@ QUASI_IDENTIFIERS = (
     r"age|sex|gender|zip|post_?code|birth|dob|educat|marital|race|ethnic|work|country|nation|native|region|city|state|"
     r"occupation|weight|height|date|lat|lon"
 )
+NUMBER = re.compile(r"\s*[+-]?(\d[\d., ]*|\d*[.,]\d+)([eE][+-]?\d+)?\s*%?\s*")
+MOMENT = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?\s*|\s*\d{1,2}:\d{2}(:\d{2})?.*")
 
 
 @dataclass(frozen=True)
 class ColumnGuess:
-    """What a column seems to be, and why."""
+    """The guessed type and role of a column, with reasons."""
 
     name: str
     kind: Kind
@@ -35,19 +39,19 @@ class ColumnGuess:
 
 @dataclass(frozen=True)
 class Description:
-    """What a table seems to hold."""
+    """The guessed types and roles of a table's columns."""
 
     rows: int
     columns: tuple[ColumnGuess, ...]
     table: Path | None
 
     def to_toml(self, folder: Path = Path()) -> str:
-        """A release.toml to edit; paths in it are relative to the folder that it is written to."""
+        """Return a release.toml to edit; paths in it are relative to the folder it will be in."""
         lines = [
             f"# A first specification, guessed from {self.rows} rows. Check every role before you publish:",
             "#   identifier         left out of the release",
             "#   quasi-identifier   may be known to others; generalized",
-            "#   sensitive          what is to be protected; published as it is (exactly one column)",
+            "#   sensitive          to be protected; published as it is (at least one column)",
             "#   kept               published as it is, unprotected",
             "#   unused             left out",
             "# Then: betalike publish --spec THIS_FILE --out DIR",
@@ -59,7 +63,7 @@ class Description:
             "[promise]",
             "beta = 4            # no value becomes more than 1 + beta = 5 times as likely; smaller is safer",
             'model = "enhanced"  # or "basic", which leaves frequent values unprotected',
-            "k = 1               # least number of rows that look alike",
+            "k = 1               # least number of rows in a class",
             "",
             "[release]",
             f'scheme = "{DEFAULT_SCHEME}"',
@@ -74,16 +78,53 @@ class Description:
             if column.hierarchy is not None:
                 lines.append(f"hierarchy = {_quoted(_relative(column.hierarchy, folder))}")
             elif column.kind.is_ordered and column.role is Role.QUASI_IDENTIFIER:
-                lines.append("# domain = [LEAST, GREATEST]  # taken from the table unless given")
+                lines.append("# domain = [LEAST, GREATEST]  # default: from the table")
             if column.role is Role.QUASI_IDENTIFIER:
                 lines.append("weight = 1")
             if column.role is Role.SENSITIVE:
-                lines.append('missing = "error"  # or "value": a missing value is a value like any other')
+                lines.append('missing = "error"  # or "value": a missing value counts as a value')
         return "\n".join(lines) + "\n"
 
 
+def load_described(path: str | Path, delimiter: str | None) -> pl.DataFrame:
+    """Read a table to describe it; refuse a CSV file whose column names look like cells, which nobody may see."""
+    frame = load(path, delimiter=delimiter)
+    if kind_of(table_files(path)[0]) == CSV:
+        if delimiter is None and frame.width == 1 and _has_other_delimiter(frame.to_series()):
+            raise FileError(
+                f"{shown_name(Path(path))} seems to have one column, but all of its lines contain the same character "
+                "equally often. If that is the delimiter, name it with --delimiter."
+            )
+        n_strange = sum(_is_like_a_cell(column, place) for place, column in enumerate(frame))
+        if n_strange:
+            raise FileError(
+                f"{shown_name(Path(path))} seems to have no header line: of the {frame.width} names in its first line, "
+                f"{n_strange} {'is' if n_strange == 1 else 'are'} empty, a number, a date, or a value of the column "
+                "itself. Add a line with the names of the columns."
+            )
+    return frame
+
+
+def _has_other_delimiter(column: pl.Series) -> bool:
+    """Return whether some character occurs as often in each of the first cells as in the name."""
+    cells = column.head(100).cast(pl.String).drop_nulls()
+    found = {sign for sign in column.name if not sign.isalnum() and sign != "_"}
+    return len(cells) > 0 and any(
+        bool((cells.str.count_matches(sign, literal=True) == column.name.count(sign)).all()) for sign in found
+    )
+
+
+def _is_like_a_cell(column: pl.Series, place: int) -> bool:
+    name = column.name
+    if not name.strip():
+        return place > 0  # the first column may be the index of a data frame, which has no name
+    if NUMBER.fullmatch(name) or MOMENT.fullmatch(name):
+        return True
+    return column.dtype == pl.String and bool((column == name).any())
+
+
 def describe_frame(frame: pl.DataFrame, table: Path | None, hierarchies: Path | None) -> Description:
-    """Guess what each column is."""
+    """Guess the type and the role of each column."""
     if frame.height == 0 or frame.width == 0:
         raise SchemaError("the table has no rows; there is nothing to describe.")
     facts = [(column, column.n_unique(), _guess_kind(column)) for column in frame.get_columns()]
@@ -108,9 +149,9 @@ def describe_frame(frame: pl.DataFrame, table: Path | None, hierarchies: Path | 
 
 
 def write_description(description: Description, path: Path, force: bool) -> None:
-    """Write a specification to a file that is not there yet."""
+    """Write a specification to a file; replace an existing one only with `force`."""
     if path.exists() and not force:
-        raise FileError(f"'{path}' is there already. Name another file, or replace it with --force.")
+        raise FileError(f"'{path}' exists already. Name another file, or replace it with --force.")
     try:
         path.write_text(description.to_toml(path.parent), encoding="utf-8")
     except OSError as error:
@@ -133,20 +174,20 @@ Facts = list[tuple[pl.Series, int, tuple[Kind, str]]]
 
 
 def _guess_roles(facts: Facts, n_rows: int) -> list[tuple[Role, str]]:
-    """Identifiers by name or uniqueness; one sensitive column by name, else the last fit one; the rest can be known."""
+    """Guess identifiers by name or uniqueness, and one sensitive column; the others are quasi-identifiers."""
     roles: list[tuple[Role, str] | None] = [_identifier(column, n, kind, n_rows) for column, n, (kind, _) in facts]
     open_places = [i for i, role in enumerate(roles) if role is None]
     named = [i for i in open_places if re.search(SENSITIVES, facts[i][0].name.lower())]
     fit = [i for i in open_places if 2 <= facts[i][1] <= max(n_rows // 2, 2)]
     unlike = [i for i in fit if not re.search(QUASI_IDENTIFIERS, facts[i][0].name.lower())]
     if named:
-        roles[named[0]] = (Role.SENSITIVE, "its name tells of something private")
+        roles[named[0]] = (Role.SENSITIVE, "its name suggests something private")
     elif unlike or fit:
-        roles[(unlike or fit)[-1]] = (Role.SENSITIVE, "a guess: the last column that could be; check it")
+        roles[(unlike or fit)[-1]] = (Role.SENSITIVE, "a guess: the last suitable column; check it")
     result: list[tuple[Role, str]] = []
     for (column, _, _), role in zip(facts, roles, strict=True):
         is_usual = re.search(QUASI_IDENTIFIERS, column.name.lower())
-        reason = "its name tells of something others know" if is_usual else "others may know it; make sure"
+        reason = "its name suggests something that others know" if is_usual else "others may know it; check it"
         result.append(role or (Role.QUASI_IDENTIFIER, reason))
     return result
 
@@ -154,9 +195,9 @@ def _guess_roles(facts: Facts, n_rows: int) -> list[tuple[Role, str]]:
 def _identifier(column: pl.Series, n_distinct: int, kind: Kind, n_rows: int) -> tuple[Role, str] | None:
     is_named = re.search(IDENTIFIERS, re.sub(r"[\W]+", "_", column.name.lower()))
     if is_named and n_distinct > n_rows / 2:
-        return Role.IDENTIFIER, "its name and its many distinct values single people out"
+        return Role.IDENTIFIER, "its name and its many distinct values identify people"
     if kind is Kind.CATEGORICAL and n_rows >= 10 and n_distinct > n_rows / 2:
-        return Role.IDENTIFIER, "text that differs in most rows singles people out"
+        return Role.IDENTIFIER, "text that differs in most rows identifies people"
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,45 +11,73 @@ import narwhals as nw
 import polars as pl
 
 from betalike.errors import BetalikeError, InputError, MissingDependencyError, SchemaError
-from betalike.io.damage import compiled_code_silenced, damage_refused
-from betalike.io.years import check_years
+from betalike.io.damaged_files import compiled_code_silenced, damage_refused
 from betalike.table.schema import check_columns
 
 HUGE = (pl.Int128, pl.UInt128)
+EPOCH = datetime.datetime(1970, 1, 1)
+FIRST, LAST = (end - EPOCH for end in (datetime.datetime.min, datetime.datetime.max))
+DAY = datetime.timedelta(days=1)
+TIME_UNITS = {
+    "ms": datetime.timedelta(milliseconds=1),
+    "us": datetime.timedelta(microseconds=1),
+    "ns": None,  # their range lies within the years 1 to 9999
+}
 
 
 def to_polars(frame: Any, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """The wanted columns of a frame of any supported kind."""
+    """Return the wanted columns of a frame of any supported kind."""
     if isinstance(frame, pl.LazyFrame):
         with damage_refused("the lazy frame cannot be read; is one of its files damaged?"), compiled_code_silenced():
             frame = frame.collect()
     if not isinstance(frame, pl.DataFrame):
-        try:
-            native = nw.from_native(frame)
-            names = list(native.collect_schema().names())
-        except nw.exceptions.DuplicateError:
-            raise InputError("two columns of the frame have the same name. Give each a name of its own.") from None
-        except TypeError as error:
-            raise InputError(
-                f"a {type(frame).__name__} is not a table that betalike knows. Give a pandas, Polars, PyArrow or "
-                "DuckDB frame, or the path of a file."
-            ) from error
-        check_columns(columns or (), names)
-        if columns is not None:
-            native = native.select(*columns)
-        with _named_dependencies():
-            if native.implementation.is_pandas():
-                native = nw.from_native(_without_intervals(native.to_native()))
-            huge = _huge_columns(native.to_native()) if native.implementation.is_duckdb() else []
-            frame = (native.collect("polars") if isinstance(native, nw.LazyFrame) else native).to_polars()
-            frame = frame.with_columns(pl.col(huge).cast(pl.Int128))  # which came as decimals
+        frame = _convert(frame, columns)
     check_columns(columns or (), frame.columns)
     selected: pl.DataFrame = frame.select(columns) if columns is not None else frame
     return check_years(selected)
 
 
+def _convert(frame: Any, columns: Sequence[str] | None) -> pl.DataFrame:
+    try:
+        native = nw.from_native(frame)
+        names = list(native.collect_schema().names())
+    except nw.exceptions.DuplicateError:
+        raise InputError("two columns of the frame have the same name. Give each a different name.") from None
+    except TypeError as error:
+        raise InputError(
+            f"a {type(frame).__name__} is not a table that betalike knows. Give a pandas, Polars, PyArrow or "
+            "DuckDB frame, or the path of a file."
+        ) from error
+    check_columns(columns or (), names)
+    if columns is not None:
+        native = native.select(*columns)
+    with _named_dependencies():
+        if native.implementation.is_pandas():
+            native = nw.from_native(_without_intervals(native.to_native()))
+        huge = _huge_columns(native.to_native()) if native.implementation.is_duckdb() else []
+        converted = (native.collect("polars") if isinstance(native, nw.LazyFrame) else native).to_polars()
+        return converted.with_columns(pl.col(huge).cast(pl.Int128))  # DuckDB gives them as decimals
+
+
+def check_years(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame, but refuse dates outside the years 1 to 9999, which neither Python nor SQL can read."""
+    for column in frame.iter_columns():
+        dtype = column.dtype
+        unit = TIME_UNITS[dtype.time_unit] if isinstance(dtype, pl.Datetime) else DAY if dtype == pl.Date else None
+        if unit is None:
+            continue
+        numbers = column.to_physical()
+        n_far = int(((numbers < FIRST // unit) | (numbers > LAST // unit)).sum())
+        if n_far:
+            raise SchemaError(
+                f"the column '{column.name}' has {n_far} dates outside the years 1 to 9999. Fix them, make them "
+                "missing, or leave the column out."
+            )
+    return frame
+
+
 def _without_intervals(frame: Any) -> Any:
-    """A pandas frame with intervals (as `pd.cut` makes them) and periods as text, which is how people read them."""
+    """Return a pandas frame with intervals (as `pd.cut` makes them) and periods as text."""
     import pandas as pd
 
     texts = {}
@@ -60,7 +89,7 @@ def _without_intervals(frame: Any) -> Any:
 
 
 def _huge_columns(relation: Any) -> list[str]:
-    """Columns of a DuckDB relation of 128 bits; those without a sign are refused, as DuckDB hands on other values."""
+    """Return the 128-bit columns of a DuckDB relation; refuse unsigned ones, which DuckDB exports as other values."""
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
     unsigned = [name for name, kind in types.items() if kind == "UHUGEINT"]
     if unsigned:
@@ -69,13 +98,12 @@ def _huge_columns(relation: Any) -> list[str]:
 
 
 def like(frame: pl.DataFrame, original: Any) -> Any:
-    """A Polars frame as the same kind of frame as the original."""
+    """Convert a Polars frame to the kind of the original."""
     if isinstance(original, pl.DataFrame):
         return frame
     if isinstance(original, pl.LazyFrame):
         return frame.lazy()
-    native = nw.from_native(original)
-    implementation = native.implementation
+    implementation = nw.from_native(original).implementation
     with _named_dependencies():
         frame = frame.with_columns(_narrow(frame[name]) for name in frame.columns if frame[name].dtype in HUGE)
         if implementation.is_pandas():
@@ -86,17 +114,17 @@ def like(frame: pl.DataFrame, original: Any) -> Any:
             import duckdb
 
             return duckdb.from_arrow(frame.to_arrow())
-    raise InputError(f"betalike cannot give back a frame of {implementation}; give a Polars frame instead.")
+    raise InputError(f"betalike cannot return a frame of {implementation}; give a Polars frame instead.")
 
 
 def _narrow(column: pl.Series) -> pl.Series:
-    """Whole numbers of 128 bits in a type that other libraries have, with all of their digits."""
+    """Convert 128-bit integers, with all digits, to a type that other libraries have."""
     narrow = column.cast(pl.Int64, strict=False)
     return narrow if narrow.null_count() == column.null_count() else column.cast(pl.Decimal(38, 0))
 
 
 def _like_pandas(frame: pl.DataFrame, original: Any) -> Any:
-    """A pandas frame; whole numbers with missing values keep all digits, which pandas' usual floats would not."""
+    """Convert to pandas; integers with missing values keep all digits, which the usual floats of pandas would lose."""
     import pandas as pd
 
     made = frame.to_pandas()
@@ -110,7 +138,7 @@ def _like_pandas(frame: pl.DataFrame, original: Any) -> Any:
 
 @contextlib.contextmanager
 def _named_dependencies() -> Iterator[None]:
-    """Say what to install where a conversion lacks a library (PyArrow, as a rule)."""
+    """Name the package to install where a conversion needs a library that is missing, usually PyArrow."""
     try:
         yield
     except ImportError as error:
@@ -119,9 +147,8 @@ def _named_dependencies() -> Iterator[None]:
         ) from error
     except BetalikeError:
         raise
-    except (Exception, pl.exceptions.PanicException) as error:  # whatever the library calls it; it may show a cell
-        kind = type(error).__name__
+    except (Exception, pl.exceptions.PanicException) as error:  # each library has its own errors; they may show a cell
         raise InputError(
-            f"the frame cannot be converted ({kind}): a column may hold values of several types, or two columns may "
-            "have the same name. Fix the frame first."
+            f"the frame cannot be converted ({type(error).__name__}): a column may hold values of several types, or "
+            "two columns may have the same name. Fix the frame first."
         ) from None

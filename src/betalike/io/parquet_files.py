@@ -1,8 +1,8 @@
 """A check of Parquet files before they are read: can their pages be as large, and hold as many values, as they claim?
 
-Polars reserves memory for both before it looks at the content, and the whole process ends if there is not so much. So a
-damaged claim must be found first. The footer lists row groups, a row group its columns, a column its first page; a
-header stands before each page. All of them are written in the compact encoding of Thrift.
+Polars reserves memory for both before it reads the content, and the whole process ends if there is not enough. So a
+damaged claim must be found first. The footer lists row groups, a row group its columns, a column its first page; each
+page starts with a header. All of them are written in the compact encoding of Thrift.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from betalike.io.sources import open_file
 
 MAGIC = b"PAR1"
 BROTLI = 4  # its number as a codec
-MOST_PER_BYTE = {BROTLI: 1 << 21}  # bytes that a codec writes for one, at most: 2^24 for some ten, in a block of Brotli
+MOST_PER_BYTE = {BROTLI: 1 << 21}  # most bytes that a codec makes of one; a Brotli block makes 2^24 of about ten
 USUAL_PER_BYTE = 1 << 16  # of the other codecs; a run of zstd has 32,768
 ROOM_FOR_SHORT_PAGES = 1 << 20
 ROW_GROUPS = 4  # a field of the footer
@@ -25,13 +25,13 @@ COLUMNS = 1  # a field of a row group
 COLUMN_FACTS = 3  # a field of a column
 CODEC, N_VALUES, COMPRESSED, FIRST_PAGE, DICTIONARY_PAGE = 4, 5, 7, 9, 11  # fields of a column's facts
 CLAIMED_SIZE, SIZE, DATA, DICTIONARY, NEWER_DATA = 2, 3, 5, 7, 8  # fields of a page's header
-VALUES, COUNTS, LENGTHS = 1, (1, 2, 3), (5, 6)  # fields of what it says of dictionaries, and of newer data
+VALUES, COUNTS, LENGTHS = 1, (1, 2, 3), (5, 6)  # fields in the headers of dictionaries and newer data pages
 MOST_LEVELS = 16
 Content = bytes | mmap.mmap
 
 
 def has_false_claims(path: Path) -> bool:
-    """Whether a page claims what cannot be; whatever else is wrong is found by the reader."""
+    """Return whether a page claims something impossible; the reader finds all other damage."""
     with open_file(path) as file:
         try:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
@@ -45,9 +45,9 @@ def has_false_claims(path: Path) -> bool:
 
 
 def _is_possible(page: dict[int, Any], column: dict[int, Any]) -> bool:
-    """Whether a page of a column can be as it claims.
+    """Return whether a page of a column can be as it claims.
 
-    A claim below 0 is a large one to a reader that keeps its last bits. A value of a dictionary takes a byte at least.
+    A reader may take a negative claim for a large one. A value of a dictionary takes at least one byte.
     """
     try:
         size = page.get(CLAIMED_SIZE, 0)
@@ -59,12 +59,12 @@ def _is_possible(page: dict[int, Any], column: dict[int, Any]) -> bool:
             and all(0 <= count <= column[N_VALUES] for count in counts)
             and all(0 <= length <= size for length in lengths)
         )
-    except (AttributeError, TypeError):  # a field is not of the type that it has in every header
+    except (AttributeError, TypeError):  # a field has another type than in every valid header
         return False
 
 
 def stored_columns(content: Content) -> Iterator[dict[int, Any]]:
-    """What the footer says of each column of each row group."""
+    """Yield what the footer says about each column of each row group."""
     end = len(content) - len(MAGIC) - 4
     (size,) = struct.unpack_from("<i", content, end)
     for group in Thrift(content, end - size).struct()[ROW_GROUPS]:
@@ -74,7 +74,7 @@ def stored_columns(content: Content) -> Iterator[dict[int, Any]]:
 
 
 def pages_of(content: Content, column: dict[int, Any]) -> Iterator[dict[int, Any]]:
-    """The header of each page of a column, up to the first that cannot be read."""
+    """Yield the header of each page of a column, up to the first that cannot be read."""
     first = column[FIRST_PAGE]
     start = min(first, column.get(DICTIONARY_PAGE) or first)
     end = start + column[COMPRESSED]
@@ -91,7 +91,7 @@ def pages_of(content: Content, column: dict[int, Any]) -> Iterator[dict[int, Any
 
 
 class Thrift:
-    """Reads the compact encoding of Thrift: a struct becomes a dictionary of its fields' numbers."""
+    """Reads the compact encoding of Thrift; a struct becomes a dictionary from field numbers to values."""
 
     def __init__(self, content: Content, place: int) -> None:
         if not 0 <= place < len(content):
@@ -113,7 +113,7 @@ class Thrift:
             raise ValueError("nested too deeply")
         match kind:
             case 1 | 2:
-                return kind == 1  # true and false are types of their own
+                return kind == 1  # true and false are separate types
             case 3:
                 return self._byte()
             case 4 | 5 | 6:
@@ -144,7 +144,7 @@ class Thrift:
             self._item(kinds & 15, level + 1)
 
     def _item(self, kind: int, level: int) -> Any:
-        return self._byte() if kind in (1, 2) else self._value(kind, level)  # in a list, a truth value takes a byte
+        return self._byte() if kind in (1, 2) else self._value(kind, level)  # in a list, a boolean takes one byte
 
     def _skip(self, n_bytes: int) -> None:
         self.place += n_bytes

@@ -1,28 +1,30 @@
-"""Where tables come from: regular files, folders and patterns of them, and standard input."""
+"""Sources of tables: regular files, folders, patterns of file names, and standard input."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import glob
+import inspect
 import os
 import signal
 import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import IO, Any, ParamSpec, TypeVar
 
-from betalike.errors import FileError
+from betalike.errors import FileError, ParameterError
 from betalike.runtime.scratch import private_folder, reserve
 
 STANDARD_INPUT = "-"
-KEPT_IN_MEMORY = 1 << 26  # bytes of standard input; more goes to a file without a name
+KEPT_IN_MEMORY = 1 << 26  # bytes of standard input; more than that goes to a file without a name
 COPIED_AT_ONCE = 1 << 20
 OPENED_AT_ONCE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-OWN_FILES = Path("/proc/self/fd")  # where open files have names that only their process can use
+OWN_FILES = Path("/proc/self/fd")  # names of open files that only their process can use
 KINDS = {
     stat.S_ISFIFO: "a pipe",
     stat.S_ISCHR: "a device",
@@ -30,10 +32,12 @@ KINDS = {
     stat.S_ISSOCK: "a socket",
 }
 _from_standard_input: set[Path] = set()
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 def table_files(path: str | Path) -> list[Path]:
-    """Return the files of a table by name: one, those of a folder, or those that a pattern like `part-*.csv` finds."""
+    """Return the files of a table, sorted: one file, those of a folder, or those that match `part-*.csv`."""
     path = Path(path)
     try:
         if path.is_dir():
@@ -50,7 +54,7 @@ def table_files(path: str | Path) -> list[Path]:
 
 
 def shown(path: str | Path) -> str:
-    """Return a path for messages: signs that cannot be printed are escaped."""
+    """Return a path for messages, with characters that cannot be printed escaped."""
     if path in _from_standard_input:
         return "standard input"
     text = str(path)
@@ -63,7 +67,7 @@ def shown_name(path: Path) -> str:
 
 
 def open_file(path: Path) -> IO[bytes]:
-    """Open a regular file, and nothing else: a pipe could make us wait for ever, a device never end."""
+    """Open a regular file and refuse anything else: a pipe could block for ever, a device never end."""
     try:
         _refuse_other_kinds(path, os.stat(path))
         file = os.fdopen(os.open(path, OPENED_AT_ONCE), "rb")
@@ -78,7 +82,7 @@ def open_file(path: Path) -> IO[bytes]:
 
 
 def read_beginning(path: Path, n_bytes: int) -> bytes:
-    """Return how a file begins."""
+    """Return the first bytes of a file."""
     with open_file(path) as file:
         try:
             return file.read(n_bytes)
@@ -87,7 +91,7 @@ def read_beginning(path: Path, n_bytes: int) -> bytes:
 
 
 def stamp_of(paths: Sequence[Path]) -> list[tuple[int, ...]]:
-    """Return what changes when one of some files does."""
+    """Return a stamp that changes when one of the files changes."""
     try:
         found = [os.stat(path) for path in paths]
     except OSError as error:
@@ -96,9 +100,9 @@ def stamp_of(paths: Sequence[Path]) -> list[tuple[int, ...]]:
 
 
 def check_unchanged(paths: Sequence[Path], stamp: list[tuple[int, ...]]) -> None:
-    """Refuse files that changed since they were read first."""
+    """Refuse files that changed since they were stamped."""
     if stamp_of(paths) != stamp:
-        raise FileError("the table changed while it was read. Publish a copy that nobody writes to.")
+        raise FileError("the table changed while it was read. Use a copy that nobody writes to.")
 
 
 def _refuse_other_kinds(path: Path, found: os.stat_result) -> None:
@@ -122,16 +126,16 @@ def _cannot_read(path: Path, error: OSError | ValueError) -> FileError:
 
 
 def is_standard_input(table: Any) -> bool:
-    """Return whether a table is standard input, as given or as it was kept."""
+    """Return whether a table is standard input, or the copy of it that was kept."""
     return isinstance(table, str | Path) and (str(table) == STANDARD_INPUT or table in _from_standard_input)
 
 
 @contextlib.contextmanager
 def standard_input() -> Iterator[Path]:
-    """Keep standard input where it can be read several times, and give the path of that; it is gone afterwards.
+    """Copy standard input to a place where it can be read several times, and yield its path.
 
-    It stays in memory while it is small. Else it goes to a file without a name, which nobody else can open and which is
-    gone as soon as this process is, however it ends.
+    A small table stays in memory. A larger one goes to a file without a name, which nobody else can open and which
+    disappears with this process, however it ends.
     """
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None:
@@ -150,6 +154,31 @@ def standard_input() -> Iterator[Path]:
         yield path
 
 
+def takes_standard_input(
+    *names: str,
+) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """Let one of the named arguments be `-`: standard input is kept, and the function gets the path of the copy."""
+
+    def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+            given = signature.bind(*args, **kwargs)
+            dashes = [name for name in names if is_standard_input(given.arguments.get(name))]
+            if not dashes:
+                return function(*args, **kwargs)
+            if len(dashes) > 1:
+                raise ParameterError(f"standard input (-) is one table, not {' and '.join(dashes)}.")
+            with standard_input() as path:
+                given.arguments[dashes[0]] = path
+                return function(*given.args, **given.kwargs)
+
+        return called
+
+    return decorate
+
+
 def _keep(stream: IO[bytes], stack: contextlib.ExitStack) -> Path:
     if not OWN_FILES.is_dir():
         folder = stack.enter_context(private_folder(Path(tempfile.gettempdir())))
@@ -157,29 +186,25 @@ def _keep(stream: IO[bytes], stack: contextlib.ExitStack) -> Path:
         with path.open("wb") as file:
             _copy(stream, file, None)
         return path
+    kept: IO[bytes] | None = None
     if hasattr(os, "memfd_create"):
-        kept: IO[bytes] = stack.enter_context(os.fdopen(os.memfd_create("betalike"), "w+b"))
+        kept = stack.enter_context(os.fdopen(os.memfd_create("betalike"), "w+b"))
         is_whole = _copy(stream, kept, KEPT_IN_MEMORY)
         kept.flush()
         if is_whole:
             return OWN_FILES / str(kept.fileno())
+    larger = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
+    if kept is not None:
         kept.seek(0)
-        larger = _nameless(stack)
         _copy(kept, larger, None)
         kept.truncate(0)
-    else:
-        larger = _nameless(stack)
     _copy(stream, larger, None)
     larger.flush()
     return OWN_FILES / str(larger.fileno())
 
 
-def _nameless(stack: contextlib.ExitStack) -> IO[bytes]:
-    return stack.enter_context(tempfile.TemporaryFile())
-
-
 def _copy(source: IO[bytes], target: IO[bytes], most: int | None) -> bool:
-    """Copy until the end, or until enough; whether the end was reached."""
+    """Copy to the end, or until more than `most` bytes are copied; return whether the end was reached."""
     n_copied = 0
     while most is None or n_copied <= most:
         piece = source.read(COPIED_AT_ONCE)
@@ -192,7 +217,7 @@ def _copy(source: IO[bytes], target: IO[bytes], most: int | None) -> bool:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Let a signal end the reading of a table at once: nothing was written yet that it could leave behind."""
+    """Let a signal stop the reading of a table at once, because nothing has been written yet."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""The specification of a release, `release.toml`: the table, the promise, and what each column is."""
+"""The specification of a release, `release.toml`: the table, the promise, and the role of each column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from betalike.errors import FileError, SchemaError
 from betalike.table.schema import Role
 
 LONGEST = 1 << 24  # bytes; a device may have no end
-DEEP = re.compile(rb"(?<![\w\"'-])([\w\"'-]+[ \t]*\.[ \t]*){200}")  # a.a.a and so on, which takes long to read
+DEEP = re.compile(rb"(?<![\w\"'-])([\w\"'-]+[ \t]*\.[ \t]*){200}")  # a.a.a and so on, which takes long to parse
 PROMISE = ("beta", "model", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values")
 
 
@@ -67,11 +67,11 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
     columns: dict[str, ColumnSpec] = {}
 
     def with_role(self, role: Role) -> list[str]:
-        """Names of the columns with this role, in the order of the file."""
+        """Return the names of the columns with this role, in the order of the file."""
         return [name for name, column in self.columns.items() if column.role == role]
 
     def arguments(self, folder: Path) -> dict[str, Any]:
-        """What `betalike.publish` is to be called with; paths are relative to the specification's folder."""
+        """Return the arguments for `betalike.publish`; paths are relative to the specification's folder."""
         named = {name: column for name, column in self.columns.items() if column.role != "unused"}
         sensitive = self.with_role(Role.SENSITIVE)
         if not sensitive:
@@ -118,7 +118,7 @@ def _pair(name: str, domain: list[Any]) -> tuple[Any, Any]:
 
 
 def read_specification(path: str | Path) -> Specification:
-    """Read a release.toml; errors say which entry is wrong."""
+    """Read a release.toml; errors name the wrong entry."""
     path = Path(path)
     try:
         with path.open("rb") as file:

@@ -1,6 +1,6 @@
 """Text cells that a spreadsheet would run as formulas: found, written with a leading `'`, and read back without it.
 
-Cells that begin with `'` get one more, so that taking one off always gives the text that was there.
+Cells that begin with `'` get one more, so that removing one always restores the original text.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from pathlib import Path
 import polars as pl
 
 PREFIX = "'"
-BEGINNING = r"^[=+\-@\t\r\n＝＋－＠]"  # noqa: RUF001 - the wide signs that some spreadsheets take for the plain ones
+BEGINNING = r"^[=+\-@\t\r\n＝＋－＠]"  # noqa: RUF001 - some spreadsheets treat the wide signs like the plain ones
 NUMBER = r"^[+\-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?$|^[+\-]?inf$"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet may run a text; plain numbers are none.
+    """Return whether a spreadsheet may run a text as a formula; plain numbers are not formulas.
 
     >>> [is_formula(text) for text in ("=1+1", "-2+3", "@SUM(A1)", "-2.5", "+1e3", "flu", "")]
     [True, True, True, False, False, False, False]
@@ -26,7 +26,7 @@ def is_formula(text: str) -> bool:
 
 
 def escape(text: str) -> str:
-    """A text as a cell that no spreadsheet runs.
+    """Return a text as a cell that no spreadsheet runs.
 
     >>> [escape(text) for text in ("=1+1", "'quoted'", "-5", "flu")]
     ["'=1+1", "''quoted'", '-5', 'flu']
@@ -35,28 +35,28 @@ def escape(text: str) -> str:
 
 
 def restore(text: str) -> str:
-    """The text of a cell that was escaped, or did not need it."""
+    """Return the original text of a cell, escaped or not."""
     return text.removeprefix(PREFIX)
 
 
 def escape_columns(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows with all their text cells escaped."""
+    """Return rows with all text cells escaped."""
     return rows.with_columns(_escaped(name) for name, dtype in rows.schema.items() if dtype in TEXTS)
 
 
 def restore_columns(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows with all their text cells as they were before they were escaped."""
+    """Return rows with the original text in all text cells."""
     texts = {name: dtype for name, dtype in rows.schema.items() if dtype in TEXTS}
-    return rows.with_columns(_restored(name).cast(dtype) for name, dtype in texts.items())
+    return rows.with_columns(_text(name).str.strip_prefix(PREFIX).cast(dtype) for name, dtype in texts.items())
 
 
 def restore_lazily(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """The same for a lazy frame; its texts are read from a CSV file."""
+    """Return a lazy frame, scanned from a CSV file, with the original text in all text cells."""
     return rows.with_columns(pl.col(pl.String).str.strip_prefix(PREFIX))
 
 
 def formula_columns(rows: pl.DataFrame) -> list[str]:
-    """The columns with a name or a text cell that a spreadsheet may run."""
+    """Return the columns with a name or a text cell that a spreadsheet may run."""
     found = []
     for column in rows:
         texts = column.unique() if column.dtype in (pl.Categorical, pl.Enum) else column
@@ -69,7 +69,7 @@ def formula_columns(rows: pl.DataFrame) -> list[str]:
 
 
 def formula_columns_of(path: Path) -> set[str]:
-    """The columns of a CSV file with a name or a cell that a spreadsheet may run."""
+    """Return the columns of a CSV file with a name or a cell that a spreadsheet may run."""
     table = pl.scan_csv(path, infer_schema=False, glob=False)
     names = table.collect_schema().names()
     has_formulas = table.select(_are_formulas(pl.all()).any()).collect(engine="streaming").row(0)
@@ -84,10 +84,6 @@ def _escaped(name: str) -> pl.Expr:
     text = _text(name)
     is_escaped = _are_formulas(text) | text.str.starts_with(PREFIX)
     return pl.when(is_escaped).then(pl.concat_str(pl.lit(PREFIX), text)).otherwise(text).alias(name)
-
-
-def _restored(name: str) -> pl.Expr:
-    return _text(name).str.strip_prefix(PREFIX)
 
 
 def _are_formulas(text: pl.Expr) -> pl.Expr:

@@ -16,7 +16,7 @@ from betalike.engines.engine import Layout, Recount
 from betalike.engines.memory import read_release, recount
 from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
-from betalike.io.damage import compiled_code_silenced, damage_refused
+from betalike.io.damaged_files import compiled_code_silenced, damage_refused
 from betalike.promises import Transition
 from betalike.queries import reconstruction
 from betalike.queries.answer import RELATION, Answer, Estimates, to_answers

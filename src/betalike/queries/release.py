@@ -15,7 +15,7 @@ from betalike.engines.engine import Format
 from betalike.engines.streams import scan_release
 from betalike.errors import FileError, ParameterError
 from betalike.io.frames import to_polars
-from betalike.io.inputs import is_path
+from betalike.io.tables import is_path
 from betalike.queries.answer import Answer
 from betalike.queries.columns import QueryColumn
 from betalike.queries.estimator import Estimator, open_folder, open_frame, read_matrix

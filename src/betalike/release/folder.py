@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from betalike.errors import FileError
-from betalike.io.input_paths import shared_file
+from betalike.io.input_files import shared_file
 from betalike.runtime.scratch import is_left_behind, is_own, own_mark
 
 CERTIFICATE = "certificate.json"

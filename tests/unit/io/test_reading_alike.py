@@ -22,7 +22,7 @@ import pytest
 import betalike
 from betalike.errors import FileError, InputError, SchemaError
 from betalike.io import csv_files, csv_rows
-from betalike.io.tables import load, scan
+from betalike.io.tables import load, scan_table
 
 CANARY = "CANARY7731"
 ROWS = [["age", "city", "note"], *([str(i % 50), ["Köln", "Ulm", ""][i % 3], f"a, {i} b"] for i in range(400))]
@@ -41,7 +41,7 @@ COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
 }
 READERS: dict[str, Callable[..., pl.DataFrame]] = {
     "at once": load,
-    "in batches": lambda *args, **options: scan(*args, **options).collect(),
+    "in batches": lambda *args, **options: scan_table(*args, **options).rows.collect(),
 }
 each_reader = pytest.mark.parametrize("reader", READERS)
 
@@ -161,7 +161,7 @@ def test_text_that_is_larger_than_the_memory_is_refused(tmp_path: Path, reader: 
     if reader == "at once":
         assert "does not fit in memory" in refusal(lambda: load(path, memory=1 << 20))
     else:
-        assert scan(path, ["a"]).select(pl.len()).collect().item() == 1_000_000
+        assert scan_table(path, ["a"]).rows.select(pl.len()).collect().item() == 1_000_000
 
 
 def make_pipe(path: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_doubled_name_in_arrow_is_refused(tmp_path: Path, capfd: pytest.Captur
 
 def test_a_file_that_changes_between_passes_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, gzip.compress(text().encode()))
-    table = scan(path, ["age"])
+    table = scan_table(path, ["age"]).rows
     assert table.collect().height == 400
     written(tmp_path, gzip.compress(text([*ROWS, ROWS[1]]).encode()))
     with pytest.raises(FileError, match="changed while it was read"):

@@ -13,8 +13,8 @@ from betalike.engines.spark.session import start_session
 from betalike.errors import FileError
 from betalike.io.compression import is_compressed
 from betalike.io.csv_text import SAMPLE_BYTES, recognize_signs
-from betalike.io.sources import is_standard_input, read_beginning
-from betalike.io.tables import CSV, PARQUET, kind_of, table_files
+from betalike.io.sources import is_standard_input, read_beginning, table_files
+from betalike.io.tables import CSV, PARQUET, kind_of
 from betalike.table.schema import Schema, check_columns, text_columns
 
 SparkFrame = Any

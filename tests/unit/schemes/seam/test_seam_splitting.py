@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from betalike import schemes
 from betalike.engines.memory import MemoryEngine
 from betalike.errors import ParameterError
-from betalike.io.inputs import make_schema
+from betalike.io.arguments import make_schema
 from betalike.measures.loss import plan_loss
 from betalike.promises import Form, Likeness
 from betalike.runtime.randomness import SeededRandomness

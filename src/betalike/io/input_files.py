@@ -1,4 +1,4 @@
-"""Which files a release is made from, so that none of them is replaced by it."""
+"""Which files a table and its hierarchies are read from, so that no output replaces one of them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from urllib.parse import unquote, urlparse
 import polars as pl
 
 from betalike.errors import BetalikeError, FileError
-from betalike.io.sources import is_standard_input
-from betalike.io.tables import table_files
+from betalike.io.sources import is_standard_input, table_files
 
-STANDARD_INPUT = Path("/dev/stdin")  # the file that a shell gave as standard input has an identity too
+STANDARD_INPUT = Path("/dev/stdin")  # a shell may redirect a file to it, which has an identity too
 
 
 def input_files(table: Any, hierarchies: str | Path | Mapping[str, Any] | None = None) -> list[Path]:
-    """The files that a table and its hierarchies are read from; none for a frame that is in memory."""
+    """Return the files that a table and its hierarchies are read from; a frame in memory has none."""
     return [*_files_of_table(table), *_files_of_hierarchies(hierarchies)]
 
 
@@ -34,28 +33,26 @@ def _files_of_table(table: Any) -> list[Path]:
     if is_standard_input(table):
         return [STANDARD_INPUT]
     if isinstance(table, str | Path):
-        with contextlib.suppress(BetalikeError, OSError):  # what is wrong with it, reading it will say
+        with contextlib.suppress(BetalikeError, OSError):  # reading the table reports the error
             return table_files(table)
-        return []
-    if isinstance(table, pl.LazyFrame):
+    elif isinstance(table, pl.LazyFrame):
         return _files_of_plan(table)
-    if type(table).__module__.startswith("pyspark.sql") and hasattr(table, "inputFiles"):
-        with contextlib.suppress(Exception):  # a cluster that does not answer says so when the table is read
+    elif type(table).__module__.startswith("pyspark.sql") and hasattr(table, "inputFiles"):
+        with contextlib.suppress(Exception):  # reading the table reports the error
             return [Path(unquote(urlparse(address).path)) for address in table.inputFiles()]
     return []
 
 
 def _files_of_plan(table: pl.LazyFrame) -> list[Path]:
-    """The files that a lazy frame scans, as its plan shows them; of a long list, all in the same folders."""
+    """Return the files in the plan of a lazy frame; if the plan shortens the list, all files of their folders."""
+    files: list[Path] = []
     with contextlib.suppress(pl.exceptions.PolarsError, OSError):
-        files: list[Path] = []
         for sources in re.findall(r"SCAN \[(.*)\]", table.explain(optimized=False)):
             shown = [Path(source) for source in sources.split(", ") if not source.startswith("...")]
             files += shown
             if "... " in sources:
                 files += [file for folder in {path.parent for path in shown} for file in folder.glob("*")]
-        return files
-    return []
+    return files
 
 
 def _files_of_hierarchies(given: str | Path | Mapping[str, Any] | None) -> list[Path]:
@@ -66,7 +63,7 @@ def _files_of_hierarchies(given: str | Path | Mapping[str, Any] | None) -> list[
 
 
 def shared_file(inputs: Iterable[Path], replaced: Iterable[Path]) -> Path | None:
-    """The first input that is one of the files to be replaced, under whatever name: links count as what they show."""
+    """Return the first input that is one of the files to be replaced, also through a link."""
     taken = {identity for path in replaced if (identity := _identity(path)) is not None}
     return next((path for path in inputs if taken and _identity(path) in taken), None)
 
@@ -74,6 +71,6 @@ def shared_file(inputs: Iterable[Path], replaced: Iterable[Path]) -> Path | None
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
         found = path.stat()
-    except OSError:  # it is not there, or a link that leads nowhere
+    except OSError:  # the file does not exist, or the link is broken
         return None
     return found.st_dev, found.st_ino

@@ -1,4 +1,4 @@
-"""Reading files that may be damaged: what a reader raises becomes a FileError, and nothing it prints is shown."""
+"""Reading files that may be damaged: errors of the reader become a FileError, and what it prints is hidden."""
 
 from __future__ import annotations
 
@@ -18,26 +18,23 @@ NOT_TO_ITS_END = "the table cannot be read to its end; it is damaged or cut off,
 def damage_refused(message: str, refusal: type[InputError] = FileError) -> Iterator[None]:
     """Raise an error with this message where a file cannot be read.
 
-    The reader's own words may hold cells of the table. A damaged file can make it panic, which no Exception stands for.
+    The reader's own message may show cells of the table. A damaged file can also make it panic, and a panic is not an
+    Exception.
     """
     try:
         yield
-    except (pl.exceptions.PolarsError, OSError):
-        raise refusal(message) from None
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":
-            raise
+    except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException):
         raise refusal(message) from None
 
 
 def check_read_whole(n_seen: int, n_rows: int | None) -> None:
-    """Refuse a pass over a table that ended early: Polars ends it without a word where its reader panics."""
+    """Refuse a pass over a table that ended early: Polars silently ends one where its reader panics."""
     if n_rows is not None and n_seen != n_rows:
         raise FileError(NOT_TO_ITS_END)
 
 
 class _Silence:
-    """Sends what compiled code prints to standard error nowhere, as long as anybody reads."""
+    """Discards what compiled code prints to standard error, while any thread is reading."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,7 +56,7 @@ class _Silence:
                     self._end()
 
     def _begin(self) -> None:
-        with contextlib.suppress(OSError):  # there is no standard error to keep quiet
+        with contextlib.suppress(OSError):  # there is no standard error
             self._kept = os.dup(2)
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, 2)

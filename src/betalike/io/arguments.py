@@ -1,0 +1,89 @@
+"""Arguments of the Python functions, which users give in several forms, brought to one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from betalike.errors import ParameterError, SchemaError, suggestion
+from betalike.io.hierarchies import choose_hierarchies
+from betalike.table.joint import JOINED
+from betalike.table.schema import Attribute, Kind, Role, Schema
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def make_schema(
+    quasi_identifiers: Sequence[str],
+    sensitive: str | Sequence[str],
+    hierarchies: str | Path | Mapping[str, Any] | None,
+    kinds: Mapping[str, str] | None,
+    domains: Mapping[str, tuple[Any, Any]] | None,
+    weights: Mapping[str, float] | None,
+    keep: Sequence[str],
+    is_missing_value: bool,
+) -> Schema:
+    """Combine what the user said about each column."""
+    if isinstance(quasi_identifiers, str):
+        raise ParameterError("quasi_identifiers must be a list of column names, not one text.")
+    protected = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+    if not protected:
+        raise ParameterError("no sensitive column is named; name the column to protect.")
+    named = [*quasi_identifiers, *protected]
+    typed = {column: choose(Kind, kind, f"type of '{column}'") for column, kind in (kinds or {}).items()}
+    domains, weights = domains or {}, weights or {}
+    is_folder = isinstance(hierarchies, str | Path)  # it may contain hierarchies of columns that are numbers here
+    ordered = {column for column, kind in typed.items() if kind.is_ordered and is_folder}
+    trees = choose_hierarchies(hierarchies, [column for column in named if column not in ordered])
+    _check_named("types", typed, named)
+    _check_named("domains", domains, named)
+    _check_named("weights", weights, quasi_identifiers)
+
+    def attribute(column: str, role: Role) -> Attribute:
+        domain = domains.get(column)
+        pair = None if domain is None else (domain[0], domain[1])
+        return Attribute(column, role, typed.get(column), pair, trees.get(column), float(weights.get(column, 1.0)))
+
+    parts = tuple(attribute(column, Role.SENSITIVE) for column in protected)
+    return Schema(
+        tuple(attribute(column, Role.QUASI_IDENTIFIER) for column in quasi_identifiers),
+        parts[0] if len(parts) == 1 else Attribute(JOINED.join(protected), Role.SENSITIVE),
+        tuple(Attribute(column, Role.KEPT) for column in keep),
+        is_missing_value,
+        parts if len(parts) > 1 else (),
+    )
+
+
+def _check_named(option: str, given: Mapping[str, Any], named: Sequence[str]) -> None:
+    for column in given:
+        if column not in named:
+            raise SchemaError(
+                f"{option} has '{column}', which is not one of the columns named: {', '.join(named)}."
+                f"{suggestion(column, named)}"
+            )
+
+
+def check_one_sensitive(sensitive: object, done: str) -> None:
+    """Refuse several sensitive columns where only one is allowed."""
+    if not isinstance(sensitive, str):
+        raise ParameterError(f"sensitive columns are {done} one at a time: name one column, not a list.")
+
+
+def missing_is_value(choice: str) -> bool:
+    """Return whether a missing sensitive value is published as a separate value."""
+    if choice not in ("error", "value"):
+        raise ParameterError(f"missing_sensitive is '{choice}'; it must be 'error' or 'value'.")
+    return choice == "value"
+
+
+def choose(choices: type[Choice], given: str, what: str) -> Choice:
+    """Return the choice of this name."""
+    try:
+        return choices(given)
+    except ValueError as error:
+        known = [str(choice) for choice in choices]
+        raise ParameterError(
+            f"the {what} is '{given}'; it must be one of: {', '.join(known)}.{suggestion(str(given), known)}"
+        ) from error
