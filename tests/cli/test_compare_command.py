@@ -58,7 +58,7 @@ def test_a_specification_says_what_the_columns_are(desk: Desk) -> None:
 def test_matching_is_told(desk: Desk) -> None:
     outcome = run(*words(desk, "--schemes", "burel,lmondrian", "--match", "loss"))
     assert outcome.status == 0
-    assert "Parameters were searched so that loss comes near that of burel" in outcome.text
+    assert "Parameters were searched so that loss is close to that of burel" in outcome.text
 
 
 def test_a_refusal_is_in_the_notes(desk: Desk) -> None:

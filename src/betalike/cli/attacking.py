@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -44,7 +43,8 @@ def attack(
 
         from betalike.cli.arguments import split_list
         from betalike.errors import ParameterError
-        from betalike.report.attacks import WIDEST, print_attacks
+        from betalike.report.attacks import print_attacks
+        from betalike.report.figure_table import figure_console
         from betalike.report.progress import TerminalProgress
         from betalike.runtime.compilation import announced_compilation
 
@@ -68,7 +68,7 @@ def attack(
         if json:
             print_json(report.to_dict())
         else:
-            print_attacks(Console(width=None if sys.stdout.isatty() else WIDEST), report)
+            print_attacks(figure_console(), report)
         return 0
 
     run(command, json)

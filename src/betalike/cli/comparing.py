@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -74,7 +73,8 @@ def compare(
 
         from betalike.cli.arguments import compare_arguments
         from betalike.io.input_files import check_not_replaced, input_files
-        from betalike.report.comparison import WIDEST, check_picture, print_comparison, save_picture
+        from betalike.report.comparison import check_picture, print_comparison, save_picture
+        from betalike.report.figure_table import figure_console
         from betalike.report.progress import TerminalProgress
         from betalike.runtime.compilation import announced_compilation
 
@@ -116,7 +116,7 @@ def compare(
         if json:
             print_json(comparison.to_dict())
         else:
-            print_comparison(Console(width=None if sys.stdout.isatty() else WIDEST), comparison)
+            print_comparison(figure_console(), comparison)
         if picture is not None:
             save_picture(comparison, picture)
         return 0

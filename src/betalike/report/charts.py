@@ -1,4 +1,4 @@
-"""Pictures of schemes side by side, readable without colours too.
+"""Charts of several schemes, readable without colours too.
 
 Altair and vl-convert are imported when a chart is made: they come with `betalike[charts]`.
 """
@@ -18,22 +18,22 @@ from betalike.report.labels import place_labels
 from betalike.report.marks import WHITE, in_order
 
 Row = Mapping[str, Any]
-Chart = Any  # of Altair: plain, layered or put together
+Chart = Any  # an Altair chart: plain, layered or concatenated
 
 WIDTH, HEIGHT = 330, 240
 PNG_SCALE = 2
 FONT = "sans-serif"
 INK, GRID = "#222222", "#e4e4e4"
-SPACING = 76  # between panels, for the title and labels of an axis
+SPACING = 76  # between panels: room for the title and labels of an axis
 KEY_LINE, KEY_ROW = 40, 21
 MOST_TICKS = 7
 DIGITS = ((1, 1.5, 2, 3, 4, 5, 6, 8), (1, 2, 3, 5), (1, 2, 5), (1, 3), (1,))
-MARGIN = 0.04  # of an axis, left free beyond the least and the greatest figure
+MARGIN = 0.04  # share of an axis that stays free beyond the least and the greatest figure
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A column of the rows as an axis; its title names the unit."""
+    """A column of the rows, shown as an axis; the title names the unit."""
 
     name: str
     title: str
@@ -43,14 +43,14 @@ class Quantity:
     format: str = ",.6~r"
 
     def has_place(self, row: Row) -> bool:
-        """Whether a row has a figure that can be shown: 0 is nowhere on a logarithmic axis."""
+        """Return whether a row has a figure that the axis can show; a logarithmic axis has no 0."""
         figure = row[self.name]
         return figure is not None and (figure > 0 or not self.is_logarithmic)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart that is put together only when it is saved, as panels share one key: the panels and who is shown."""
+    """Panels that share one key, and the schemes they show; they become one chart when it is saved."""
 
     panels: tuple[Chart, ...]
     names: tuple[str, ...]
@@ -58,25 +58,25 @@ class Picture:
 
 
 def line_chart(rows: Sequence[Row], x: Quantity, y: Quantity, title: str = "", series: str = "scheme") -> Picture:
-    """A line with points for each scheme; rows without a figure (None), or without a place for it, are left out."""
+    """Draw a line with points per scheme; leave out rows whose figure is None or cannot be shown."""
     return _picture(rows, x, y, title, series, label=None)
 
 
 def scatter_chart(
     rows: Sequence[Row], x: Quantity, y: Quantity, title: str = "", series: str = "scheme", label: str | None = None
 ) -> Picture:
-    """A point for each row, with a label beside it where there is room; a scheme's points are joined row by row."""
+    """Draw a point per row, with a label where there is room; lines join a scheme's points in the order of rows."""
     return _picture(rows, x, y, title, series, label, line_width=0.6, follows_rows=True)
 
 
 def side_by_side(*pictures: Picture, columns: int = 2) -> Picture:
-    """Pictures as the panels of one, with one key."""
+    """Combine pictures into one, with one key."""
     names = dict.fromkeys(name for picture in pictures for name in picture.names)
     return Picture(tuple(panel for picture in pictures for panel in picture.panels), tuple(names), columns)
 
 
 def save(picture: Picture, path: Path, forms: Sequence[str] = ("svg", "png")) -> list[Path]:
-    """Write a picture in some forms, under a path that comes without a suffix; the paths of all."""
+    """Write a picture in each form to a path without a suffix; return the paths with suffixes."""
     alt = _altair()
     panels = alt.concat(*picture.panels, columns=picture.columns, bounds="flush", spacing=SPACING)
     chart = alt.hconcat(_own_scales(panels), _key(picture.names), spacing=24)
@@ -90,12 +90,12 @@ def save(picture: Picture, path: Path, forms: Sequence[str] = ("svg", "png")) ->
 
 
 def check_charts() -> None:
-    """Refuse to draw where what it takes is not installed."""
+    """Raise an error if the packages for charts are not installed."""
     _altair()
 
 
 def _own_scales(chart: Chart) -> Chart:
-    """The same chart, with marks by name in each panel, not by place among all names."""
+    """Return the chart with marks chosen by name in each panel, not by position among all names."""
     return chart.resolve_scale(**dict.fromkeys(("color", "shape", "fill", "size", "strokeDash"), "independent"))
 
 
@@ -145,28 +145,21 @@ def _points(chart: Chart, place: Mapping[str, Any], looks: Mapping[str, Any]) ->
 
 
 def _labels(alt: Any, rows: Sequence[Row], axes: tuple[Quantity, Quantity], ends: tuple[Any, Any], label: str) -> Chart:
-    """Labels beside points, in pixels of the picture."""
-    points = [
-        (
-            WIDTH * _share(axes[0], row[axes[0].name], ends[0]),
-            HEIGHT * (1 - _share(axes[1], row[axes[1].name], ends[1])),
-        )
-        for row in rows
-    ]
+    """Draw labels beside points, placed in pixels."""
+    x, y = axes
+    left = [WIDTH * _share(x, row[x.name], ends[0]) for row in rows]
+    top = [HEIGHT * (1 - _share(y, row[y.name], ends[1])) for row in rows]
     texts = [str(row[label]) for row in rows]
-    placed = zip(place_labels(points, texts, WIDTH, HEIGHT), texts, strict=True)
+    placed = zip(place_labels(list(zip(left, top, strict=True)), texts, WIDTH, HEIGHT), texts, strict=True)
     values = [{"left": place[0], "top": place[1], "text": text} for place, text in placed if place is not None]
-    pixels = {
-        "x": alt.X("left:Q", scale=None, axis=None),
-        "y": alt.Y("top:Q", scale=None, axis=None),
-    }
+    pixels = {"x": alt.X("left:Q", scale=None, axis=None), "y": alt.Y("top:Q", scale=None, axis=None)}
     base = alt.Chart(alt.Data(values=values)).encode(**pixels, text="text:N")
-    behind = base.mark_text(fontSize=10, stroke=WHITE, strokeWidth=3)  # so that no line runs through a label
+    behind = base.mark_text(fontSize=10, stroke=WHITE, strokeWidth=3)  # keeps lines from running through a label
     return alt.layer(behind, base.mark_text(fontSize=10, color=INK))
 
 
 def _looks(alt: Any, series: str, names: Sequence[str]) -> dict[str, Any]:
-    """Colour, shape, filling, size and dash of each scheme; the key tells them, so there is no legend besides."""
+    """Return colour, shape, fill, size and dash of each scheme, without a legend: the key shows them."""
     marks = list(in_order(names).values())
     values: dict[str, tuple[Any, list[Any]]] = {
         "color": (alt.Color, [mark.colour for mark in marks]),
@@ -182,7 +175,7 @@ def _looks(alt: Any, series: str, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _key(names: Collection[str]) -> Chart:
-    """The legend: of each scheme a piece of its line with a point on it, and its name."""
+    """Draw the key: per scheme a piece of its line with a point on it, and its name."""
     alt = _altair()
     ordered = list(in_order(names))
     rows = [{"scheme": name, "x": x, "y": n} for n, name in enumerate(ordered) for x in (0, KEY_LINE)]
@@ -207,7 +200,7 @@ def _scaled(quantity: Quantity, value: float) -> float:
 
 
 def _ends(quantity: Quantity, values: Sequence[float]) -> tuple[float, float]:
-    """The least and the greatest figure of an axis, with a margin."""
+    """Return the least and the greatest figure of an axis, with a margin."""
     scaled = [_scaled(quantity, value) for value in values] or [0.0]
     low, high = min(scaled), max(scaled)
     if quantity.starts_at_zero:
@@ -218,13 +211,13 @@ def _ends(quantity: Quantity, values: Sequence[float]) -> tuple[float, float]:
 
 
 def _share(quantity: Quantity, value: float, ends: tuple[float, float]) -> float:
-    """How far along its axis a figure is, from 0 to 1."""
+    """Return the position of a figure on its axis, from 0 to 1."""
     low, high = (_scaled(quantity, end) for end in ends)
     return (_scaled(quantity, value) - low) / (high - low)
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Ticks of a logarithmic axis: round numbers, and fewer for each power of ten where that would be many.
+    """Return ticks of a logarithmic axis: round numbers, and fewer per power of ten if they would be too many.
 
     >>> log_ticks(0.009, 0.9)
     [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
@@ -248,7 +241,7 @@ def _axis(kind: Any, quantity: Quantity, ends: tuple[float, float]) -> Any:
 
 
 def _themed(chart: Chart) -> Chart:
-    """The common look: dark text on white, generic fonts, a faint grid."""
+    """Apply the common look: dark text on white, generic fonts, a faint grid."""
     axis = {"labelColor": INK, "titleColor": INK, "labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
     return (
         chart.configure(background=WHITE, font=FONT, padding=10)
@@ -259,7 +252,7 @@ def _themed(chart: Chart) -> Chart:
 
 
 def _packed(png: bytes) -> bytes:
-    """The same picture in about half the space: its rows of pixels are compressed as far as they go."""
+    """Return the same PNG in about half the space, with its pixels compressed as far as possible."""
     chunks, at = [], 8
     while at < len(png):
         (length,) = struct.unpack(">I", png[at : at + 4])

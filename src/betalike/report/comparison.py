@@ -1,4 +1,4 @@
-"""What a comparison looks like: a table of at most 100 columns, and a picture of loss against reached beta."""
+"""Schemes compared: a table of figures, and a picture of loss against reached beta."""
 
 from __future__ import annotations
 
@@ -6,37 +6,32 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from betalike.errors import ParameterError
 from betalike.report.charts import Quantity, check_charts, save, scatter_chart
+from betalike.report.figure_table import figure_table, percent, width_of
 
 if TYPE_CHECKING:
     from betalike.comparison.compare import Comparison, Contest, SchemeResult
 
-WIDEST = 100
 FORMS = (".svg", ".png")
 NONE = "-"
-WIDE = 20  # how far apart the ends of an axis are that is drawn logarithmically
+WIDE = 20  # ratio of the ends of an axis from which on it is logarithmic
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
-    """Show schemes side by side, those asked for the same beta together."""
+    """Print schemes side by side, grouped by the beta asked for."""
     contest = comparison.contest
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
-    for name in ("scheme", "asked"):
-        table.add_column(name, no_wrap=True)
     counted = ["COUNT\nerror %"] if contest.n_queries else []
-    for name in ("loss\n%", "classes", "smallest\nclass", "beta", "t", "l", "delta", "time\ns", *counted):
-        table.add_column(name, justify="right", no_wrap=True)
+    figures = ["loss\n%", "classes", "smallest\nclass", "beta", "t", "l", "delta", "time\ns", *counted]
+    table = figure_table(["scheme", "asked"], figures)
     for group in comparison.groups:
         for compared in group:
             table.add_row(*_cells(compared)[: len(table.columns)])
         table.add_section()
-    width = min(console.width, WIDEST)
+    width = width_of(console)
     console.print(Text(f"{comparison.n_rows:,} rows; beta, t, l and delta are what each release reaches", style="bold"))
     console.print(table, width=width)
     for note in _notes(contest, comparison.results):
@@ -66,16 +61,16 @@ def _number(value: float | None, form: str) -> str:
 
 
 def _percent(value: float | None) -> str:
-    return NONE if value is None else f"{100 * value:.2f}"
+    return NONE if value is None else percent(value)
 
 
 def _notes(contest: Contest, results: Sequence[SchemeResult]) -> list[str]:
-    """What the figures mean, and why schemes refused."""
-    notes = ["A dash: there are no classes, or nothing holds (no beta, no delta)."]
+    """Explain the figures, and why schemes refused."""
+    notes = ["A dash: there are no classes, or no beta or delta holds."]
     if contest.equal is not None:
-        notes.append(f"Parameters were searched so that {contest.equal} comes near that of {contest.schemes[0]}.")
+        notes.append(f"Parameters were searched so that {contest.equal} is close to that of {contest.schemes[0]}.")
     elif contest.t is None and any(compared.parameter == "t" for compared in results):
-        notes.append(f"t was not given: it is what {contest.schemes[0]} reached.")
+        notes.append(f"t was not given: it is the t that {contest.schemes[0]} reached.")
     if contest.n_queries:
         notes.append(
             f"COUNT error: median of {contest.n_queries:,} random queries on {contest.n_predicates} quasi-identifiers "
@@ -86,7 +81,7 @@ def _notes(contest: Contest, results: Sequence[SchemeResult]) -> list[str]:
 
 
 def check_picture(path: Path) -> None:
-    """Refuse a picture that could not be drawn, before any work."""
+    """Refuse a picture that cannot be drawn, before any work."""
     if path.suffix not in FORMS:
         raise ParameterError(f"the picture '{path.name}' must end in {' or '.join(FORMS)}.")
     if not path.parent.is_dir():
@@ -95,7 +90,7 @@ def check_picture(path: Path) -> None:
 
 
 def save_picture(comparison: Comparison, path: str | Path) -> None:
-    """Draw loss against reached beta, a point for each release with classes that tells anything at all."""
+    """Draw loss against reached beta: a point per release that has classes and a beta above 0."""
     path = Path(path)
     check_picture(path)
     shown = [compared for compared in comparison.results if compared.classes is not None and compared.beta]

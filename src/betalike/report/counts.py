@@ -1,4 +1,4 @@
-"""What counts look like on a terminal: an answer with its error, and the errors of a workload as a picture."""
+"""Counts on a terminal: an answer with its error, and the errors of a workload as a histogram."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BAR_WIDTH = 40
 
 
 def print_answer(console: Console, answer: Answer) -> None:
-    """Show an estimated count."""
+    """Print an estimated count."""
     table = Table(show_header=False, box=None, padding=(0, 2))
     table.add_row(Text("count", style="bold"), Text(f"{answer.count:,.0f}", style="bold"), f"method: {answer.method}")
     table.add_row(
@@ -25,13 +25,13 @@ def print_answer(console: Console, answer: Answer) -> None:
         f"{100 * answer.confidence:g} % confidence, standard error {answer.standard_error:,.1f}",
     )
     table.add_row(
-        Text("bounds", style="bold"), f"{answer.at_least:,} to {answer.at_most:,}", "certain, whatever is assumed"
+        Text("bounds", style="bold"), f"{answer.at_least:,} to {answer.at_most:,}", "certain, without assumptions"
     )
     console.print(table)
 
 
 def print_workload(console: Console, result: WorkloadResult) -> None:
-    """Show the errors of a workload."""
+    """Print the errors of a workload."""
     facts = result.to_dict()
     console.print(
         f"{facts['queries']:,} queries with {facts['predicates']} quasi-identifiers and selectivity "
@@ -57,7 +57,5 @@ def print_workload(console: Console, result: WorkloadResult) -> None:
     low, high = facts["quantiles"]["0.05"], facts["quantiles"]["0.95"]
     median.append(f"   90 % of the queries between {100 * low:.2f} % and {100 * high:.2f} %")
     console.print(median)
-    console.print(
-        f"The {100 * facts['confidence']:g} % intervals hold the exact count of {100 * facts['covered']:.1f} % of them",
-        highlight=False,
-    )
+    confidence, covered = 100 * facts["confidence"], 100 * facts["covered"]
+    console.print(f"The {confidence:g} % intervals contain the exact count of {covered:.1f} % of them", highlight=False)

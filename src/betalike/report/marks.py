@@ -1,4 +1,4 @@
-"""How each scheme looks in every picture: a colour, a shape and a dash, so that it is known without colours too."""
+"""The look of each scheme in every picture: colour, shape and dash, so that pictures work without colours too."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Mark:
 
     @property
     def fill(self) -> str:
-        """What points are filled with."""
+        """Return the colour that points are filled with."""
         return self.colour if self.is_filled else WHITE
 
     @property
     def size(self) -> int:
-        """Hollow points are larger, so that they are seen around a filled one in the same place."""
+        """Return the size of points: hollow ones are larger, to show around a filled one in the same place."""
         return 50 if self.is_filled else 100
 
 
@@ -57,7 +57,7 @@ OTHERS = (
 
 
 def in_order(names: Collection[str]) -> dict[str, Mark]:
-    """Schemes with their marks, in the order of the marks; then others, each with the next mark that nobody has."""
+    """Return known schemes with their marks, in the order of the marks, then others with the remaining marks."""
     known = {name: mark for name, mark in MARKS.items() if name in names}
     others = [name for name in dict.fromkeys(names) if name not in known]
     return {**known, **{name: OTHERS[place % len(OTHERS)] for place, name in enumerate(others)}}

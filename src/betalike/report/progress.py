@@ -17,7 +17,7 @@ STEPS = {
     "load": "reading the table",
     "count": "counting cells",
     "plan": "forming classes",
-    "assign": "handing rows out",
+    "assign": "assigning rows",
     "write": "writing",
     "verify": "verifying what was written",
     "publish": "moving it into place",
@@ -25,7 +25,7 @@ STEPS = {
 
 
 class TerminalProgress:
-    """One bar over the steps of a job, and one for a long step's parts. Used as a context."""
+    """Shows one bar for the steps of a job, and one for the parts of a long step. Use it as a context."""
 
     def __init__(
         self,
@@ -33,7 +33,10 @@ class TerminalProgress:
         check: Callable[[], None] = lambda: None,
         reach: Callable[[str], None] = lambda step: None,
     ) -> None:
-        self._check, self._reach = check, reach  # called within steps and before each; they raise to stop the work
+        self._check, self._reach = (
+            check,
+            reach,
+        )  # called within and before steps; both may raise to stop
         spinner = "line" if console.options.ascii_only else "dots"
         columns = (SpinnerColumn(spinner), TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
@@ -49,7 +52,7 @@ class TerminalProgress:
         self._progress.stop()
 
     def start(self, step: str) -> None:
-        """A new step begins."""
+        """Begin a new step."""
         self._reach(step)
         description = STEPS.get(step, step)
         if self._job is None:
@@ -58,7 +61,7 @@ class TerminalProgress:
             self._progress.update(self._job, description=description, advance=1)
 
     def track(self, items: Sequence[Item], step: str) -> Iterable[Item]:
-        """Go through the items of a long step."""
+        """Yield the items of a long step."""
         if len(items) < 2:
             yield from items
             return
@@ -70,7 +73,7 @@ class TerminalProgress:
         self._progress.remove_task(task)
 
     def flow(self, batches: Iterable[Batch], step: str, rows: int | None) -> Iterator[Batch]:
-        """Go through batches of rows as they come, of so many rows in all if that is known."""
+        """Yield batches of rows as they arrive; `rows` is the total, if it is known."""
         task = self._progress.add_task(step, total=rows)
         for batch in batches:
             self._check()
@@ -79,5 +82,5 @@ class TerminalProgress:
         self._progress.remove_task(task)
 
     def say(self, text: str) -> None:
-        """A line above the bars."""
+        """Print a line above the bars."""
         self._progress.console.print(text)

@@ -1,4 +1,4 @@
-"""What a release looks like on a terminal: the promise, the loss, the classes, the files."""
+"""Releases, audits and verifications on a terminal: the promise, the loss, the classes, the files."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from betalike.queries.release import Release
 
 BLOCKS, PLAIN_BLOCKS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
-BAR, PLAIN_BAR = ("█", "░"), ("#", ".")  # filled and empty; plain ones for terminals that know ASCII alone
+BAR, PLAIN_BAR = ("█", "░"), ("#", ".")  # filled and empty; plain ones for terminals with ASCII only
 BAR_WIDTH = 24
 WIDEST = 88
-TEXT_WIDTH = 76  # of sentences, which fit into the frame on a terminal of 80 columns
+TEXT_WIDTH = 76  # of sentences, to fit into the frame on a terminal of 80 columns
 
 
 def print_release(console: Console, release: Release) -> None:
-    """Show a published release."""
+    """Print the summary of a published release."""
     certificate, verified = release.certificate, release.verified
     is_plain = console.options.ascii_only
     promise, facts, also = certificate["promise"], certificate["release"], certificate["also"]
@@ -55,7 +55,7 @@ def print_release(console: Console, release: Release) -> None:
 
 
 def print_rows(console: Console, title: str, columns: Mapping[str, Sequence[object]]) -> None:
-    """Show a few rows of a table."""
+    """Print a few rows of a table."""
     table = Table(title=title, title_justify="left", title_style="bold")
     for name in columns:
         table.add_column(name)
@@ -68,33 +68,27 @@ def _promise_text(promise: Mapping[str, Any], worst_value: str | None, has_class
     worst = "worst class" if has_classes else "worst case"
     kept = ("kept", "bold green") if promise["holds"] else ("NOT KEPT", "bold red")
     numbers = {name: promise[name] for name in ("beta", "k") if name == "beta" or promise[name] > 1}
-    told = {name: value for name, value in {**promise["parameters"], **numbers}.items() if value is not None}
-    text = Text.assemble(("Promise  ", "bold"), wording_of(promise["model"], told), ": ", kept)
-    about = "limit"
+    given = {name: value for name, value in {**promise["parameters"], **numbers}.items() if value is not None}
+    text = Text.assemble(("Promise  ", "bold"), wording_of(promise["model"], given), ": ", kept)
     sentence = likeness_sentence(promise, has_classes)
     if sentence is not None:
-        text.append(f"\n{_indented(sentence)}")
-    if worst_value is not None and promise["beta"] is not None and not promise["parameters"]:
-        about = f"limit for the value {worst_value}"
+        text.append("\n" + textwrap.fill(sentence, TEXT_WIDTH, initial_indent=" " * 9, subsequent_indent=" " * 9))
+    is_named = worst_value is not None and promise["beta"] is not None and not promise["parameters"]
+    about = f"limit for the value {worst_value}" if is_named else "limit"
     text.append(f"\n         {worst}: {100 * promise['worst_ratio']:.1f} % of the {about}")
     gain = promise["worst_gain"]
     text.append(f"\n         largest gain {gain:.3f}, which is {times_as_likely(gain)}")
     return text.append(f"\n         {guess}")
 
 
-def _indented(sentence: str) -> str:
-    """A sentence in lines that fit into the frame, each as far to the right as the first word of a part."""
-    return textwrap.fill(sentence, TEXT_WIDTH, initial_indent=" " * 9, subsequent_indent=" " * 9)
-
-
 def _exact_text(scheme: Mapping[str, Any], also: Mapping[str, Any]) -> Text:
-    """What becomes of the columns where no classes are formed."""
+    """Describe the columns of a release without classes."""
     details = scheme["details"]
     text = Text.assemble(("Columns  ", "bold"), "quasi-identifiers as they are, without loss\n         ")
     if "rule" not in details:
-        return text.append("the sensitive column left out, its distribution in a file of its own")
+        return text.append("the sensitive column left out, its distribution in a separate file")
     low, high = (100 * details[name] for name in ("least_retention", "greatest_retention"))
-    text.append(f"sensitive values kept in {100 * details['kept_share']:.1f} % of rows, else replaced by chance\n")
+    text.append(f"sensitive values kept in {100 * details['kept_share']:.1f} % of rows, else replaced at random\n")
     text.append(f"         (each in {low:.1f} to {high:.1f} % of its rows; rule: {details['rule']})\n")
     return text.append(f"         also: l = {also['l']:.1f}, t = {also['t']:.3f} ({also['t_ground']})")
 
@@ -127,7 +121,7 @@ def _class_text(
 
 
 def _histogram(sizes: NDArray[np.int64], blocks: str, bins: int = 16) -> str:
-    """How many classes are of which size, on a logarithmic axis, as a line of blocks."""
+    """Draw how many classes have which size, on a logarithmic axis, as a line of blocks."""
     if sizes.min() == sizes.max():
         return ""
     counts, _ = np.histogram(np.log(sizes), bins=bins)
@@ -136,7 +130,7 @@ def _histogram(sizes: NDArray[np.int64], blocks: str, bins: int = 16) -> str:
 
 
 def print_audit(console: Console, audited: Mapping[str, Any]) -> None:
-    """Show what a published table keeps."""
+    """Print the measures of a published table."""
     table = Table(show_header=False, box=None, padding=(0, 2))
 
     def line(name: str, value: str, meaning: str) -> None:
@@ -148,11 +142,8 @@ def print_audit(console: Console, audited: Mapping[str, Any]) -> None:
     line("rows", f"{audited['rows']:,}", f"in {audited['classes']:,} classes")
     line("k", f"{audited['k']:,}", "rows in the smallest class")
     line("distinct l", f"{audited['distinct_l']:,}", "fewest sensitive values in a class")
-    line(
-        "l",
-        f"{audited['l']:.3g}",
-        f"{surest_guess(audited['l'], has_classes=True)} (average l {audited['average_l']:.3g})",
-    )
+    guess = surest_guess(audited["l"], has_classes=True)
+    line("l", f"{audited['l']:.3g}", f"{guess} (average l {audited['average_l']:.3g})")
     grounds = ", ".join(f"{ground} {value:.3f}" for ground, value in audited["t_by_ground"].items())
     line("t", f"{audited['t']:.3f}", f"farthest class from the table ({grounds})")
     divergence = f"{audited['jensen_shannon']:.3f} / {level(audited['kullback_leibler'], 'infinite')}"
@@ -163,9 +154,8 @@ def print_audit(console: Console, audited: Mapping[str, Any]) -> None:
     line("enhanced beta", level(audited["enhanced_beta"], "none holds"), "the same, if every gain is below -ln p")
     line("delta", level(audited["delta"], "infinite"), "delta-disclosure; infinite where a class lacks a value")
     worst = audited["worst"]
-    line(
-        "worst", f"{worst['p']:.3%} -> {worst['q']:.3%}", f"value {worst['value']} in a class of {worst['size']:,} rows"
-    )
+    shares = f"{worst['p']:.3%} -> {worst['q']:.3%}"
+    line("worst", shares, f"value {worst['value']} in a class of {worst['size']:,} rows")
     console.print(table)
     for warning in audited["warnings"]:
         console.print(f"Warning: {warning}", style="yellow", markup=False)
@@ -175,7 +165,7 @@ def print_audit(console: Console, audited: Mapping[str, Any]) -> None:
 
 
 def print_checks(console: Console, checked: Mapping[str, Any]) -> None:
-    """Show each check of a release folder, and what was checked."""
+    """Print each check of a release folder, and what was verified."""
     for name, passed in checked["checks"].items():
         mark = Text("ok    ", style="green") if passed else Text("FAILED", style="bold red")
         console.print(mark.append(f"  {name}", style="default"))
@@ -192,7 +182,7 @@ def print_checks(console: Console, checked: Mapping[str, Any]) -> None:
 
 
 def _verified_lines(verified: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What a receiver should see of a release, line by line."""
+    """Yield what a receiver should know about a release, line by line."""
     classes = "no classes" if verified["classes"] is None else f"{verified['classes']:,} classes"
     yield "promise", verified["promise"]
     yield "scheme", f"{verified['scheme']}: {verified['rows']:,} rows, {classes}"
