@@ -1,4 +1,4 @@
-"""Everything betalike may raise on purpose.
+"""Every error that betalike raises on purpose.
 
     BetalikeError
     ├── InputError              bad input: nothing was written                    exit status 2
@@ -7,13 +7,13 @@
     │   ├── ParameterError      beta, k, weights, options
     │   ├── FileError           a table that cannot be read, a folder that cannot be written
     │   ├── QueryError          a predicate that cannot be read or answered
-    │   └── CertificateError    a certificate that is missing or not one of ours
+    │   └── CertificateError    a certificate that is missing or not by betalike
     ├── InfeasibleError         no release can keep this promise                  exit status 1
     ├── GuaranteeError          the verifier refused; nothing was written         exit status 1
     ├── MissingDependencyError  an optional part is not installed                 exit status 2
-    └── InternalError           our bug                                           exit status 3
+    └── InternalError           a bug in betalike                                 exit status 3
 
-Messages name columns and counts, never a cell of the table: a traceback must not leak a person.
+Messages name columns and counts, never a cell of the table: a traceback must not expose a person.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class BetalikeError(Exception):
 
 
 class InputError(BetalikeError):
-    """Something given to betalike cannot be used; the message says what and what to do."""
+    """An input cannot be used; the message says which, why, and what to do."""
 
     exit_status = 2
 
@@ -55,7 +55,7 @@ class QueryError(InputError):
 
 
 class CertificateError(InputError):
-    """A certificate is missing, unreadable or not one of ours."""
+    """A certificate is missing, unreadable or not by betalike."""
 
 
 class InfeasibleError(BetalikeError):
@@ -83,6 +83,6 @@ class InternalError(BetalikeError):
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """A closing 'Did you mean ...?' for a name that is nearly one of the known ones, else nothing."""
+    """Return " Did you mean '...'?" if the name is close to a known one, else an empty text."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f" Did you mean '{close[0]}'?" if close else ""

@@ -1,4 +1,4 @@
-"""Standard output and error that never raise: what could not be written is remembered, and reported at the end."""
+"""Standard output and error that never raise: a failure to write is remembered and reported at the end."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, TextIO
 
 
 class GuardedStream:
-    """A stream on which a full disk, a closed pipe or a character that its encoding lacks is no error.
+    """A stream that does not raise on a full disk, a closed pipe or a character that its encoding lacks.
 
-    The first failure is kept; from then on nothing more is written.
+    It keeps the first failure and writes nothing after it.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
@@ -27,15 +27,15 @@ class GuardedStream:
 
     @property
     def encoding(self) -> str:
-        """The encoding of the stream; of a closed one, any will do."""
+        """Return the encoding of the stream; for a closed one, any will do."""
         return getattr(self._stream, "encoding", None) or "utf-8"
 
     def isatty(self) -> bool:
-        """Whether a person is reading."""
+        """Return whether the stream is a terminal."""
         return self._stream is not None and self.failure is None and self._stream.isatty()
 
     def write(self, text: str) -> int:
-        """Write a text, or remember why it could not be."""
+        """Write a text, or remember why that failed."""
         if self._stream is None:
             self.failure = "it is closed"
         elif self.failure is None:
@@ -46,7 +46,7 @@ class GuardedStream:
         return len(text)
 
     def write_bytes(self, data: bytes) -> None:
-        """Write text that has an encoding of its own."""
+        """Write text that is already encoded."""
         buffer = getattr(self._stream, "buffer", None)
         if buffer is None:
             self.write(data.decode())
@@ -59,7 +59,7 @@ class GuardedStream:
                 self._fail(error)
 
     def flush(self) -> None:
-        """Have everything written, or remember why it could not be."""
+        """Write what is buffered, or remember why that failed."""
         if self._stream is not None and self.failure is None:
             try:
                 self._stream.flush()
@@ -67,14 +67,14 @@ class GuardedStream:
                 self._fail(error)
 
     def take_failure(self) -> str | None:
-        """Why something could not be written; None if all of it was, or if it was asked before."""
+        """Return the failure, once; None if everything was written or the failure was already returned."""
         self.flush()
         failure, self._is_reported = None if self._is_reported else self.failure, self.failure is not None
         return failure
 
     def _fail(self, error: Exception) -> None:
         self.failure = (error.strerror if isinstance(error, OSError) else None) or "it is closed"
-        # What is left in its buffers would be written again when Python ends, and fail again.
+        # Python would write what is left in the buffers when it ends, and fail again.
         with contextlib.suppress(OSError, ValueError):
             assert self._stream is not None
             nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -85,7 +85,7 @@ class GuardedStream:
 
 @contextlib.contextmanager
 def guarded_streams() -> Iterator[None]:
-    """Put guards before standard output and error."""
+    """Replace standard output and error by guarded streams."""
     if None in (sys.stdin, sys.stdout, sys.stderr):
         _occupy_standard_numbers()
     before = sys.stdout, sys.stderr
@@ -99,19 +99,19 @@ def guarded_streams() -> Iterator[None]:
 
 
 def _occupy_standard_numbers() -> None:
-    """See to it that no file gets the number of a closed standard stream, which libraries may write to."""
+    """Keep files from getting the number of a closed standard stream, which libraries may write to."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(number)
 
 
 def output_failure() -> str | None:
-    """Why standard output could not be written; None if all of it was, or if it was asked before."""
+    """Return why standard output could not be written, once; None if everything was written."""
     return sys.stdout.take_failure() if isinstance(sys.stdout, GuardedStream) else None
 
 
 def write_utf8(text: str) -> None:
-    """Write a file's text to standard output, in UTF-8 whatever the terminal's encoding."""
+    """Write a file's text to standard output as UTF-8, whatever the encoding of the terminal."""
     if isinstance(sys.stdout, GuardedStream):
         sys.stdout.write_bytes(text.encode())
     else:
