@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ from betalike.io.hierarchies import choose_hierarchies
 from betalike.io.input_files import input_files
 from betalike.io.sources import is_standard_input, takes_standard_input
 from betalike.io.tables import Frame, is_path, read, read_text, text_in_batches
-from betalike.promises import DisclosureForLikeness, Form, Model, make_capped, make_model, name_promise
+from betalike.promises import DisclosureForLikeness, Form, Model
+from betalike.promises.parameters import takes_parameters
 from betalike.queries.answer import Answer
 from betalike.queries.release import Release, folder_of, read_release_text
 from betalike.queries.release import open_release as open_folder
@@ -44,10 +45,11 @@ from betalike.release.publish import publish as publish_table
 from betalike.release.signatures import load_signer
 from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import randomness
-from betalike.schemes import DEFAULT_SCHEME, capping, check_kept, choose_promise, make_scheme
+from betalike.schemes import DEFAULT_SCHEME, Scheme, choose_scheme, make_promise
 from betalike.table.schema import Attribute, Kind, Role, Schema
 
 
+@takes_parameters
 @takes_standard_input("table")
 def publish(
     table: Frame,
@@ -56,19 +58,9 @@ def publish(
     sensitive: str | Sequence[str],
     beta: float | None = None,
     out: str | Path | None = None,
-    scheme: str = DEFAULT_SCHEME,
-    model: str | None = None,
+    scheme: str | Scheme = DEFAULT_SCHEME,
+    promise: str | Model | DisclosureForLikeness | None = None,
     k: int = 1,
-    t: float | None = None,
-    delta: float | None = None,
-    l: float | None = None,  # noqa: E741 - the name that everybody uses
-    c: float | None = None,
-    ground: str | None = None,
-    negative_beta: float | str | None = None,
-    groups: Sequence[str] | None = None,
-    width: float | None = None,
-    with_values: bool | None = None,
-    cap: Callable[[float], float] | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     kinds: Mapping[str, str] | None = None,
     domains: Mapping[str, tuple[Any, Any]] | None = None,
@@ -88,6 +80,7 @@ def publish(
     delimiter: str | None = None,
     sign: str | Path | None = None,
     progress: Progress = SILENT,
+    **parameters: Any,
 ) -> Release:
     """Publish a table so that no sensitive value becomes more than 1 + beta times as likely, or as else promised.
 
@@ -101,21 +94,10 @@ def publish(
         scheme: "seam" (which loses least), "burel", "burel+split" and the rivals "lmondrian", "dmondrian", "tmondrian",
             "mondrian" and "sabre" generalize; "perturb" perturbs the sensitive column and "baseline" publishes only its
             distribution, both with exact quasi-identifiers.
-        model: "enhanced" (frequent values are protected too; Definition 3) or "basic" (Definition 2). The scheme
-            "mondrian" also keeps "delta-disclosure", "t-closeness", "distinct-l-diversity", "entropy-l-diversity",
-            "recursive-l-diversity" and "k-anonymity". By default what the scheme is for.
+        promise: a promise such as Closeness(t=0.2), or its name: "enhanced" (frequent values are protected too;
+            Definition 3), "basic" (Definition 2), or with the scheme "mondrian" any other. By default what the scheme
+            is for.
         k: least number of rows in a class.
-        t: of t-closeness: how far the distribution in a class may be from the table's, up to 1.
-        delta: of delta-disclosure: how much the logarithm of a share may change; "dmondrian" takes a beta instead.
-        l: of l-diversity: how many values a class has at least.
-        c: of recursive l-diversity: how much of the rarer values the most frequent one may make.
-        ground: of t-closeness: distances between values, "equal", "ordered" or "hierarchical"; else the natural ones.
-        negative_beta: of likeness: by how much of itself a share may fall in a class, a number below 1, or "symmetric":
-            at most as many times rarer as it may become likelier. By default a value may be absent.
-        groups: of likeness: nodes of the sensitive column's hierarchy; the values under each are promised together.
-        width: of likeness: values in any interval of this width are promised together, for numbers and dates.
-        with_values: of groups and width: whether each value is promised by itself too; it is not by default.
-        cap: in place of beta and model: any monotone function from a share in the table to the highest in a class.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy or rows.
         kinds: types of columns where the guess is wrong: "numeric", "integer", "decimal", "real", "date", "datetime" or
             "categorical".
@@ -136,17 +118,13 @@ def publish(
         delimiter: of a CSV file, where it is not recognized.
         sign: the file of a private key, made with `betalike keys new`, to sign the certificate with; needs `out`.
         progress: something that shows how far the work is.
+        **parameters: the numbers of a promise that is named: t, delta, l, c, ground, negative_beta, groups, width,
+            with_values, cap. See `betalike.promises.parameters`.
     """
     signer = None if sign is None else load_signer(sign, out)
-    chosen = make_scheme(scheme, randomness(seed), **dict(options or {}))
-    wider = {"negative_beta": negative_beta, "groups": groups, "width": width, "with_values": with_values}
-    parameters = {"t": t, "delta": delta, "l": l, "c": c, "ground": ground, **wider}
-    promise = (
-        make_model(choose_promise(scheme, model), k, {"beta": beta, **parameters})
-        if cap is None
-        else make_capped(beta, capping(scheme, model, cap), k, parameters)
-    )
-    check_kept(scheme, promise)
+    chosen = choose_scheme(scheme, seed, options or {})
+    promised = make_promise(chosen.name, promise, k, {"beta": beta, **parameters})
+    assert promised is not None  # every scheme has a promise
     if out is not None and str(out) == "":
         raise ParameterError("out is empty; name a folder for the release.")
     schema = make_schema(
@@ -159,7 +137,7 @@ def publish(
     if format is not None:
         form = choose_format(format)
     form = safe_format(form, schema) if spreadsheet_safe else form
-    job = Job(chosen, promise, choose(Layout, layout, "layout"), form, tuple(keep))
+    job = Job(chosen, promised, choose(Layout, layout, "layout"), form, tuple(keep))
     watch = Stopwatch(progress)
     folder = Path(out) if out is not None else None
     inputs = [*input_files(table, hierarchies), *([] if sign is None else [Path(sign)])]
@@ -192,6 +170,7 @@ def publish(
     )
 
 
+@takes_parameters
 @takes_standard_input("table", "original")
 def audit(
     table: Frame,
@@ -201,21 +180,12 @@ def audit(
     original: Frame | None = None,
     certificate: str | Path | Mapping[str, Any] | None = None,
     beta: float | None = None,
-    model: str | None = None,
+    promise: str | Model | DisclosureForLikeness | None = None,
     k: int = 1,
-    t: float | None = None,
-    delta: float | None = None,
-    l: float | None = None,  # noqa: E741 - the name that everybody uses
-    c: float | None = None,
-    ground: str | None = None,
-    negative_beta: float | str | None = None,
-    groups: Sequence[str] | None = None,
-    width: float | None = None,
-    with_values: bool | None = None,
-    cap: Callable[[float], float] | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
+    **parameters: Any,
 ) -> AuditReport:
     """Measure any published table, by betalike or not: rows with the same quasi-identifiers are a class.
 
@@ -224,14 +194,7 @@ def audit(
     that `publish` makes, with the same parameters, or k alone.
     """
     check_one_sensitive(sensitive, "audited")
-    wider = {"negative_beta": negative_beta, "groups": groups, "width": width, "with_values": with_values}
-    parameters = {"t": t, "delta": delta, "l": l, "c": c, "ground": ground, **wider}
-    promise: Model | DisclosureForLikeness | None
-    if cap is not None:
-        promise = make_capped(beta, capping(DEFAULT_SCHEME, model, cap), k, parameters)
-    else:
-        named = name_promise(model, k, {"beta": beta, **parameters})
-        promise = None if named is None else make_model(named, k, {"beta": beta, **parameters})
+    promised = make_promise(None, promise, k, {"beta": beta, **parameters})
     known: AnyCertificate | None = certificate
     if isinstance(table, Release):
         refuse_exact(table.facts)
@@ -253,7 +216,7 @@ def audit(
     else:
         prior = None
     return audit_frame(
-        frame, list(quasi_identifiers), Attribute(sensitive, Role.SENSITIVE, hierarchy=tree), prior, promise
+        frame, list(quasi_identifiers), Attribute(sensitive, Role.SENSITIVE, hierarchy=tree), prior, promised
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from betalike.errors import InfeasibleError, InputError
 from betalike.promises import MonotoneCap
-from betalike.promises.catalogue import fit, make_capped, make_model
+from betalike.promises.catalogue import fit, make_model
 from betalike.runtime.randomness import randomness
 from betalike.schemes import make_generalizing
 from betalike.table.axis import HierarchyAxis, OrderedAxis
@@ -67,7 +67,7 @@ def check_plan(seed: int) -> Outcome:
 def _model(promise: Promise, secret: Secret) -> Any:
     parameters = dict(promise.parameters)
     if promise.cap is not None:
-        return make_capped(None, _checked_cap(CAPS.index(promise.cap)), promise.k, parameters)
+        return make_model("enhanced", promise.k, {"cap": _checked_cap(CAPS.index(promise.cap)), **parameters})
     return make_model(promise.model, promise.k, {"beta": promise.beta, **parameters})
 
 

@@ -56,7 +56,8 @@ def composition(target: Target, second: Target | None = None, randomness: Random
 
 def another(target: Target, cells: Cells, randomness: Randomness) -> Generalized:
     """Publish the same people with another scheme, under the same promise if that is a likeness."""
-    model = target.model if isinstance(target.model, Likeness) else Likeness(4.0)
+    is_likeness = isinstance(target.model, Likeness) and target.model.is_plain
+    model = target.model if is_likeness else Likeness(4.0)
     scheme = OTHER.get(target.scheme, "lmondrian")
     plan = replan(Target(cells, target.values, model, scheme), cells, randomness)
     made = Generalized.of_plan(plan, target.values, model, scheme)

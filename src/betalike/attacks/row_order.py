@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.attacks.order_sampler import find_start, walk
-from betalike.promises import Model, likeness_of
+from betalike.promises import Model, plain_likeness_of
 from betalike.promises.rule import is_allowed
 from betalike.runtime.arrays import Bools, Floats, Ids, Ints, Words
 from betalike.runtime.progress import SILENT
@@ -62,7 +62,7 @@ class Order:
 
 def orders_of_seam(cells: Cells, model: Model) -> list[Order]:
     """Return every cut by SEAM that left a seam, split the most promising way and not improved afterwards."""
-    problem = pose(cells, likeness_of(model, "seam"))
+    problem = pose(cells, plain_likeness_of(model, "seam"))
     reserve, looks_ahead = WAYS[0]
     number = np.full(cells.sensitive.size, -1, dtype=np.int32)
     orders: list[Order] = []
@@ -114,7 +114,7 @@ def _order_at(cells: Cells, cell: Ids, is_side: Bools, kept: Ints, seam: Ints, s
 
 def orders_of_split(cells: Cells, model: Model, randomness: Randomness, most: int) -> tuple[list[Order], Ints]:
     """Return the halvings that `burel+split` made in some classes, and the bucket of each value."""
-    likeness = likeness_of(model, "burel+split")
+    likeness = plain_likeness_of(model, "burel+split")
     caps, rule = likeness.caps(cells.value_counts), likeness.rule(cells.value_counts)
     buckets = fewest_buckets(cells.value_counts, caps)
     bucket_of_value = number_buckets(buckets, cells.sensitive.size)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from betalike.promises import Likeness, Model, Rule, likeness_of
+from betalike.promises import Likeness, Model, Rule, plain_likeness_of
 from betalike.promises.rule import is_allowed
 from betalike.runtime.arrays import Bools, Floats, Ids, Ints
 from betalike.runtime.compilation import kernel
@@ -35,7 +35,8 @@ def decision_of(scheme: Scheme, cells: Cells, model: Model) -> Decision | None:
         return _burel(cells, model) if scheme.split else _everything
     if isinstance(scheme, Mondrian):
         return _mondrian(scheme, cells, model)
-    return _seam(cells, model) if isinstance(scheme, Seam) and isinstance(model, Likeness) else None
+    is_plain = isinstance(model, Likeness) and model.is_plain
+    return _seam(cells, model) if isinstance(scheme, Seam) and is_plain else None
 
 
 def _everything(points: Ids, assignments: Ids) -> Bools:
@@ -59,7 +60,7 @@ def _mondrian(scheme: Mondrian, cells: Cells, model: Model) -> Decision:
 
 
 def _seam(cells: Cells, model: Model) -> Decision:
-    rule = likeness_of(model, "seam").rule(cells.value_counts)
+    rule = plain_likeness_of(model, "seam").rule(cells.value_counts)
     axes = pack_axes(cells.axes, cells.weights)
 
     def is_left(points: Ids, assignments: Ids) -> Bools:
@@ -76,7 +77,7 @@ def _seam(cells: Cells, model: Model) -> Decision:
 
 
 def _burel(cells: Cells, model: Model) -> Decision:
-    likeness = likeness_of(model, "burel+split")
+    likeness = plain_likeness_of(model, "burel+split")
     rule = likeness.rule(cells.value_counts)
     buckets = fewest_buckets(cells.value_counts, likeness.caps(cells.value_counts))
     bucket_of_value = number_buckets(buckets, cells.sensitive.size)

@@ -70,7 +70,7 @@ def similarity(target: Target, randomness: Randomness | None = None, control: Ta
     )
     details: dict[str, Any] = {"worst_gain": float(gains[worst]), "worst_group": name}
     details["gains"] = {label: float(gain) for label, gain in zip(groups, gains, strict=True)}
-    if isinstance(target.model, Likeness) and target.model.beta is not None:
+    if isinstance(target.model, Likeness) and target.model.is_plain and target.model.beta is not None:
         caps = posterior_cap(prior, float(target.model.beta), target.model.form)
         details["groups_above_their_cap"] = int((shares > caps * (1 + 1e-9)).sum())
     return AttackResult(SIMILARITY, target.n_rows, success, baseline, against, sentence, details)

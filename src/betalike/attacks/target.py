@@ -48,7 +48,7 @@ class Target:
     @cached_property
     def caps(self) -> Floats | None:
         """The largest share that the promise allows for each value; None unless the promise is a likeness."""
-        if not isinstance(self.model, Likeness):
+        if not isinstance(self.model, Likeness) or not self.model.is_plain:
             return None
         return self.model.ceilings(self.cells.value_counts)
 

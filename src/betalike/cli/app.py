@@ -15,32 +15,22 @@ from betalike.cli.counting import query, workload
 from betalike.cli.keys import keys
 from betalike.cli.options import (
     Categorical,
-    Closeness,
     Delimiter,
-    Delta,
-    Diversity,
     Force,
-    GroundDistance,
-    Groups,
     Hierarchies,
     Json,
-    LeastSize,
     Missing,
     MissingSensitive,
-    NegativeBeta,
     Numeric,
-    PromiseModel,
     Qi,
-    Recursion,
     Scheme,
     Seed,
     Sensitive,
     Spec,
     Weights,
-    Width,
-    WithValues,
 )
 from betalike.cli.outcome import COMPILING, NOT_KEPT, Interruption, print_json, run, settle
+from betalike.cli.promise_options import takes_promise
 from betalike.cli.streams import guarded_streams, write_utf8
 
 DEMO_FOLDER = Path("betalike-demo")
@@ -152,6 +142,7 @@ def describe(
 
 
 @app.command()
+@takes_promise(after="scheme")
 def publish(
     table: Annotated[
         Path | None,
@@ -159,31 +150,9 @@ def publish(
     ] = None,
     qi: Qi = None,
     sensitive: Sensitive = None,
-    beta: Annotated[
-        float | None,
-        typer.Option("--beta", help="The most gain: 4 means that no value becomes more than 5 times as likely."),
-    ] = None,
     out: Annotated[str | None, typer.Option("--out", help="Folder for the release.")] = None,
     spec: Spec = None,
     scheme: Scheme = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            help="enhanced (default) or basic; with mondrian also delta-disclosure, t-closeness, distinct-l-diversity, "
-            "entropy-l-diversity, recursive-l-diversity or k-anonymity.",
-        ),
-    ] = None,
-    k: LeastSize = None,
-    t: Closeness = None,
-    delta: Delta = None,
-    l: Diversity = None,  # noqa: E741 - the name that everybody uses
-    c: Recursion = None,
-    ground: GroundDistance = None,
-    negative_beta: NegativeBeta = None,
-    groups: Groups = None,
-    width: Width = None,
-    with_values: WithValues = False,
     hierarchies: Hierarchies = None,
     numeric: Numeric = None,
     categorical: Categorical = None,
@@ -232,6 +201,7 @@ def publish(
     force: Force = False,
     seed: Seed = None,
     json: Json = False,
+    **promise: Any,
 ) -> None:
     """Publish a table, verified: quasi-identifiers generalized, or exact beside a perturbed sensitive column."""
 
@@ -243,20 +213,9 @@ def publish(
             "table": table,
             "quasi_identifiers": qi,
             "sensitive": sensitive,
-            "beta": beta,
             "out": out,
             "scheme": scheme,
-            "model": model,
-            "k": k,
-            "t": t,
-            "delta": delta,
-            "l": l,
-            "c": c,
-            "ground": ground,
-            "negative_beta": negative_beta,
-            "groups": groups,
-            "width": width,
-            "with_values": with_values,
+            **promise,
             "hierarchies": hierarchies,
             "numeric": numeric,
             "categorical": categorical,
@@ -289,6 +248,7 @@ def publish(
 
 
 @app.command()
+@takes_promise(after="certificate")
 def audit(
     published: Annotated[
         Path, typer.Argument(readable=False, help="A published table (CSV, Parquet, Arrow IPC) or release folder.")
@@ -301,30 +261,18 @@ def audit(
     certificate: Annotated[
         Path | None, typer.Option("--certificate", readable=False, help="A certificate, for its prior.")
     ] = None,
-    beta: Annotated[float | None, typer.Option("--beta", help="A promise to check; exit status 1 if broken.")] = None,
-    model: PromiseModel = None,
-    k: Annotated[int, typer.Option("--k", help="Least class size to check, alone or along with a promise.")] = 1,
-    t: Closeness = None,
-    delta: Delta = None,
-    l: Diversity = None,  # noqa: E741 - the name that everybody uses
-    c: Recursion = None,
-    ground: GroundDistance = None,
-    negative_beta: NegativeBeta = None,
-    groups: Groups = None,
-    width: Width = None,
-    with_values: WithValues = False,
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
     json: Json = False,
+    **promise: Any,
 ) -> None:
     """Measure what any published table keeps: k, l, t, beta, delta, and its worst class."""
 
     def command() -> int:
-        from betalike.cli.arguments import one_or_several, split_list, wider_arguments
+        from betalike.cli.arguments import one_or_several, promise_arguments, split_list
         from betalike.errors import ParameterError
 
-        wider = wider_arguments({"negative_beta": negative_beta, "groups": groups, "with_values": with_values})
         if not qi or not sensitive:
             raise ParameterError("name the columns: --qi a,b,c --sensitive d.")
         audited = betalike.audit(
@@ -333,16 +281,7 @@ def audit(
             sensitive=one_or_several(sensitive),
             original=original,
             certificate=certificate,
-            beta=beta,
-            model=model,
-            k=k,
-            t=t,
-            delta=delta,
-            l=l,
-            c=c,
-            ground=ground,
-            width=width,
-            **wider,
+            **promise_arguments(promise),
             hierarchies=hierarchies,
             missing=split_list(missing),
             delimiter=delimiter,

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from betalike.errors import ParameterError
+from betalike.promises.parameters import NUMBERS, PARAMETERS, takes
 
 WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitive", "out": "--out"}
-
-NUMBERS = ("beta", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values")
-PROMISE = ("model", "k", *NUMBERS)
 OPTIONS = ("retrieval", "effort", "attribute", "second_try", "redistribution")
 
 
@@ -51,13 +49,13 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
         from betalike.io.specification import read_specification
 
         arguments = read_specification(spec).arguments(spec.parent)
-    given = {**given, **wider_arguments(given)}
+    given = {**given, **dict.fromkeys(PARAMETERS), **promise_arguments(given)}
     lists = {name: split_list(given[name]) for name in ("quasi_identifiers", "keep", "missing") if given.get(name)}
     arguments |= lists
     plain = ("table", "sensitive", "out", "scheme", "hierarchies", "missing_sensitive", "format", "layout", "delimiter")
     if given.get("sensitive") is not None:
         given["sensitive"] = one_or_several(given["sensitive"])
-    for name in (*plain, *PROMISE, "spreadsheet_safe", "sign", "force", "seed"):
+    for name in (*plain, *PARAMETERS, "spreadsheet_safe", "sign", "force", "seed"):
         if given.get(name) is not None:
             arguments[name] = given[name]
     if spec is not None and (given.get("scheme") is not None or given.get("model") is not None):
@@ -85,16 +83,18 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
     return arguments
 
 
-def wider_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What widens a promise: a number is one, groups are a list, and a flag that is not set was not given."""
-    negative = given.get("negative_beta")
-    if negative is not None and negative != "symmetric":
-        negative = _parse_number("--negative-beta", negative)
-    return {
-        "negative_beta": negative,
-        "groups": split_list(given.get("groups")) or None,
-        "with_values": True if given.get("with_values") else None,
-    }
+def promise_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a promise that were given, with numbers and lists read from their text."""
+    found: dict[str, Any] = {}
+    for name, parameter in PARAMETERS.items():
+        value = given.get(name)
+        if parameter.type == list[str]:
+            value = split_list(value) or None
+        elif isinstance(value, str) and parameter.type == float | str and value not in parameter.range.words:
+            value = _parse_number(f"--{name.replace('_', '-')}", value)
+        if value is not None and value is not False:
+            found[name] = value
+    return found
 
 
 def _parse_number(option: str, text: str) -> float:
@@ -106,7 +106,6 @@ def _parse_number(option: str, text: str) -> float:
 
 def _leave_out_other_promise(arguments: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Drop what the specification promises but the scheme or the model of the command line does not take."""
-    from betalike.promises import takes
     from betalike.schemes import DEFAULT_SCHEME, promises_of
 
     promises = promises_of(arguments.get("scheme", DEFAULT_SCHEME))

@@ -10,11 +10,9 @@ import typer
 import betalike
 from betalike.cli.options import (
     Categorical,
-    Closeness,
     Delimiter,
     Hierarchies,
     Json,
-    LeastSize,
     Missing,
     MissingSensitive,
     Numeric,
@@ -25,6 +23,7 @@ from betalike.cli.options import (
     Weights,
 )
 from betalike.cli.outcome import COMPILING, print_json, run
+from betalike.cli.promise_options import promise_option
 
 
 def compare(
@@ -44,8 +43,8 @@ def compare(
     ] = None,
     spec: Spec = None,
     model: Annotated[str | None, typer.Option("--model", help="enhanced (default) or basic.")] = None,
-    k: LeastSize = None,
-    t: Closeness = None,
+    k: Annotated[int | None, promise_option("k")] = None,
+    t: Annotated[float | None, promise_option("t")] = None,
     hierarchies: Hierarchies = None,
     numeric: Numeric = None,
     categorical: Categorical = None,

@@ -11,28 +11,20 @@ from typing import Any, Literal
 import msgspec
 
 from betalike.errors import FileError, SchemaError
+from betalike.promises.parameters import PARAMETERS
 from betalike.table.schema import Role
 
 LONGEST = 1 << 24  # bytes; a device may have no end
 DEEP = re.compile(rb"(?<![\w\"'-])([\w\"'-]+[ \t]*\.[ \t]*){200}")  # a.a.a and so on, which takes long to parse
-PROMISE = ("beta", "model", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values")
 
 
-class PromiseSpec(msgspec.Struct, forbid_unknown_fields=True):
-    """The promise to keep."""
-
-    beta: float | None = None
-    model: str | None = None
-    k: int = 1
-    t: float | None = None
-    delta: float | None = None
-    l: float | None = None  # noqa: E741 - the name that everybody uses
-    c: float | None = None
-    ground: str | None = None
-    negative_beta: float | str | None = None
-    groups: list[str] | None = None
-    width: float | None = None
-    with_values: bool | None = None
+# The promise to keep: a key for every parameter that a file can give.
+PromiseSpec = msgspec.defstruct(
+    "PromiseSpec",
+    [(parameter.name, parameter.type | None, None) for parameter in PARAMETERS.values() if parameter.is_in_files],
+    forbid_unknown_fields=True,
+    module=__name__,
+)
 
 
 class ReleaseSpec(msgspec.Struct, forbid_unknown_fields=True):
@@ -62,7 +54,7 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
 
     table: str | None = None
     delimiter: str | None = None
-    promise: PromiseSpec = msgspec.field(default_factory=PromiseSpec)
+    promise: PromiseSpec = msgspec.field(default_factory=PromiseSpec)  # type: ignore[valid-type]  # made above
     release: ReleaseSpec = msgspec.field(default_factory=ReleaseSpec)
     columns: dict[str, ColumnSpec] = {}
 
@@ -90,7 +82,6 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
                 name: folder / column.hierarchy for name, column in protected.items() if column.hierarchy is not None
             },
             "missing_sensitive": named[sensitive[0]].missing,
-            "k": self.promise.k,
             "format": self.release.format,
             "layout": self.release.layout,
             "spreadsheet_safe": self.release.spreadsheet_safe,
@@ -100,9 +91,8 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
         }
         if self.table is not None:
             arguments["table"] = folder / self.table
-        for name in PROMISE:
-            if getattr(self.promise, name) is not None:
-                arguments[name] = getattr(self.promise, name)
+        promised = msgspec.structs.asdict(self.promise)
+        arguments |= {name: value for name, value in promised.items() if value is not None}
         if self.release.scheme is not None:
             arguments["scheme"] = self.release.scheme
         return arguments

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from betalike.promises import UNITS, AnyLikeness, Likeness, Transition, judge_transition, of_each_column
+from betalike.promises import UNITS, Likeness, Transition, judge_transition, of_each_column
 from betalike.promises.caps import Bound, Caps
 from betalike.promises.distances import Ground, divergences, earth_movers_distances, natural_ground
 from betalike.promises.sets import Columns
@@ -161,7 +161,7 @@ def measure_withheld(prior_counts: Ints, sensitive: Axis) -> Audit:
 def measure_perturbed(transition: Transition, prior_counts: Ints, sensitive: Axis) -> Audit:
     """Measure what each published value says about the original one, in place of classes. Paper: Definition 6."""
     posteriors = transition.posterior(prior_counts)
-    model: AnyLikeness = Likeness(LARGE_BETA)
+    model = Likeness(LARGE_BETA)
     posterior, prior = posteriors, prior_counts / prior_counts.sum()
     if isinstance(sensitive, JointAxis):
         sets = Columns(sensitive.columns).sets(sensitive, len(prior_counts))

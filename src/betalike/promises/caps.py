@@ -1,9 +1,10 @@
-"""Caps on counts that are decided exactly, with integers alone.
+"""Caps and floors on counts that are decided exactly, with integers alone.
 
 A class of `size` tuples may hold `count` of a value iff `count / size <= cap`. For sizes up to some N this is the same
 as `count / size <= num / den`, where num / den is the greatest fraction not above the cap whose denominator is at most
 N: no fraction with a denominator up to N lies between the two. So every cap, even an irrational one, becomes a pair of
-integers, no rounding can favour us, and a class that just reaches its cap is still allowed.
+integers, no rounding can favour us, and a class that exactly reaches its cap is still allowed. Floors are decided
+in the same way, from above.
 """
 
 from __future__ import annotations
@@ -34,14 +35,10 @@ class Caps:
 
     @staticmethod
     def of(bounds: Sequence[Bound], n_rows: int) -> Caps:
-        """Exact caps for classes of up to `n_rows` tuples."""
-        largest = min(max(n_rows, 1), LARGEST_DENOMINATOR)
-        fractions = [bound.greatest_fraction(largest) for bound in bounds]
-        return Caps(
-            np.array([fraction.numerator for fraction in fractions], dtype=np.int64),
-            np.array([fraction.denominator for fraction in fractions], dtype=np.int64),
-            np.array([bound.is_equal(fraction) for bound, fraction in zip(bounds, fractions, strict=True)], dtype=bool),
-        )
+        """Return exact caps for classes of up to `n_rows` tuples."""
+        fractions = [bound.greatest_fraction(clip(n_rows)) for bound in bounds]
+        attained = [bound.is_equal(fraction) for bound, fraction in zip(bounds, fractions, strict=True)]
+        return Caps(*as_pairs(fractions), np.array(attained, dtype=bool))
 
     @property
     def frequencies(self) -> NDArray[np.float64]:
@@ -49,7 +46,7 @@ class Caps:
         return self.numerator / self.denominator
 
     def most(self, size: int) -> Ints:
-        """How many tuples of each value a class of `size` may hold."""
+        """Return how many tuples of each value a class of `size` may hold."""
         return self.numerator * size // self.denominator
 
     def allow(self, value: NDArray[np.integer], count: Ints, size: Ints) -> NDArray[np.bool_]:
@@ -57,36 +54,71 @@ class Caps:
         return np.asarray(count * self.denominator[value] <= self.numerator[value] * size)
 
 
+def clip(n_rows: int) -> int:
+    """Return the largest denominator that is needed, and safe, for classes of up to `n_rows` tuples."""
+    return min(max(n_rows, 1), LARGEST_DENOMINATOR)
+
+
+def as_pairs(fractions: Sequence[Fraction]) -> tuple[Ints, Ints]:
+    """Return the numerators and the denominators of fractions."""
+    pairs = [(fraction.numerator, fraction.denominator) for fraction in fractions]
+    numerators, denominators = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return np.ascontiguousarray(numerators), np.ascontiguousarray(denominators)
+
+
 @dataclass(frozen=True)
 class Bound:
-    """A real number known as a fraction, or as p * (1 - ln p), which no fraction equals."""
+    """A cap or a floor: a fraction p, or the irrational p * (1 - ln p) of a cap, or p / (1 - ln p) of a floor."""
 
     fraction: Fraction
     is_logarithmic: bool = False
+    is_floor: bool = False
 
     def __float__(self) -> float:
-        return float(self.fraction) * (1 - math.log(self.fraction) if self.is_logarithmic else 1)
+        growth = 1 - math.log(self.fraction) if self.is_logarithmic else 1
+        return float(self.fraction) / growth if self.is_floor else float(self.fraction) * growth
 
     def is_equal(self, fraction: Fraction) -> bool:
-        """Whether the number is just this fraction."""
+        """Whether the number is exactly this fraction."""
         return not self.is_logarithmic and self.fraction == fraction
 
     def greatest_fraction(self, largest_denominator: int) -> Fraction:
-        """The greatest fraction not above the number whose denominator is at most this."""
+        """Return the greatest fraction not above the number whose denominator is at most this."""
+        return settle(self._enclose, largest_denominator)
+
+    def least_fraction(self, largest_denominator: int) -> Fraction:
+        """Return the least fraction not below the number, at most 1, whose denominator is at most this."""
+        return settle_above(self._enclose, largest_denominator)
+
+    def _enclose(self, digits: int) -> tuple[Fraction, Fraction]:
+        """Return two fractions around the number."""
         if not self.is_logarithmic:
-            return fraction_below(self.fraction, largest_denominator)
-        return settle(lambda digits: _enclose_logarithmic(self.fraction, digits), largest_denominator)
+            return self.fraction, self.fraction
+        low, high = enclose_logarithm(self.fraction, digits)
+        if self.is_floor:
+            return self.fraction / (1 - low), self.fraction / (1 - high)
+        return self.fraction * (1 - high), self.fraction * (1 - low)
 
 
 def settle(enclose: Callable[[int], tuple[Fraction, Fraction]], largest_denominator: int) -> Fraction:
-    """The greatest fraction not above an irrational number, which can be enclosed to any number of digits."""
+    """Return the greatest fraction not above a number that can be enclosed to any number of digits."""
     digits = DIGITS
     while True:
         low, high = enclose(digits)
         below = fraction_below(low, largest_denominator)
-        if below == fraction_below(high, largest_denominator):
+        if low == high or below == fraction_below(high, largest_denominator):
             return below
         digits *= 2
+
+
+def settle_above(enclose: Callable[[int], tuple[Fraction, Fraction]], largest_denominator: int) -> Fraction:
+    """Return the least fraction not below such a number, which is at most 1."""
+
+    def enclose_rest(digits: int) -> tuple[Fraction, Fraction]:
+        low, high = enclose(digits)
+        return 1 - high, 1 - low
+
+    return 1 - settle(enclose_rest, largest_denominator)
 
 
 def is_below_surprise(threshold: Fraction, prior: Fraction) -> bool:
@@ -102,7 +134,7 @@ def is_below_surprise(threshold: Fraction, prior: Fraction) -> bool:
 
 
 def enclose_logarithm(number: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Two fractions around ln(number). Decimal's logarithm is correctly rounded; the margin is far wider."""
+    """Return two fractions around ln(number). Decimal's logarithm is correctly rounded; the margin is far wider."""
     with localcontext() as context:
         context.prec = digits
         logarithm = Fraction(Decimal(number.numerator).ln() - Decimal(number.denominator).ln())
@@ -110,13 +142,8 @@ def enclose_logarithm(number: Fraction, digits: int) -> tuple[Fraction, Fraction
     return logarithm - margin, logarithm + margin
 
 
-def _enclose_logarithmic(prior: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    low, high = enclose_logarithm(prior, digits)
-    return prior * (1 - high), prior * (1 - low)
-
-
 def fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
-    """The greatest fraction not above a number >= 0 with a bounded denominator, by its continued fraction.
+    """Return the greatest fraction not above a number >= 0 with a bounded denominator, by its continued fraction.
 
     >>> fraction_below(Fraction(314159, 100000), 100)
     Fraction(311, 99)

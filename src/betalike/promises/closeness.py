@@ -10,29 +10,30 @@ import numpy as np
 from betalike.errors import ParameterError
 from betalike.promises.caps import fraction_below
 from betalike.promises.distances import Ground, earth_movers_distances, edges_of, natural_ground
+from betalike.promises.parameters import check_parameter, choose
 from betalike.promises.rule import ANYTHING, Rule
-from betalike.promises.verdict import Verdict, apply, check_k, check_positive, check_table, exact, verdict_on
+from betalike.promises.verdict import Model, ParameterValue, Verdict, apply, exact, verdict_on
 from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis, HierarchyAxis
 from betalike.table.cells import ClassCounts
 
 
 @dataclass(frozen=True)
-class Closeness:
+class Closeness(Model):
     """The promise that the earth mover's distance of every class from the table is at most t.
 
     Without a ground distance the natural one is taken: ordered for numbers, along the hierarchy where there is one.
     """
 
     t: float
-    ground: Ground | None = None
+    ground: Ground | str | None = None
     k: int = 1
 
     def __post_init__(self) -> None:
-        check_positive("t", self.t, 0.2)
-        if self.t > 1:
-            raise ParameterError(f"t is {self.t}; no distance is greater than 1. Choose a t such as 0.2.")
-        check_k(self.k)
+        check_parameter("t", self.t)
+        check_parameter("k", self.k)
+        if self.ground is not None:
+            object.__setattr__(self, "ground", choose(Ground, self.ground, "ground"))
 
     @property
     def name(self) -> str:
@@ -40,21 +41,17 @@ class Closeness:
         return "t-closeness"
 
     @property
-    def parameters(self) -> dict[str, float | str]:
-        """What it was asked with; without a ground it is not known which one was natural."""
-        return {"t": float(self.t)} | ({} if self.ground is None else {"ground": str(self.ground)})
-
-    @property
-    def beta(self) -> None:
-        """It has none."""
+    def parameters(self) -> dict[str, ParameterValue]:
+        """t, and the ground unless that is left to the table."""
+        return {"t": float(self.t), **({} if self.ground is None else {"ground": str(self.ground)})}
 
     def ground_of(self, sensitive: Axis) -> Ground:
-        """How far apart two values of this attribute are."""
-        return natural_ground(sensitive) if self.ground is None else self.ground
+        """Return how distances between values of this attribute are measured."""
+        return natural_ground(sensitive) if self.ground is None else Ground(self.ground)
 
     def check_feasible(self, counts: Ints, sensitive: Axis) -> None:
         """Refuse a table with fewer than k rows, with nothing to protect, or without this kind of distance."""
-        check_table(counts, self.k)
+        super().check_feasible(counts, sensitive)
         self.check_ground(sensitive)
 
     def check_ground(self, sensitive: Axis) -> None:
@@ -72,7 +69,7 @@ class Closeness:
             )
 
     def rule(self, counts: Ints, sensitive: Axis, largest_class: int = 0) -> Rule:
-        """A distance of at most t."""
+        """Demand a distance of at most t."""
         edges = edges_of(self.ground_of(sensitive), sensitive, len(counts))
         n_rows = int(counts.sum())
         largest = max(n_rows, largest_class)

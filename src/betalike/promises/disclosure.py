@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
-from betalike.promises.caps import LARGEST_DENOMINATOR, settle
+from betalike.promises.caps import as_pairs, clip, settle, settle_above
+from betalike.promises.parameters import check_parameter
 from betalike.promises.rule import ANYTHING, Rule
-from betalike.promises.verdict import Verdict, apply, check_k, check_positive, check_table, exact, verdict_on
+from betalike.promises.verdict import Model, ParameterValue, Verdict, apply, check_table, exact, verdict_on
 from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
@@ -20,15 +22,15 @@ MOST_DELTA = 100.0  # beyond it every share of every table is allowed, but not a
 
 
 @dataclass(frozen=True)
-class Disclosure:
+class Disclosure(Model):
     """The promise |ln(q / p)| < delta for every value in every class; so each class holds every value."""
 
     delta: float
     k: int = 1
 
     def __post_init__(self) -> None:
-        check_positive("delta", self.delta, 1.5)
-        check_k(self.k)
+        check_parameter("delta", self.delta)
+        check_parameter("k", self.k)
 
     @property
     def name(self) -> str:
@@ -36,32 +38,20 @@ class Disclosure:
         return "delta-disclosure"
 
     @property
-    def parameters(self) -> dict[str, float | str]:
-        """What it was asked with."""
+    def parameters(self) -> dict[str, ParameterValue]:
+        """The delta."""
         return {"delta": float(self.delta)}
 
-    @property
-    def beta(self) -> None:
-        """It has none."""
-
-    def check_feasible(self, counts: Ints, sensitive: Axis) -> None:
-        """Refuse a table with fewer than k rows, or with nothing to protect."""
-        check_table(counts, self.k)
-
     def rule(self, counts: Ints, sensitive: Axis, largest_class: int = 0) -> Rule:
-        """Of each value more than p / e^delta, less than p e^delta; e^delta is no fraction, so neither is reached."""
+        """Demand of each value more than p / e^delta and less than p e^delta; no fraction equals either."""
         n_rows = int(counts.sum())
-        largest = min(max(n_rows, largest_class), LARGEST_DENOMINATOR)
         delta = min(exact(self.delta), Fraction(MOST_DELTA))
-        priors = [Fraction(count, n_rows) for count in counts.tolist()]
-        caps = [_most(prior, delta, largest) for prior in priors]
-        floors = [_least(prior, delta, largest) for prior in priors]
+        limits = [
+            _limits(Fraction(count, n_rows), delta, clip(max(n_rows, largest_class))) for count in counts.tolist()
+        ]
+        floor, cap = (as_pairs(fractions) for fractions in zip(*limits, strict=True))
         return ANYTHING._replace(
-            k=self.k,
-            cap_numerator=np.array([cap.numerator for cap in caps], dtype=np.int64),
-            cap_denominator=np.array([cap.denominator for cap in caps], dtype=np.int64),
-            floor_numerator=np.array([floor.numerator for floor in floors], dtype=np.int64),
-            floor_denominator=np.array([floor.denominator for floor in floors], dtype=np.int64),
+            k=self.k, cap_numerator=cap[0], cap_denominator=cap[1], floor_numerator=floor[0], floor_denominator=floor[1]
         )
 
     def judge(self, classes: ClassCounts, counts: Ints, sensitive: Axis) -> Verdict:
@@ -83,17 +73,17 @@ class DisclosureForLikeness:
     k: int = 1
 
     def __post_init__(self) -> None:
-        check_positive("beta", self.beta, 4)
-        check_k(self.k)
+        check_parameter("beta", self.beta)
+        check_parameter("k", self.k)
 
     def for_table(self, counts: Ints) -> Disclosure:
-        """The promise for a table with these counts of sensitive values."""
+        """Return the promise for a table with these counts of sensitive values."""
         check_table(counts, self.k)
         return Disclosure(delta_for(float(self.beta), counts), self.k)
 
 
 def delta_for(beta: float, counts: Ints) -> float:
-    """The greatest delta under which enhanced beta-likeness holds for every value, rounded down. Paper: 6.2.
+    """Return the greatest delta under which enhanced beta-likeness holds for every value, rounded down. Paper: 6.2.
 
     >>> round(delta_for(4, np.array([2, 3, 4, 10])), 3)
     0.496
@@ -102,32 +92,20 @@ def delta_for(beta: float, counts: Ints) -> float:
     return math.log1p(min(beta, -math.log(most_frequent))) * (1 - 1e-12)
 
 
-def _most(prior: Fraction, delta: Fraction, largest: int) -> Fraction:
-    """The greatest frequency below p e^delta in classes of up to `largest` tuples."""
+def _limits(prior: Fraction, delta: Fraction, largest: int) -> tuple[Fraction, Fraction]:
+    """Return the least frequency above p / e^delta and the greatest below p e^delta, in classes of up to `largest`."""
     if prior == 0:
-        return Fraction(0)
+        return prior, prior
 
-    def enclose(digits: int) -> tuple[Fraction, Fraction]:
-        low, high = _enclose_power(delta, digits)
+    def enclose(exponent: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+        low, high = _enclose_power(exponent, digits)
         return min(prior * low, Fraction(1)), min(prior * high, Fraction(1))
 
-    return settle(enclose, largest)
-
-
-def _least(prior: Fraction, delta: Fraction, largest: int) -> Fraction:
-    """The least frequency above p / e^delta in classes of up to `largest` tuples."""
-    if prior == 0:
-        return Fraction(0)
-
-    def enclose(digits: int) -> tuple[Fraction, Fraction]:
-        low, high = _enclose_power(-delta, digits)
-        return 1 - prior * high, 1 - prior * low
-
-    return 1 - settle(enclose, largest)
+    return settle_above(partial(enclose, -delta), largest), settle(partial(enclose, delta), largest)
 
 
 def _enclose_power(exponent: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Two fractions around e to an exponent of at most 100; the margin is far wider than the rounding."""
+    """Return two fractions around e to an exponent of at most 100; the margin is far wider than the rounding."""
     with localcontext() as context:
         context.prec = digits
         power = Fraction((Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp())

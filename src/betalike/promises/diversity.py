@@ -11,19 +11,10 @@ from fractions import Fraction
 import numpy as np
 
 from betalike.errors import ParameterError
-from betalike.promises.caps import DIGITS, LARGEST_DENOMINATOR, fraction_below
+from betalike.promises.caps import DIGITS, clip, fraction_below
+from betalike.promises.parameters import LARGEST_COUNT, check_parameter, choose
 from betalike.promises.rule import ANYTHING, Rule, entropy_of
-from betalike.promises.verdict import (
-    LARGEST_COUNT,
-    Verdict,
-    apply,
-    check_k,
-    check_positive,
-    check_table,
-    exact,
-    one_class,
-    verdict_on,
-)
+from betalike.promises.verdict import Model, ParameterValue, Verdict, apply, exact, one_class, verdict_on
 from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
@@ -40,23 +31,24 @@ class Variety(StrEnum):
 
 
 @dataclass(frozen=True)
-class Diversity:
+class Diversity(Model):
     """The promise that every class has l values: distinct ones, as many as its entropy is worth, or (c, l)-recursively.
 
     Recursively: the most frequent value is rarer than c times all from the l-th most frequent on.
     """
 
     l: float  # noqa: E741 - the name that everybody uses
-    variety: Variety = Variety.DISTINCT
+    variety: Variety | str = Variety.DISTINCT
     c: float = 1.0
     k: int = 1
 
     def __post_init__(self) -> None:
-        check_positive("l", self.l, 3)
-        if self.l < 1 or (self.variety is not Variety.ENTROPY and self.l != int(self.l)):
+        object.__setattr__(self, "variety", choose(Variety, self.variety, "variety"))
+        check_parameter("l", self.l)
+        if self.variety is not Variety.ENTROPY and self.l != int(self.l):
             raise ParameterError(f"l is {self.l}; it must be a whole number of 1 or more (any from 1 on for entropy).")
-        check_positive("c", self.c, 1)
-        check_k(self.k)
+        check_parameter("c", self.c)
+        check_parameter("k", self.k)
 
     @property
     def name(self) -> str:
@@ -64,23 +56,18 @@ class Diversity:
         return f"{self.variety}-l-diversity"
 
     @property
-    def parameters(self) -> dict[str, float | str]:
-        """What it was asked with."""
-        parameters: dict[str, float | str] = {"l": float(self.l)}
-        return {**parameters, "c": float(self.c)} if self.variety is Variety.RECURSIVE else parameters
+    def parameters(self) -> dict[str, ParameterValue]:
+        """l, and c where it counts."""
+        return {"l": float(self.l), **({"c": float(self.c)} if self.variety is Variety.RECURSIVE else {})}
 
     @property
     def _n_values(self) -> int:
         """How many values are asked for; no table has more than are counted here."""
         return min(int(self.l), LARGEST_COUNT)
 
-    @property
-    def beta(self) -> None:
-        """It has none."""
-
     def check_feasible(self, counts: Ints, sensitive: Axis) -> None:
         """Refuse a table for which even a single class of all rows breaks the promise."""
-        check_table(counts, self.k)
+        super().check_feasible(counts, sensitive)
         if not self.judge(one_class(counts), counts, sensitive).holds:
             wish = f"l {self.l:g}" + (f" and c {self.c:g}" if self.variety is Variety.RECURSIVE else "")
             raise ParameterError(
@@ -89,12 +76,12 @@ class Diversity:
             )
 
     def rule(self, counts: Ints, sensitive: Axis, largest_class: int = 0) -> Rule:
-        """The demand of the chosen variety."""
+        """Return the demand of the chosen variety."""
         if self.variety is Variety.DISTINCT:
             return ANYTHING._replace(k=self.k, least_distinct=self._n_values)
         if self.variety is Variety.ENTROPY:
             return ANYTHING._replace(k=self.k, least_worth=float(self.l))
-        largest = min(max(int(counts.sum()), largest_class), LARGEST_DENOMINATOR)
+        largest = clip(max(int(counts.sum()), largest_class))
         ratio = min(exact(self.c), Fraction(largest + 1))  # no value makes more of a tail than that
         part = fraction_below(ratio - math.floor(ratio), largest)
         return ANYTHING._replace(
@@ -117,7 +104,7 @@ class Diversity:
         return verdict_on(allowed, used, classes, counts)
 
     def _used(self, counts: Ints) -> float:
-        """How much of what is allowed a class uses."""
+        """Return how much of what is allowed a class uses."""
         if self.variety is Variety.DISTINCT:
             return float(self.l / len(counts))
         if self.variety is Variety.ENTROPY:

@@ -1,24 +1,32 @@
-"""Beta-likeness: no sensitive value becomes more than 1 + beta times as likely. Paper: Section 3."""
+"""Beta-likeness: no sensitive value becomes more than 1 + beta times as likely. Paper: Section 3.
+
+Wider forms bound negative gain as well, and treat sets of values as one value. Paper: the end of Section 3, Sections 7
+and 8.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.errors import ParameterError
 from betalike.promises.caps import Bound, Caps, is_below_surprise
-from betalike.promises.floors import Floor
+from betalike.promises.demands import Demands, used_by_classes
 from betalike.promises.monotone import Cap, MonotoneCap
+from betalike.promises.parameters import check_parameter, choose
 from betalike.promises.rule import ANYTHING, Rule
-from betalike.promises.verdict import Verdict, check_k, check_positive, check_table, exact
+from betalike.promises.sets import Columns, EachValue, Nodes, Sets, Span, Windows
+from betalike.promises.verdict import Model, ParameterValue, Verdict, apply, check_table, exact, verdict_on
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
+
+TWO_SIDED = "two-sided-"
 
 
 class Form(StrEnum):
@@ -29,88 +37,169 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True)
-class Likeness:
+class Likeness(Model):
     """The promise: q <= (1 + beta) p (basic), or q <= (1 + min(beta, -ln p)) p (enhanced), in classes of at least k.
 
-    Or, without a beta, q <= f(p) for any monotone cap f. Paper: Definitions 2 and 3, and the end of Section 3.
+    Without a beta it is q <= f(p) for any monotone `cap` f. With a `negative_beta`, q >= (1 - negative_beta) p too, or
+    if that is "symmetric", a value becomes at most as many times rarer as it may become likelier. Under `groups` (nodes
+    of the sensitive column's hierarchy) or a `width` (intervals of numbers), p and q are shares of sets of values; with
+    `columns`, of the values of each of several columns. Paper: Definitions 2 and 3, and the end of Section 3.
     """
 
-    beta: float | None
-    form: Form = Form.ENHANCED
+    beta: float | None = None
+    form: Form | str = Form.ENHANCED
     k: int = 1
-    cap: Cap | None = None
+    cap: Cap | Callable[[float], float] | None = None
+    _: KW_ONLY
+    negative_beta: float | str | None = None
+    groups: Sequence[str] | None = None
+    width: float | None = None
+    with_values: bool | None = None
+    columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "form", choose(Form, self.form, "form"))
         if self.cap is None:
-            check_positive("beta", self.beta, 4)
+            check_parameter("beta", self.beta)
         elif self.beta is not None:
             raise ParameterError("beta and cap are given; choose one, for each says how likely a value may become.")
-        check_k(self.k)
+        elif not isinstance(self.cap, Cap):
+            object.__setattr__(self, "cap", MonotoneCap(self.cap))
+        check_parameter("k", self.k)
+        if self.negative_beta is not None:
+            check_parameter("negative_beta", self.negative_beta)
+        self._check_sets()
+        if self.groups is not None:
+            object.__setattr__(self, "groups", tuple(self.groups))
+        if self.groups is not None or self.width is not None:
+            object.__setattr__(self, "with_values", bool(self.with_values))
+        _ = self.span  # whose own checks are made here
+
+    def _check_sets(self) -> None:
+        """Refuse parameters of sets that do not go together."""
+        if self.with_values is not None and not isinstance(self.with_values, bool):
+            raise ParameterError(f"with_values is {self.with_values!r}; it must be true or false.")
+        if self.groups is not None and self.width is not None:
+            raise ParameterError(
+                "groups and a width are given; choose one: nodes of a hierarchy, or intervals of numbers."
+            )
+        if self.with_values is not None and self.groups is None and self.width is None:
+            raise ParameterError("with_values is given, but neither groups nor a width: values are promised anyway.")
+        if self.columns and (self.groups is not None or self.width is not None):
+            raise ParameterError("columns are given along with groups or a width; choose one.")
+        if isinstance(self.groups, str):
+            raise ParameterError("groups must be a list of nodes of the sensitive column's hierarchy, not one text.")
+
+    @cached_property
+    def span(self) -> Span:
+        """The sets of values that are promised."""
+        if self.columns:
+            return Columns(self.columns)
+        if self.groups is not None:
+            return Nodes(tuple(self.groups), bool(self.with_values))
+        return EachValue() if self.width is None else Windows(self.width, bool(self.with_values))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each value is promised by itself and from above only, as the paper defines likeness."""
+        return self.negative_beta is None and isinstance(self.span, EachValue)
 
     @property
     def name(self) -> str:
         """The promise's name in a certificate."""
-        return f"{self.form if self.cap is None else 'capped'}-likeness"
+        form = self.form if self.cap is None else "capped"
+        return f"{TWO_SIDED if self.negative_beta is not None else ''}{form}-likeness{self.span.suffix}"
 
     @property
-    def parameters(self) -> dict[str, float | str]:
-        """Nothing besides beta and k."""
-        return {}
+    def parameters(self) -> dict[str, ParameterValue]:
+        """The bound on negative gain, and the sets, where there are any."""
+        given = self.negative_beta
+        negative = {} if given is None else {"negative_beta": given if isinstance(given, str) else float(given)}
+        return {**negative, **self.span.parameters}
 
     def caps(self, counts: Ints, largest_class: int = 0) -> Caps:
-        """Highest frequency of each sensitive value in a class, given how often it occurs in the table.
+        """Return the highest frequency of each sensitive value in a class, from how often it occurs in the table.
 
         Decided exactly for classes up to the table's size, or up to `largest_class` if that is greater.
         """
         return Caps.of(self.bounds(counts), max(int(counts.sum()), largest_class))
 
     def bounds(self, counts: Ints, n_rows: int | None = None) -> list[Bound]:
-        """The highest frequency of each sensitive value as an exact number. Paper: f(p).
+        """Return exact caps for values, or sets of values, with these counts. Paper: f(p).
 
-        Of values, or sets of them, that occur so often among `n_rows`; by default they make up all rows.
+        The counts are out of `n_rows`; by default they make up all rows.
         """
         n_rows = int(counts.sum()) if n_rows is None else n_rows
-        if self.cap is not None:
-            return [Bound(self.cap.at(count, n_rows)) for count in counts.tolist()]
-        is_enhanced = self.form is Form.ENHANCED
-        return [_bound(int(count), n_rows, self._threshold, is_enhanced) for count in counts]
+        return [self._bound(count, n_rows) for count in counts.tolist()]
 
-    @property
+    def _bound(self, count: int, n_rows: int, is_floor: bool = False) -> Bound:
+        """Return the cap, or the floor that mirrors it: p / (1 + min(beta, -ln p)), or p^2 / f(p) for any cap."""
+        if not isinstance(self.cap, Cap):
+            return _bound(count, n_rows, self._threshold, self.form is Form.ENHANCED, is_floor)
+        prior, cap = Fraction(count, n_rows), self.cap.at(count, n_rows)
+        return Bound(prior * prior / cap if is_floor and count else cap)
+
+    @cached_property
     def _threshold(self) -> Fraction:
         assert self.beta is not None
         return exact(float(self.beta))
 
     def ceilings(self, counts: Ints) -> Floats:
-        """The caps as floating-point numbers, for display and formulas."""
+        """Return the caps as floating-point numbers, for display and formulas."""
         return np.array([float(bound) for bound in self.bounds(counts)])
 
-    def mirrored(self, count: int, n_rows: int) -> Floor:
-        """How rare a value may become if as many times rarer as it may become likelier.
-
-        p / (1 + min(beta, -ln p)), or p^2 / f(p) for any cap.
-        """
-        if self.cap is not None:
-            prior = Fraction(count, n_rows)
-            return Floor(prior * prior / self.cap.at(count, n_rows) if count else prior)
-        return _mirrored(count, n_rows, self._threshold, self.form is Form.ENHANCED)
-
     def check_feasible(self, counts: Ints, sensitive: Axis | None = None) -> None:
-        """Refuse a table for which even a single class of all rows breaks the promise."""
+        """Refuse a table with fewer than k rows, with nothing to protect, without such sets, or with no such cap."""
         check_table(counts, self.k)
-        self.check_cap(counts, int(counts.sum()))
-
-    def check_cap(self, counts: Ints, n_rows: int) -> None:
-        """Refuse a function that is no cap for what occurs so often."""
+        if sensitive is not None:
+            self.span.check(sensitive)
         if isinstance(self.cap, MonotoneCap):
-            self.cap.check(counts.tolist(), n_rows)
+            self.cap.check(self._sets(counts, sensitive).totals(counts).tolist(), int(counts.sum()))
+
+    def _sets(self, counts: Ints, sensitive: Axis | None) -> Sets:
+        if isinstance(self.span, EachValue):
+            return Sets.singletons(len(counts))
+        if sensitive is None:
+            raise TypeError("a promise about sets of values needs the axis of the sensitive values")
+        return self.span.sets(sensitive, len(counts))
+
+    def demands(self, counts: Ints, sensitive: Axis | None = None) -> Demands:
+        """Return caps, and floors if there are any, on the share of each set of values."""
+        sets, n_rows = self._sets(counts, sensitive), int(counts.sum())
+        totals = sets.totals(counts)
+        floors = [] if self.negative_beta is None else [self._floor(total, n_rows) for total in totals.tolist()]
+        return Demands(sets, self.bounds(totals, n_rows), floors)
+
+    def _floor(self, total: int, n_rows: int) -> Bound:
+        if self.negative_beta is None or isinstance(self.negative_beta, str):
+            return self._bound(total, n_rows, is_floor=True)
+        return Bound((1 - exact(self.negative_beta)) * Fraction(total, n_rows), is_floor=True)
 
     def rule(self, counts: Ints, sensitive: Axis | None = None, largest_class: int = 0) -> Rule:
-        """The caps as demands on a class."""
-        caps = self.caps(counts, largest_class)
-        return ANYTHING._replace(k=self.k, cap_numerator=caps.numerator, cap_denominator=caps.denominator)
+        """Return the caps and floors as demands on a class."""
+        if self.is_plain:
+            caps = self.caps(counts, largest_class)
+            return ANYTHING._replace(k=self.k, cap_numerator=caps.numerator, cap_denominator=caps.denominator)
+        return self.demands(counts, sensitive).rule(self.k, len(counts), max(int(counts.sum()), largest_class))
 
     def judge(self, classes: ClassCounts, counts: Ints, sensitive: Axis | None = None) -> Verdict:
         """Decide, exactly, whether every class keeps the promise."""
+        if self.is_plain:
+            return self._judge_values(classes, counts)
+        demands = self.demands(counts, sensitive)
+        largest = max(int(counts.sum()), int(classes.sizes.max()))
+        allowed = apply(demands.rule(self.k, len(counts), largest), classes)
+        used = used_by_classes(demands.sets, demands.ceilings, demands.bottoms, classes)
+        verdict = verdict_on(allowed, used, classes, counts)
+        if not isinstance(self.span, Columns):
+            return verdict
+        # The gain of a combination says nothing here: the greatest gain of a column's value counts.
+        shares = demands.sets.totals(counts) / counts.sum()
+        times = used_by_classes(demands.sets, shares, np.zeros_like(shares), classes)
+        return replace(verdict, worst_gain=float(times.max()) - 1)
+
+    def _judge_values(self, classes: ClassCounts, counts: Ints) -> Verdict:
+        """Judge each value by itself; the worst value is the one that uses most of its own cap."""
         sizes = classes.sizes[classes.ec]
         caps = self.caps(counts, int(classes.sizes.max()))
         allowed = caps.allow(classes.value, classes.count, sizes)
@@ -132,24 +221,53 @@ class Likeness:
         )
 
 
-@lru_cache(maxsize=1 << 16)
-def _bound(count: int, n_rows: int, threshold: Fraction, is_enhanced: bool) -> Bound:
+@lru_cache(maxsize=1 << 17)
+def _bound(count: int, n_rows: int, threshold: Fraction, is_enhanced: bool, is_floor: bool) -> Bound:
     prior = Fraction(count, n_rows)
     if is_enhanced and 0 < count < n_rows and not is_below_surprise(threshold, prior):
-        return Bound(prior, is_logarithmic=True)
-    return Bound(min(prior if is_enhanced and count == n_rows else prior * (1 + threshold), Fraction(1)))
+        return Bound(prior, True, is_floor)
+    growth = 1 if is_enhanced and count == n_rows else 1 + threshold
+    return Bound(prior / growth if is_floor else min(prior * growth, Fraction(1)), is_floor=is_floor)
 
 
-@lru_cache(maxsize=1 << 16)
-def _mirrored(count: int, n_rows: int, threshold: Fraction, is_enhanced: bool) -> Floor:
-    prior = Fraction(count, n_rows)
-    if is_enhanced and 0 < count < n_rows and not is_below_surprise(threshold, prior):
-        return Floor(prior, is_logarithmic=True)
-    return Floor(prior if is_enhanced and count == n_rows else prior / (1 + threshold))
+def of_each_column(model: Model, columns: Sequence[str]) -> Likeness:
+    """Return likeness of the values of each of several columns; refuse any other promise."""
+    if not isinstance(model, Likeness):
+        raise ParameterError(
+            f"several sensitive columns are named, and {model.name} is promised for one. Promise likeness, with a beta "
+            "or a cap, or publish a single sensitive column."
+        )
+    if not isinstance(model.span, EachValue):
+        raise ParameterError(
+            "several sensitive columns are named: groups and a width cannot be promised then. Leave them out, or "
+            "publish a single sensitive column."
+        )
+    return replace(model, columns=tuple(columns))
 
 
-def posterior_cap(prior: NDArray[np.float64], beta: float, form: Form = Form.ENHANCED) -> NDArray[np.float64]:
-    """Highest frequency each sensitive value may have in an equivalence class.
+def plain_likeness_of(model: Model, scheme: str) -> Likeness:
+    """Return the promise of a scheme that keeps plain likeness alone; refuse any other."""
+    likeness = likeness_of(model, scheme)
+    if not likeness.is_plain:
+        raise ParameterError(
+            f"the scheme '{scheme}' cannot keep {model.name}: it bounds what a class may hold of each value, one by "
+            "one and from above. Take the scheme 'seam' or 'lmondrian', or 'perturb'."
+        )
+    return likeness
+
+
+def likeness_of(model: Model, scheme: str) -> Likeness:
+    """Return the promise of a scheme that keeps likeness in every form; refuse any other."""
+    if not isinstance(model, Likeness):
+        raise ParameterError(
+            f"the scheme '{scheme}' keeps beta-likeness, not {model.name}. Take the scheme 'mondrian', which keeps "
+            "every promise."
+        )
+    return model
+
+
+def posterior_cap(prior: Floats, beta: float, form: Form | str = Form.ENHANCED) -> Floats:
+    """Return the highest frequency that each sensitive value may have in an equivalence class.
 
     Rare values may grow by `beta`; frequent ones by less, so that none reaches 1. For display and formulas;
     decisions are made with the exact `Likeness.caps`. Paper: Definition 3, Eq. 1, f(p).
@@ -157,7 +275,7 @@ def posterior_cap(prior: NDArray[np.float64], beta: float, form: Form = Form.ENH
     >>> posterior_cap(np.array([2, 3, 4]) / 19, beta=2).round(2)
     array([0.32, 0.45, 0.54])
     """
-    if form is Form.BASIC:
+    if form == Form.BASIC:
         return np.minimum(prior * (1 + beta), 1.0)
     with np.errstate(divide="ignore"):
         return np.asarray(prior * (1 + np.minimum(beta, -np.log(prior))))

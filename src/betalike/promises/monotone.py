@@ -1,4 +1,4 @@
-"""Caps by any monotone function of a value's share, or as a certificate tells them. Paper: Section 3.
+"""Caps by any monotone function of a value's share, or as listed in a certificate. Paper: Section 3.
 
 "This framework applies for any monotonic upper-bound function": all that is needed is p <= f(p) <= 1, so that the table
 itself is allowed, and f(p) <= f(p') for p < p', so that a rarer value is never allowed more than a frequent one.
@@ -10,21 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Protocol
 
 from betalike.errors import CertificateError, ParameterError
 from betalike.promises.verdict import exact
 
 STEPS = 1000
 GRID = (*(10.0**-exponent for exponent in range(12, 3, -1)), *(step / STEPS for step in range(1, STEPS + 1)))
-
-
-class Cap(Protocol):
-    """How frequent a value, or a set of values, may become in a class."""
-
-    def at(self, count: int, n_rows: int) -> Fraction:
-        """The cap of what occurs so often among so many rows."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -39,7 +30,7 @@ class MonotoneCap:
         self._check([(share, self._call(share)) for share in GRID])
 
     def at(self, count: int, n_rows: int) -> Fraction:
-        """The cap of what occurs so often; never below its share, whatever the rounding of that."""
+        """Return the cap for a value that occurs `count` times in `n_rows` rows; never below its share by rounding."""
         if count == 0:
             return Fraction(0)
         return max(exact(self._call(count / n_rows)), Fraction(count, n_rows))
@@ -51,7 +42,7 @@ class MonotoneCap:
     def _call(self, share: float) -> float:
         try:
             cap, again = float(self.function(share)), float(self.function(share))
-        except Exception as error:  # whatever the function is, its author is told where it fails
+        except Exception as error:  # of any kind: the message says where the function fails
             raise ParameterError(f"cap fails at the share {share:g}: {type(error).__name__}: {error}.") from error
         if not share <= cap <= 1:
             raise ParameterError(
@@ -72,29 +63,32 @@ class MonotoneCap:
 
 
 @dataclass(frozen=True)
-class ToldCap:
-    """Caps as a certificate tells them, by how often something occurs in its table."""
+class CertificateCap:
+    """Caps as listed in a certificate, by how often a value or a set occurs in its table."""
 
     caps: Mapping[int, Fraction]
     n_rows: int
 
     @staticmethod
-    def of(told: Mapping[str, str], n_rows: int) -> ToldCap:
-        """The caps behind the texts of a certificate; an error if they are none."""
+    def of(listed: Mapping[str, str], n_rows: int) -> CertificateCap:
+        """Read the caps of a certificate; refuse what cannot be caps."""
         try:
-            caps = {int(count): Fraction(text) for count, text in told.items()}
+            caps = {int(count): Fraction(text) for count, text in listed.items()}
         except (ValueError, ZeroDivisionError) as error:
             raise CertificateError("the caps in the certificate are no numbers.") from error
         ordered = [caps[count] for count in sorted(caps)]
         is_cap = all(n_rows > 0 and Fraction(count, n_rows) <= cap <= 1 for count, cap in caps.items())
         if not is_cap or ordered != sorted(ordered):
             raise CertificateError("the caps in the certificate are not those of a monotone function up to 1.")
-        return ToldCap(caps, n_rows)
+        return CertificateCap(caps, n_rows)
 
     def at(self, count: int, n_rows: int) -> Fraction:
-        """The cap of what occurs so often."""
+        """Return the cap for a value that occurs `count` times in `n_rows` rows."""
         if count == 0:
             return Fraction(0)
         if n_rows != self.n_rows or count not in self.caps:
-            raise CertificateError("the certificate does not tell the cap of every value.")
+            raise CertificateError("the certificate does not list the cap of every value.")
         return self.caps[count]
+
+
+Cap = MonotoneCap | CertificateCap

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from betalike.errors import ParameterError, SchemaError, suggestion
-from betalike.promises.verdict import check_positive
+from betalike.promises.parameters import check_parameter
+from betalike.promises.verdict import ParameterValue
 from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.joint import JointAxis
@@ -30,18 +33,24 @@ class Sets:
 
     @staticmethod
     def of(members: Sequence[Sequence[int]]) -> Sets:
-        """Sets with these values."""
+        """Return sets with these values."""
         ends = np.cumsum([len(values) for values in members], dtype=np.int64)
         order = np.array([value for values in members for value in values], dtype=np.int64)
         return Sets(order, np.append(0, ends[:-1]), ends - 1)
 
+    @staticmethod
+    def singletons(n_values: int) -> Sets:
+        """Return one set for each value."""
+        every = np.arange(n_values)
+        return Sets(every, every, every)
+
     def totals(self, counts: Ints) -> Ints:
-        """How often the values of each set occur together."""
+        """Return how often the values of each set occur together."""
         up_to = np.append(0, np.cumsum(counts[self.order]))
         return np.asarray(up_to[self.last + 1] - up_to[self.first])
 
     def of_value(self, n_values: int) -> Ints | None:
-        """The one set of each value; None if a value is in several of them."""
+        """Return the one set of each value; None if a value is in several of them."""
         if len(self.order) != n_values or (self.last - self.first + 1).sum() != n_values:
             return None
         number = np.empty(n_values, dtype=np.int64)
@@ -49,7 +58,7 @@ class Sets:
         return number
 
     def narrowest(self, caps: NDArray[np.float64], n_values: int) -> Ints:
-        """For each value the set with the least cap that it is in."""
+        """Return for each value the set with the least cap that it is in."""
         least, chosen = np.full(len(self.order), np.inf), np.zeros(len(self.order), dtype=np.int64)
         for number in range(len(self.first)):
             places = slice(self.first[number], self.last[number] + 1)
@@ -61,33 +70,44 @@ class Sets:
         return found
 
 
-@dataclass(frozen=True)
-class EachValue:
-    """Every value by itself: likeness as the paper defines it."""
+class Span(ABC):
+    """What a promise is about: the sets of values that are promised together."""
+
+    suffix: ClassVar[str]  # of the promise's name
 
     @property
-    def suffix(self) -> str:
-        """Nothing: this is what a promise is about unless it says otherwise."""
-        return ""
-
-    @property
-    def parameters(self) -> dict[str, float | str | bool | list[str]]:
-        """None."""
+    def parameters(self) -> dict[str, ParameterValue]:
+        """The numbers that it was made with."""
         return {}
 
+    @abstractmethod
     def sets(self, sensitive: Axis, n_values: int) -> Sets:
-        """One set for each value."""
-        every = np.arange(n_values)
-        return Sets(every, every, every)
+        """Return the sets of values of an attribute."""
+
+    def check(self, sensitive: Axis) -> None:
+        """Refuse an attribute without such sets."""
+        return
 
 
 @dataclass(frozen=True)
-class Nodes:
+class EachValue(Span):
+    """Every value by itself: likeness as the paper defines it."""
+
+    suffix = ""
+
+    def sets(self, sensitive: Axis, n_values: int) -> Sets:
+        """Return one set for each value."""
+        return Sets.singletons(n_values)
+
+
+@dataclass(frozen=True)
+class Nodes(Span):
     """The values under each of some nodes together, and every value under none of them by itself. Paper: Section 7.
 
     With values, each value is promised by itself too.
     """
 
+    suffix = "-of-groups"
     groups: tuple[str, ...]
     with_values: bool = False
 
@@ -98,17 +118,12 @@ class Nodes:
             raise ParameterError("groups names a node twice. Name each once.")
 
     @property
-    def suffix(self) -> str:
-        """What the promise is about, in its name."""
-        return "-of-groups"
-
-    @property
-    def parameters(self) -> dict[str, float | str | bool | list[str]]:
+    def parameters(self) -> dict[str, ParameterValue]:
         """The chosen nodes."""
         return {"groups": list(self.groups), "with_values": self.with_values}
 
     def sets(self, sensitive: Axis, n_values: int) -> Sets:
-        """A set for each node, and for each value that is promised by itself."""
+        """Return a set for each node, and for each value that is promised by itself."""
         paths = sensitive.hierarchy.paths if isinstance(sensitive, HierarchyAxis) else ()
         members = [[leaf for leaf, path in enumerate(paths) if label in path[:-1]] for label in self.groups]
         grouped = {leaf for leaves in members for leaf in leaves}
@@ -139,30 +154,26 @@ class Nodes:
 
 
 @dataclass(frozen=True)
-class Windows:
+class Windows(Span):
     """All values in any interval of a given width together, wherever it lies between the least and the greatest value.
 
     With values, each value is promised by itself too. A missing value is always by itself. Paper: Sections 7 and 8.
     """
 
+    suffix = "-of-intervals"
     width: float
     with_values: bool = False
 
     def __post_init__(self) -> None:
-        check_positive("width", self.width, 5000)
+        check_parameter("width", self.width)
 
     @property
-    def suffix(self) -> str:
-        """What the promise is about, in its name."""
-        return "-of-intervals"
-
-    @property
-    def parameters(self) -> dict[str, float | str | bool | list[str]]:
+    def parameters(self) -> dict[str, ParameterValue]:
         """The width."""
         return {"width": float(self.width), "with_values": self.with_values}
 
     def sets(self, sensitive: Axis, n_values: int) -> Sets:
-        """A set for each interval that holds other values than the others, and for each value by itself."""
+        """Return a set for each interval that holds other values than the others, and for each value by itself."""
         numbers = _numbers(sensitive)
         intervals = windows(numbers, self._exact_width)
         alone = range(n_values) if self.with_values else range(len(numbers), n_values)
@@ -191,23 +202,19 @@ class Windows:
 
 
 @dataclass(frozen=True)
-class Columns:
+class Columns(Span):
     """Every value of each of several columns by itself, whatever the others are."""
 
+    suffix = "-of-each-column"
     columns: tuple[str, ...]
 
     @property
-    def suffix(self) -> str:
-        """What the promise is about, in its name."""
-        return "-of-each-column"
-
-    @property
-    def parameters(self) -> dict[str, float | str | bool | list[str]]:
+    def parameters(self) -> dict[str, ParameterValue]:
         """The columns."""
         return {"columns": list(self.columns)}
 
     def sets(self, sensitive: Axis, n_values: int) -> Sets:
-        """For each value of each column, the combinations that it is in."""
+        """Return, for each value of each column, the combinations that it is in."""
         codes = sensitive.codes if isinstance(sensitive, JointAxis) else np.arange(n_values)[:, None]
         members = [np.flatnonzero(of_column == code) for of_column in codes.T for code in range(of_column.max() + 1)]
         return Sets.of([combinations.tolist() for combinations in members])
@@ -224,19 +231,17 @@ class Columns:
                 )
 
 
-Span = EachValue | Nodes | Windows | Columns
-
-
 def _numbers(sensitive: Axis) -> list[Fraction]:
-    """The values as typed: a machine's number is taken for the shortest decimal that it stands for."""
+    """Return the values as typed: a machine's number is taken for the shortest decimal that it stands for."""
     values = sensitive.values if isinstance(sensitive, OrderedAxis) else ()
     return [Fraction(repr(float(value))) for value in values]
 
 
 def windows(numbers: Sequence[Fraction], width: Fraction) -> list[tuple[int, int]]:
-    """First and last of the values in each closed interval of this width between the least and the greatest value.
+    """Return the first and last value in each closed interval of this width between the least and the greatest.
 
-    What an interval holds changes only where one of its ends meets a value, so it is enough to look there and between.
+    What an interval holds changes only where one of its ends meets a value, so those places and the gaps
+    between are enough.
 
     >>> windows([Fraction(n) for n in (0, 1, 5, 6)], Fraction(2))
     [(0, 1), (1, 1), (2, 2), (2, 3)]

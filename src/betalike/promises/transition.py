@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from betalike.promises.demands import Demands
 from betalike.promises.likeness import Likeness
 from betalike.promises.sets import Columns, Sets
 from betalike.promises.verdict import Verdict
-from betalike.promises.wider import AnyLikeness, Demands, WiderLikeness
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis
 
@@ -93,21 +93,21 @@ class Transition:
         return np.divide(joint, published, out=np.zeros_like(joint), where=published > 0)
 
 
-def judge_transition(
-    model: AnyLikeness, transition: Transition, counts: Ints, sensitive: Axis | None = None
-) -> Verdict:
+def judge_transition(model: Likeness, transition: Transition, counts: Ints, sensitive: Axis | None = None) -> Verdict:
     """Decide exactly whether no original value is likelier than its cap, whatever value is seen. Paper: Definition 6.
 
     A wider promise may have floors too, and be about sets of values; it needs the axis of the values. The worst class
     of the verdict is the published value that tells most.
     """
     n_rows = int(counts.sum())
-    demands = _demands(model, counts, sensitive)
+    demands = model.demands(counts, sensitive)
     allowed = _allowed(demands, transition, counts)
     prior = counts / n_rows
     posterior = transition.posterior(counts)
-    of_sets = demands.sets.totals(counts) / n_rows if _is_of_columns(model) else prior
-    gain = (sums_over(demands.sets, posterior) if _is_of_columns(model) else posterior) / of_sets[:, None] - 1
+    gain = posterior / prior[:, None] - 1
+    if isinstance(model.span, Columns):  # gains are those of each column's values, not of combinations
+        shares = demands.sets.totals(counts) / n_rows
+        gain = sums_over(demands.sets, posterior) / shares[:, None] - 1
     used = used_by_transition(demands, posterior, transition.published(counts) > 0)
     used = np.where(allowed, np.minimum(used, 1.0), used)
     worst, worst_seen = np.unravel_index(np.argmax(used), used.shape)
@@ -120,20 +120,6 @@ def judge_transition(
         worst_value=int(inside[np.argmax((posterior / prior[:, None])[inside, worst_seen])]),
         smallest_class=0,  # there are no classes
     )
-
-
-def _is_of_columns(model: AnyLikeness) -> bool:
-    """Whether gains are those of each column's values rather than of combinations."""
-    return isinstance(model, WiderLikeness) and isinstance(model.span, Columns)
-
-
-def _demands(model: AnyLikeness, counts: Ints, sensitive: Axis | None) -> Demands:
-    if isinstance(model, Likeness):
-        every = np.arange(len(counts))
-        return Demands(Sets(every, every, every), model.bounds(counts), [])
-    if sensitive is None:
-        raise TypeError("a wider promise is judged with the axis of the sensitive values")
-    return model.demands(counts, sensitive)
 
 
 def _allowed(demands: Demands, transition: Transition, counts: Ints) -> NDArray[np.bool_]:

@@ -10,8 +10,9 @@ import numpy as np
 import betalike
 from betalike.errors import InternalError
 from betalike.measures.audit import Audit
-from betalike.promises import Closeness, Likeness, Model, WiderLikeness
+from betalike.promises import Closeness, Likeness, Model
 from betalike.promises.distances import Ground
+from betalike.promises.monotone import Cap
 from betalike.promises.sets import Nodes
 from betalike.promises.verdict import wording_of
 from betalike.release.certificate import (
@@ -107,7 +108,7 @@ def _promised_hierarchy(model: Model, outline: TableSummary, labels: Sequence[st
     """
     axis = outline.sensitive
     is_near = isinstance(model, Closeness) and model.ground is Ground.HIERARCHICAL
-    is_grouped = isinstance(model, WiderLikeness) and isinstance(model.span, Nodes)
+    is_grouped = isinstance(model, Likeness) and isinstance(model.span, Nodes)
     if not ((is_near or is_grouped) and isinstance(axis, HierarchyAxis)):
         return []
     leaves = zip(labels, axis.hierarchy.paths, outline.value_counts, strict=False)  # a missing value is in no path
@@ -132,14 +133,10 @@ def levels_of(audit: Audit) -> Levels:
 
 def promised_caps(model: Model, sensitive: Axis, counts: Ints) -> dict[str, str]:
     """Return the cap of whatever occurs so often, where it follows from a function that a certificate cannot hold."""
-    likeness = model.limit if isinstance(model, WiderLikeness) else model
-    if not isinstance(likeness, Likeness) or likeness.cap is None:
+    if not isinstance(model, Likeness) or not isinstance(model.cap, Cap):
         return {}
-    n_rows = int(counts.sum())
-    if isinstance(model, WiderLikeness):
-        counts = model.span.sets(sensitive, len(counts)).totals(counts)
-    occurring = sorted({*counts.tolist()} - {0})
-    return {str(count): str(likeness.cap.at(count, n_rows)) for count in occurring}
+    totals, n_rows = model.span.sets(sensitive, len(counts)).totals(counts), int(counts.sum())
+    return {str(count): str(model.cap.at(count, n_rows)) for count in sorted({*totals.tolist()} - {0})}
 
 
 def warnings_of(is_exact: bool, is_seeded: bool, kept: Sequence[str], formulas: Sequence[str]) -> list[str]:

@@ -17,11 +17,11 @@ from betalike.engines.streams import BATCH_ROWS, scan_release
 from betalike.errors import SchemaError
 from betalike.measures.audit import Audit, measure_perturbed, measure_withheld
 from betalike.promises import (
-    AnyLikeness,
+    Likeness,
     Transition,
     Verdict,
-    any_likeness_of,
     judge_transition,
+    likeness_of,
 )
 from betalike.promises.distances import Ground, natural_ground
 from betalike.promises.verdict import wording
@@ -59,7 +59,7 @@ class Judged:
 class FittedPromise:
     """What was promised, and of which values, in the certificate's order."""
 
-    model: AnyLikeness
+    model: Likeness
     axis: Axis
 
 
@@ -127,7 +127,7 @@ def check_exact(path: Path, certificate: Certificate, original: Original | None,
     is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == read.rows
     if not check("prior", is_prior, "the prior of the certificate is not of a table of as many rows."):
         return None
-    model = any_likeness_of(promised_model(certificate), certificate.scheme.name)
+    model = likeness_of(promised_model(certificate), certificate.scheme.name)
     promise = FittedPromise(model, promised_axis(certificate, model))
     is_safe = certificate.release.spreadsheet_safe
     if is_perturbed:

@@ -8,20 +8,18 @@ import polars as pl
 from betalike.engines.joint import joint_axis
 from betalike.errors import CertificateError, InputError
 from betalike.promises import (
-    MODELS,
-    AnyLikeness,
+    CertificateCap,
     Closeness,
     DisclosureForLikeness,
+    Likeness,
     Model,
-    ToldCap,
-    WiderLikeness,
-    make_capped,
     make_model,
     of_each_column,
 )
 from betalike.promises.distances import Ground
+from betalike.promises.likeness import TWO_SIDED
+from betalike.promises.parameters import LIKENESS, PROMISES
 from betalike.promises.sets import Columns, Nodes, Windows
-from betalike.promises.wider import TWO_SIDED
 from betalike.release.certificate import Certificate, PromiseFacts
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.exact_numbers import parse_values
@@ -34,7 +32,7 @@ def promised_model(certificate: Certificate) -> Model:
     promise = certificate.promise
     try:
         model = _make(promise, sum(certificate.prior_counts.values()))
-        if certificate.table.sensitive_columns and isinstance(model, AnyLikeness):
+        if certificate.table.sensitive_columns and isinstance(model, Likeness):
             model = of_each_column(model, certificate.table.sensitive_columns)
     except (InputError, TypeError) as error:
         raise CertificateError(f"the promise that the certificate tells of cannot be: {error}") from error
@@ -50,14 +48,15 @@ def _make(promise: PromiseFacts, n_rows: int) -> Model | DisclosureForLikeness |
     name = promise.model.removeprefix(TWO_SIDED).partition("-likeness")[0]
     parameters = {parameter: told for parameter, told in promise.parameters.items() if parameter != "columns"}
     if name == "capped":
-        return make_capped(promise.beta, ToldCap.of(promise.caps, n_rows), promise.k, parameters)
-    return make_model(name, promise.k, {"beta": promise.beta, **parameters}) if name in MODELS else None
+        cap = CertificateCap.of(promise.caps, n_rows)
+        return make_model(LIKENESS[0], promise.k, {"beta": promise.beta, "cap": cap, **parameters})
+    return make_model(name, promise.k, {"beta": promise.beta, **parameters}) if name in PROMISES else None
 
 
 def promised_axis(certificate: Certificate, model: Model) -> Axis:
     """The sensitive values of a certificate, in its order, with the distances or sets that the promise is about."""
     name, labels = certificate.table.sensitive, list(certificate.prior_counts)
-    span = model.span if isinstance(model, WiderLikeness) else None
+    span = model.span if isinstance(model, Likeness) else None
     ground = model.ground if isinstance(model, Closeness) else Ground.EQUAL
     if ground is None:
         raise CertificateError("the certificate promises t-closeness, but does not tell by which distances.")

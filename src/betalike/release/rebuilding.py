@@ -17,7 +17,7 @@ import numpy as np
 
 from betalike.engines.engine import Layout
 from betalike.measures.audit import Audit
-from betalike.promises import Closeness, Model, Verdict, WiderLikeness
+from betalike.promises import Closeness, Likeness, Model, Verdict
 from betalike.promises.sets import Nodes
 from betalike.release.certificate import (
     MOST,
@@ -163,7 +163,7 @@ def _rebuild(told: Certificate, found: Found) -> tuple[Certificate, list[str]]:
 def _rebuild_promise(told: Certificate, found: Found) -> PromiseFacts:
     model, verdict, promise = found.model, found.verdict, told.promise
     is_near = isinstance(model, Closeness) and str(model.ground) == "hierarchical"
-    is_grouped = isinstance(model, WiderLikeness) and isinstance(model.span, Nodes)
+    is_grouped = isinstance(model, Likeness) and isinstance(model.span, Nodes)
     counts = np.array(list(found.counts.values()), dtype=np.int64)
     return PromiseFacts(
         model=model.name,

@@ -17,7 +17,7 @@ import numpy as np
 from betalike.engines.engine import Engine, ExactRecount, Format, Layout, PartingEngine
 from betalike.errors import GuaranteeError, ParameterError
 from betalike.io.spreadsheet import is_formula
-from betalike.promises import DisclosureForLikeness, Model, any_likeness_of
+from betalike.promises import DisclosureForLikeness, Model, likeness_of
 from betalike.release.companion_files import (
     SENSITIVE_FILE,
     TRANSITION_FILE,
@@ -245,7 +245,7 @@ class Perturbed(Exact):
 
     def plan(self, table: ValueCounts, promise: Model, progress: Progress) -> Perturbing:
         """Choose the matrix."""
-        return self._scheme.perturbing(table.value_counts, any_likeness_of(promise, self._scheme.name), table.sensitive)
+        return self._scheme.perturbing(table.value_counts, likeness_of(promise, self._scheme.name), table.sensitive)
 
     def rows_of(self, plan: Perturbing, promise: Model) -> tuple[Any, Any]:
         """Draw the sensitive value of each row."""
@@ -264,7 +264,7 @@ class Perturbed(Exact):
             with _readable(TRANSITION_FILE):
                 labels = self.engine.sensitive_labels
                 written = read_transition(path.with_name(TRANSITION_FILE), labels, self.job.form.is_safe)
-        promise = any_likeness_of(draft.promise, self._scheme.name)
+        promise = likeness_of(draft.promise, self._scheme.name)
         return verify_perturbed(self._compare(draft, path), written, used, draft.table, promise)
 
     def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
@@ -282,7 +282,7 @@ class Withheld(Exact):
 
     def plan(self, table: ValueCounts, promise: Model, progress: Progress) -> None:
         """Plan nothing, but refuse promises that are not about likeness."""
-        any_likeness_of(promise, self.job.scheme.name)
+        likeness_of(promise, self.job.scheme.name)
 
     def rows_of(self, plan: None, promise: Model) -> tuple[Any, Any]:
         """Leave out the sensitive value of each row."""
@@ -300,7 +300,7 @@ class Withheld(Exact):
             with _readable(SENSITIVE_FILE):
                 written = read_distribution(path.with_name(SENSITIVE_FILE), self.job.form.is_safe)
         counts = np.array([written.get(label, 0) for label in self.engine.sensitive_labels], dtype=np.int64)
-        promise = any_likeness_of(draft.promise, self.job.scheme.name)
+        promise = likeness_of(draft.promise, self.job.scheme.name)
         return verify_withheld(self._compare(draft, path), counts, draft.table, promise)
 
     def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:

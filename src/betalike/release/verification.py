@@ -16,7 +16,7 @@ from betalike.engines.engine import ExactRecount, Layout, Recount
 from betalike.errors import GuaranteeError, InternalError
 from betalike.measures.audit import Audit, measure, measure_perturbed, measure_withheld, put_together
 from betalike.measures.loss import Loss, average_loss
-from betalike.promises import AnyLikeness, Model, Transition, Verdict, judge_transition
+from betalike.promises import Likeness, Model, Transition, Verdict, judge_transition
 from betalike.promises.verdict import one_class, wording, worst_verdict
 from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis, OrderedAxis
@@ -186,7 +186,7 @@ def _label_losses(axis: Axis, labels: Sequence[str | None]) -> Any:
 
 
 def verify_perturbed(
-    recount: ExactRecount, written: Transition, used: Transition, margins: ValueCounts, model: AnyLikeness
+    recount: ExactRecount, written: Transition, used: Transition, margins: ValueCounts, model: Likeness
 ) -> Verified:
     """Check a perturbed release: exact rows, the matrix that was drawn with, draws that fit it, its promise kept.
 
@@ -213,7 +213,7 @@ def verify_perturbed(
     return Verified(verdict, audit, _no_loss(margins), None, _SEAL)
 
 
-def verify_withheld(recount: ExactRecount, told: Ints, margins: ValueCounts, model: AnyLikeness) -> Verified:
+def verify_withheld(recount: ExactRecount, told: Ints, margins: ValueCounts, model: Likeness) -> Verified:
     """Check rows that come without their sensitive value: exact rows, no sensitive column, a true distribution.
 
     Raises GuaranteeError, so that nothing is published, if any of this fails. Paper: 6.3, Baseline.
@@ -228,7 +228,7 @@ def verify_withheld(recount: ExactRecount, told: Ints, margins: ValueCounts, mod
     return Verified(verdict, audit, _no_loss(margins), None, _SEAL)
 
 
-def judge_withheld(counts: Ints, model: AnyLikeness, sensitive: Axis) -> Verdict:
+def judge_withheld(counts: Ints, model: Likeness, sensitive: Axis) -> Verdict:
     """The verdict where everybody's posterior is the prior: as if all rows were one class."""
     return model.judge(one_class(counts), counts, sensitive)
 

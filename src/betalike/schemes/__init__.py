@@ -1,13 +1,24 @@
-"""Schemes: cells and a model become classes, or counts and a model a matrix. A new scheme is one more line here."""
+"""Schemes: cells and a promise become classes, or counts and a promise a matrix. A new scheme is one more line here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from betalike.errors import ParameterError, suggestion
-from betalike.promises import MODELS, DisclosureForLikeness, Model, MonotoneCap, WiderLikeness, likeness_of
-from betalike.runtime.randomness import Randomness
+from betalike.promises import (
+    DisclosureForLikeness,
+    Likeness,
+    Model,
+    make_model,
+    name_of,
+    name_promise,
+    plain_likeness_of,
+)
+from betalike.promises.parameters import LIKENESS, choose, unknown
+from betalike.promises.parameters import PROMISES as EVERY_PROMISE
+from betalike.runtime.randomness import Randomness, SystemRandomness, randomness
 from betalike.schemes.baseline import Baseline
 from betalike.schemes.burel import Burel, Retrieval
 from betalike.schemes.mondrian import AttributeRule, Mondrian
@@ -40,18 +51,17 @@ OPTIONS: dict[str, list[str]] = {
     "mondrian": _CUTS,
     "sabre": ["redistribution"],
 }
-# Choices of options: given as text, made to what a scheme takes.
+# Options that are one of several choices, given as text.
 CHOICES: dict[str, type[Retrieval] | type[AttributeRule] | type[Redistribution]] = {
     "retrieval": Retrieval,
     "attribute": AttributeRule,
     "redistribution": Redistribution,
 }
-_LIKENESS = ("enhanced", "basic")
-# The promises that each scheme can keep, the one that it keeps if none is named first.
+# The promises that each scheme can keep; the first is its default.
 PROMISES: dict[str, tuple[str, ...]] = {
     "dmondrian": ("delta-disclosure",),
     "tmondrian": ("t-closeness",),
-    "mondrian": MODELS,
+    "mondrian": EVERY_PROMISE,
     "sabre": ("t-closeness",),
 }
 DEFAULT_SCHEME = "seam"
@@ -73,29 +83,27 @@ __all__ = [
     "Sabre",
     "Scheme",
     "Seam",
-    "capping",
-    "check_kept",
     "choose_promise",
+    "choose_scheme",
     "make_generalizing",
+    "make_promise",
     "make_scheme",
     "promises_of",
 ]
 
 
 def promises_of(scheme: str) -> tuple[str, ...]:
-    """The promises that a scheme can keep."""
-    return PROMISES.get(scheme, _LIKENESS)
+    """Return the names of the promises that a scheme can keep."""
+    return PROMISES.get(scheme, LIKENESS)
 
 
 def choose_promise(scheme: str, model: str | None) -> str:
-    """The name of the promise that a scheme is to keep; one that it cannot keep is an error."""
+    """Return the name of the promise that a scheme keeps; refuse one that it cannot keep."""
     promises = promises_of(scheme)
     if model is None:
         return promises[0]
-    if model not in MODELS:
-        raise ParameterError(
-            f"the model is '{model}'; it must be one of: {', '.join(MODELS)}.{suggestion(str(model), MODELS)}"
-        )
+    if model not in EVERY_PROMISE:
+        raise unknown("model", model, EVERY_PROMISE)
     if model not in promises:
         raise ParameterError(
             f"the scheme '{scheme}' keeps the promise {' or '.join(promises)}, not {model}. Take the scheme "
@@ -104,22 +112,68 @@ def choose_promise(scheme: str, model: str | None) -> str:
     return model
 
 
-def capping(scheme: str, model: str | None, cap: Callable[[float], float]) -> MonotoneCap:
-    """A cap for a scheme that keeps likeness; with another promise named, or another scheme, it is an error."""
-    if model is not None:
-        raise ParameterError(f"cap is given and the model '{model}'; choose one, for a cap is a model of its own.")
-    choose_promise(scheme, "enhanced")
-    return MonotoneCap(cap)
+def make_promise(
+    scheme: str | None, promise: str | Model | DisclosureForLikeness | None, k: int, parameters: Mapping[str, Any]
+) -> Model | DisclosureForLikeness | None:
+    """Return the promise that arguments ask for, which the scheme can keep. Parameters that are None were not given.
+
+    Without a scheme, the parameters say which promise is meant; None if there are none.
+    """
+    given = {name: value for name, value in parameters.items() if value is not None and name != "model"}
+    model = parameters.get("model")
+    if isinstance(promise, Model | DisclosureForLikeness):
+        _refuse_with_promise(promise, [*({} if model is None else {"model"}), *given, *({} if k == 1 else {"k"})])
+        name, made = name_of(promise), promise
+    else:
+        if promise is not None and not isinstance(promise, str):
+            raise ParameterError(
+                f"promise is a {type(promise).__name__}; it must be the name of a promise, or one such as "
+                "Likeness(beta=4) or Closeness(t=0.2)."
+            )
+        if promise is not None and model is not None:
+            raise ParameterError("promise and model are given, which mean the same; give one.")
+        named = model if promise is None else promise
+        if "cap" in given and named is not None:
+            raise ParameterError(f"cap is given and the model '{named}'; choose one, for a cap is a model of its own.")
+        wanted = LIKENESS[0] if "cap" in given else named
+        chosen = name_promise(wanted, k, given) if scheme is None else choose_promise(scheme, wanted)
+        if chosen is None:
+            return None
+        name, made = chosen, make_model(chosen, k, given)
+    if scheme is not None:
+        choose_promise(scheme, name)
+    if scheme in ("burel", "burel+split") and isinstance(made, Likeness):
+        plain_likeness_of(made, scheme)
+    return made
 
 
-def check_kept(scheme: str, model: Model | DisclosureForLikeness) -> None:
-    """Refuse a wider promise that a scheme cannot keep, before anything is read."""
-    if scheme in ("burel", "burel+split") and isinstance(model, WiderLikeness):
-        likeness_of(model, scheme)
+def _refuse_with_promise(promise: Model | DisclosureForLikeness, given: list[str]) -> None:
+    if given:
+        name = type(promise).__name__
+        raise ParameterError(
+            f"promise is a {name}, and {' and '.join(given)} {'is' if len(given) == 1 else 'are'} given besides it. "
+            f"Give every number to the promise itself: {name}(...)."
+        )
+
+
+def choose_scheme(scheme: str | Scheme, seed: int | None, options: Mapping[str, Any]) -> Scheme:
+    """Return the scheme that arguments ask for: by its name and options, or itself."""
+    if isinstance(scheme, str):
+        return make_scheme(scheme, randomness(seed), **options)
+    name = type(scheme).__name__
+    if not isinstance(scheme, Scheme):
+        raise ParameterError(f"scheme is a {name}; it must be the name of a scheme, or one such as Seam(effort=4).")
+    if options:
+        raise ParameterError(f"scheme is a {name}, and options are given besides it. Give them to it: {name}(...).")
+    if seed is None:
+        return scheme
+    if not isinstance(scheme.randomness, SystemRandomness):
+        raise ParameterError(f"scheme is a {name} with its own randomness, and a seed is given besides it. Give one.")
+    return replace(scheme, randomness=randomness(seed))
 
 
 def make_scheme(name: str, randomness: Randomness, **options: Any) -> Scheme:
-    """The scheme of this name; options that it does not have are an error."""
+    """Return the scheme of this name; refuse options that it does not have."""
     if name not in SCHEMES:
         raise ParameterError(
             f"there is no scheme '{name}'. There are: {', '.join(SCHEMES)}.{suggestion(name, SCHEMES)}"
@@ -129,16 +183,13 @@ def make_scheme(name: str, randomness: Randomness, **options: Any) -> Scheme:
             known = ", ".join(OPTIONS.get(name, [])) or "none"
             raise ParameterError(f"the scheme '{name}' has no option '{option}'; it has: {known}.")
     for option, choices in CHOICES.items():
-        given = options.get(option)
-        if given is not None:
-            if given not in list(choices):
-                raise ParameterError(f"{option} is '{given}'; it must be one of: {', '.join(choices)}.")
-            options[option] = choices(given)
+        if options.get(option) is not None:
+            options[option] = choose(choices, options[option], option)
     return SCHEMES[name](randomness=randomness, **options)
 
 
 def make_generalizing(name: str, randomness: Randomness, **options: Any) -> Generalizing:
-    """A scheme that forms classes, where it can be no other."""
+    """Return a scheme that forms classes, where it can be no other."""
     scheme = make_scheme(name, randomness, **options)
     assert not isinstance(scheme, Perturbation | Baseline)
     return scheme

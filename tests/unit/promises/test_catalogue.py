@@ -9,7 +9,6 @@ import pytest
 
 from betalike.errors import ParameterError, SchemaError
 from betalike.promises import (
-    MODELS,
     Anonymity,
     Closeness,
     Disclosure,
@@ -23,6 +22,7 @@ from betalike.promises import (
     make_model,
 )
 from betalike.promises.distances import Ground
+from betalike.promises.parameters import PROMISES
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.schema import Kind
@@ -43,7 +43,7 @@ NOTHING = dict.fromkeys(("beta", "t", "delta", "l", "c", "ground"))
 
 
 def test_every_promise_is_expected_here() -> None:
-    assert list(MODELS) == list(EXPECTED)
+    assert list(PROMISES) == list(EXPECTED)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

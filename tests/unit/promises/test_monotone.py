@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.errors import CertificateError, ParameterError
-from betalike.promises import Form, Likeness, MonotoneCap, ToldCap
+from betalike.promises import CertificateCap, Form, Likeness, MonotoneCap
 from promise_cases import cases
 
 CALLS = itertools.count()
@@ -81,10 +81,10 @@ def test_rounding_never_raises_a_cap(count: int, step: Fraction) -> None:
 
 
 def test_caps_that_are_told_are_taken_as_they_are() -> None:
-    cap = ToldCap.of({"1": "1/5", "3": "0.7"}, 10)
+    cap = CertificateCap.of({"1": "1/5", "3": "0.7"}, 10)
     assert [cap.at(count, 10) for count in (0, 1, 3)] == [0, Fraction(1, 5), Fraction(7, 10)]
     for count, n_rows in ((2, 10), (1, 11)):
-        with pytest.raises(CertificateError, match="does not tell"):
+        with pytest.raises(CertificateError, match="does not list"):
             cap.at(count, n_rows)
 
 
@@ -93,4 +93,4 @@ def test_caps_that_are_told_are_taken_as_they_are() -> None:
 )
 def test_what_cannot_be_told_caps_is_refused(told: dict[str, str]) -> None:
     with pytest.raises(CertificateError, match="caps in the certificate"):
-        ToldCap.of(told, 10)
+        CertificateCap.of(told, 10)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import wider_twins
 from betalike.errors import ParameterError
-from betalike.promises import Form, Likeness, WiderLikeness, make_model, widen
-from betalike.promises.floors import Floor
+from betalike.promises import Form, Likeness, make_model
+from betalike.promises.caps import Bound
 from betalike.promises.rule import is_allowed
-from betalike.promises.sets import EachValue, Nodes, Windows, windows
+from betalike.promises.sets import Windows, windows
 from betalike.table.axis import HierarchyAxis, OrderedAxis
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.schema import Kind
@@ -50,7 +50,7 @@ def spans(draw: st.DrawFn, case: Case) -> dict[str, Any]:
 
 
 @st.composite
-def promises(draw: st.DrawFn, case: Case) -> WiderLikeness:
+def promises(draw: st.DrawFn, case: Case) -> Likeness:
     """A wider promise, often one that some class just reaches."""
     parameters = draw(spans(case))
     form = draw(st.sampled_from(list(Form)))
@@ -65,9 +65,7 @@ def promises(draw: st.DrawFn, case: Case) -> WiderLikeness:
     if 0 < q < p and negative not in (None, "symmetric") and draw(st.booleans()):
         negative = draw(near(float((p - q) / p)))
     k = draw(st.integers(1, 3))
-    given = {"negative_beta": negative, **parameters}
-    model = widen(Likeness(beta, form, k), **given)
-    return model if isinstance(model, WiderLikeness) else WiderLikeness(model)
+    return Likeness(beta, form, k, negative_beta=negative, **parameters)
 
 
 def declared(case: Case) -> Case:
@@ -153,25 +151,28 @@ def test_widths_and_numbers_are_taken_as_typed() -> None:
 def test_a_floor_is_rounded_up_to_the_next_fraction(prior: Fraction, factor: Fraction, largest: int) -> None:
     every = [Fraction(a, b) for b in range(1, largest + 1) for a in range(b + 1)]
     plain = prior * factor
-    assert Floor(plain).least_fraction(largest) == min(f for f in every if f >= plain)
+    assert Bound(plain, is_floor=True).least_fraction(largest) == min(f for f in every if f >= plain)
     if 0 < prior < 1:
         reached = float(prior) / (1 - math.log(prior))
-        assert Floor(prior, is_logarithmic=True).least_fraction(largest) == min(f for f in every if f > reached)
-        assert float(Floor(prior, is_logarithmic=True)) == pytest.approx(reached)
+        assert Bound(prior, is_logarithmic=True, is_floor=True).least_fraction(largest) == min(
+            f for f in every if f > reached
+        )
+        assert float(Bound(prior, is_logarithmic=True, is_floor=True)) == pytest.approx(reached)
 
 
 def test_the_name_and_the_numbers_tell_what_is_promised() -> None:
-    model = widen(Likeness(2), "symmetric", ["lungs"], with_values=True)
+    model = Likeness(2, negative_beta="symmetric", groups=["lungs"], with_values=True)
     assert model.name == "two-sided-enhanced-likeness-of-groups"
     assert model.parameters == {"negative_beta": "symmetric", "groups": ["lungs"], "with_values": True}
-    model = widen(Likeness(2, Form.BASIC), width=5)
+    model = Likeness(2, Form.BASIC, width=5)
     assert (model.name, model.beta, model.k) == ("basic-likeness-of-intervals", 2, 1)
     assert model.parameters == {"width": 5.0, "with_values": False}
-    assert widen(Likeness(2)) == Likeness(2)
+    assert Likeness(2).is_plain
+    assert not model.is_plain
     for model in (
-        widen(Likeness(3, k=4), 0.25),
-        widen(Likeness(3), None, ["a", "b"]),
-        widen(Likeness(3), 0.5, width=2),
+        Likeness(3, k=4, negative_beta=0.25),
+        Likeness(3, groups=["a", "b"]),
+        Likeness(3, negative_beta=0.5, width=2),
     ):
         assert make_model("enhanced", model.k, {"beta": 3, **model.parameters}) == model
 
@@ -201,33 +202,33 @@ def test_what_no_promise_can_be_is_refused(given: dict[str, Any], word: str) -> 
 @pytest.mark.parametrize(
     ("span", "axis", "word"),
     [
-        (Nodes(("lung",)), DISEASES, "Did you mean 'lungs'"),
-        (Nodes(("*",)), DISEASES, "no node"),
-        (Nodes(("lungs",)), SALARIES, "has none"),
-        (Nodes(("lungs",)), HierarchyAxis("disease", TREE), "has none"),
-        (Nodes(("all",)), HierarchyAxis("d", Hierarchy.from_rows([["a", "all", "*"], ["b", "all", "*"]]), False,
+        ({"groups": ["lung"]}, DISEASES, "Did you mean 'lungs'"),
+        ({"groups": ["*"]}, DISEASES, "no node"),
+        ({"groups": ["lungs"]}, SALARIES, "has none"),
+        ({"groups": ["lungs"]}, HierarchyAxis("disease", TREE), "has none"),
+        ({"groups": ["all"]}, HierarchyAxis("d", Hierarchy.from_rows([["a", "all", "*"], ["b", "all", "*"]]), False,
                                         Kind.CATEGORICAL, True), "further down"),
-        (Windows(6), SALARIES, "smaller width"),
-        (Windows(1), DISEASES, "categories"),
-        (Windows(1), OrderedAxis("s", Kind.DATETIME, np.array([1, 5]), (1, 5)), "moments"),
+        ({"width": 6}, SALARIES, "smaller width"),
+        ({"width": 1}, DISEASES, "categories"),
+        ({"width": 1}, OrderedAxis("s", Kind.DATETIME, np.array([1, 5]), (1, 5)), "moments"),
     ],
 )  # fmt: skip
-def test_sets_that_a_table_does_not_have_are_refused(span: Nodes | Windows, axis: Any, word: str) -> None:
+def test_sets_that_a_table_does_not_have_are_refused(span: dict[str, Any], axis: Any, word: str) -> None:
     with pytest.raises(ParameterError, match=word):
-        WiderLikeness(Likeness(2), None, span).check_feasible(COUNTS, axis)
+        Likeness(2, **span).check_feasible(COUNTS, axis)
 
 
 def test_values_in_no_group_are_promised_by_themselves() -> None:
-    model = WiderLikeness(Likeness(1, Form.BASIC), None, Nodes(("lungs",)))
+    model = Likeness(1, Form.BASIC, groups=["lungs"])
     # lungs (30 %) may make 60 % of a class, however these are parted; gout (40 %) up to 80 %
     assert model.judge(class_counts([[6, 0, 2, 2], [4, 20, 28, 38]]), COUNTS, DISEASES).holds
     assert not model.judge(class_counts([[7, 0, 2, 1], [3, 20, 28, 39]]), COUNTS, DISEASES).holds
     assert not model.judge(class_counts([[0, 0, 1, 9], [10, 20, 29, 31]]), COUNTS, DISEASES).holds
-    with_values = WiderLikeness(Likeness(1, Form.BASIC), None, Nodes(("lungs",), with_values=True))
+    with_values = Likeness(1, Form.BASIC, groups=["lungs"], with_values=True)
     assert not with_values.judge(class_counts([[6, 0, 2, 2], [4, 20, 28, 38]]), COUNTS, DISEASES).holds
 
 
 def test_a_two_sided_promise_on_values_has_each_value_in_each_class() -> None:
-    model = WiderLikeness(Likeness(4), "symmetric", EachValue())
+    model = Likeness(4, negative_beta="symmetric")
     assert not model.judge(class_counts([[0, 5, 5, 5], [10, 15, 25, 35]]), COUNTS, DISEASES).holds
     assert model.judge(class_counts([[1, 5, 5, 5], [9, 15, 25, 35]]), COUNTS, DISEASES).holds

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from betalike.promises import Caps, Model, likeness_of
+from betalike.promises import Caps, Model, plain_likeness_of
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness, SystemRandomness
@@ -35,7 +35,7 @@ class Burel:
 
     def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
         """Form classes that keep the promise. Paper: 4.5, Algorithm BUREL."""
-        caps = likeness_of(model, self.name).caps(cells.value_counts)
+        caps = plain_likeness_of(model, self.name).caps(cells.value_counts)
         buckets = fewest_buckets(cells.value_counts, caps)
         rarest = np.array([bucket[0] for bucket in buckets])
         bucket_sizes = np.array([cells.value_counts[bucket].sum() for bucket in buckets])

@@ -12,7 +12,7 @@ from enum import StrEnum
 import numpy as np
 
 from betalike.errors import InfeasibleError, SchemaError
-from betalike.promises import AnyLikeness, Transition, judge_transition
+from betalike.promises import Likeness, Transition, judge_transition
 from betalike.promises.verdict import wording
 from betalike.runtime.arrays import Floats, Ints
 from betalike.runtime.randomness import Randomness, SystemRandomness
@@ -20,7 +20,7 @@ from betalike.schemes.perturbation.drawing import Draw
 from betalike.schemes.perturbation.retention import best_retention, caps_of, shrunk, theorem_3
 from betalike.table.axis import Axis
 
-__all__ = ["Draw", "Perturbation", "Perturbing", "Rule", "best_retention", "theorem_3"]
+__all__ = ["Draw", "Perturbation", "Perturbing", "RetentionRule", "best_retention", "theorem_3"]
 
 MOST_VALUES = 1_000  # the published matrix has the square of this many entries
 MATERIAL_GAIN = 1.1  # keep the paper's rule unless the best one keeps values this much more often
@@ -67,7 +67,7 @@ class Perturbation:
         """The scheme's name in a certificate and on the command line."""
         return "perturb"
 
-    def perturbing(self, counts: Ints, model: AnyLikeness, sensitive: Axis | None = None) -> Perturbing:
+    def perturbing(self, counts: Ints, model: Likeness, sensitive: Axis | None = None) -> Perturbing:
         """Return a matrix that exactly keeps the promise, for a table with these counts of sensitive values.
 
         A wider promise also needs the axis of the values.
@@ -106,7 +106,7 @@ def choose_retention(prior: Floats, cap: Floats) -> tuple[RetentionRule, Floats]
     return RetentionRule.BEST_RETENTION, best
 
 
-def _round(retention: Floats, counts: Ints, model: AnyLikeness, sensitive: Axis | None) -> Transition:
+def _round(retention: Floats, counts: Ints, model: Likeness, sensitive: Axis | None) -> Transition:
     """Round the retentions to whole units, shrunk as little as possible so that they keep the promise exactly.
 
     Shrinking helps, because all-zero retentions keep the promise with room to spare and the allowed set is convex.

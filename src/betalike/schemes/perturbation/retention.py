@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from betalike.promises import AnyLikeness, Likeness, Transition, used_by_transition
+from betalike.promises import Likeness, Transition, used_by_transition
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis
 
@@ -109,28 +109,26 @@ def common_level(low: Floats, high: Floats, total: float) -> float:
     return float(levels[last] + (max(total - sums[last], 0.0) / rising if rising else 0.0))
 
 
-def caps_of(model: AnyLikeness, counts: Ints, sensitive: Axis | None = None) -> tuple[Floats, Floats]:
+def caps_of(model: Likeness, counts: Ints, sensitive: Axis | None = None) -> tuple[Floats, Floats]:
     """Return the prior and cap of each value as floats; what follows from them is judged exactly later.
 
     Under a wider promise, a value has the least cap of all sets that contain it.
     """
     prior = counts / counts.sum()
-    if isinstance(model, Likeness):
+    if model.is_plain:
         return prior, model.ceilings(counts)
-    assert sensitive is not None
     demands = model.demands(counts, sensitive)
     return prior, demands.ceilings[demands.sets.narrowest(demands.ceilings, len(counts))]
 
 
-def shrunk(retention: Floats, counts: Ints, model: AnyLikeness, sensitive: Axis | None) -> Floats:
+def shrunk(retention: Floats, counts: Ints, model: Likeness, sensitive: Axis | None) -> Floats:
     """Return the retentions, all shrunk by one factor until a wider promise is kept, up to rounding.
 
     Without any retention every posterior equals its prior, which each promise allows, and the allowed set is convex. So
     some factor is small enough, and so are all below it.
     """
-    if isinstance(model, Likeness):
+    if model.is_plain:
         return retention
-    assert sensitive is not None
     demands, is_seen = model.demands(counts, sensitive), np.ones(len(counts), dtype=bool)
 
     def is_kept(factor: float) -> bool:

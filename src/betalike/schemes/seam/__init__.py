@@ -8,7 +8,7 @@ import numpy as np
 
 from betalike.errors import ParameterError
 from betalike.measures.loss import plan_loss
-from betalike.promises import Model, any_likeness_of
+from betalike.promises import Model, likeness_of
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.seam.improving import improve
@@ -54,7 +54,7 @@ class Seam:
 
     def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
         """Form classes that keep the promise: split in several ways, and improve the best result."""
-        problem = pose(cells, any_likeness_of(model, self.name))
+        problem = pose(cells, likeness_of(model, self.name))
         n_ways = min(max(CELLS_TO_SPLIT // len(cells.count), 1), MOST_WAYS)
         n_passes = self.effort * min(max(CELLS_TO_IMPROVE // len(cells.count), 1), MOST_PASSES)
         plans = [_split(problem, cells, *way) for way in WAYS[:n_ways]]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from betalike.promises import AnyLikeness, Likeness
+from betalike.promises import Likeness
 from betalike.promises.rule import ANYTHING, Rule
 from betalike.promises.sets import Sets
 from betalike.runtime.arrays import Floats, Ids, Ints
@@ -35,7 +35,7 @@ class Problem(NamedTuple):
     floor: Floats = NO_FLOOR
 
 
-def pose(cells: Cells, model: AnyLikeness) -> Problem:
+def pose(cells: Cells, model: Likeness) -> Problem:
     """The problem of splitting a table under a promise."""
     value, rule, floor = _demands(cells, model)
     return Problem(
@@ -52,13 +52,13 @@ def pose(cells: Cells, model: AnyLikeness) -> Problem:
     )
 
 
-def _demands(cells: Cells, model: AnyLikeness) -> tuple[Ids, Rule, Floats]:
+def _demands(cells: Cells, model: Likeness) -> tuple[Ids, Rule, Floats]:
     """The values that cells have for the kernels, the rule for these, and their floors if each has one.
 
     Where each value is promised as one of a set, and nothing else, the sets are the values.
     """
     counts = cells.prior_counts
-    if isinstance(model, Likeness):
+    if model.is_plain:
         return cells.value, model.rule(counts), NO_FLOOR
     demands = model.demands(counts, cells.sensitive)
     set_of_value = demands.sets.of_value(len(counts))

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from betalike.promises import Likeness, widen
+from betalike.promises import Likeness
 from betalike.schemes.seam.lifting import can_lift, most_lifted
 from betalike.schemes.seam.problem import pose
 from betalike.schemes.seam.splitting import split_set
@@ -66,7 +66,7 @@ def test_the_largest_part_has_enough_of_every_value(counts: list[int], floors: l
 @given(seed=st.integers(0, 2**32), beta=st.sampled_from([0.5, 1, 2, 4, 9]), reserve=st.sampled_from([0.0, 0.1, 0.3]))
 def test_every_class_of_a_split_is_within_caps_and_floors(seed: int, beta: float, reserve: float) -> None:
     cells = random_cells(seed)
-    for model in (widen(Likeness(beta), "symmetric"), widen(Likeness(beta), 0.6)):
+    for model in (Likeness(beta, negative_beta="symmetric"), Likeness(beta, negative_beta=0.6)):
         everything = np.arange(len(cells.count), dtype=np.int32)
         plan = Plan(cells, *split_set(pose(cells, model), everything, cells.count, reserve, False, 0))
         assert model.judge(plan.class_counts, cells.value_counts, cells.sensitive).holds
