@@ -59,7 +59,7 @@ class Parameter:
 
     def allows(self, given: Any) -> bool:
         """Whether a value is in range."""
-        if isinstance(given, str):
+        if isinstance(given, str) or self.type is str:
             return given in self.range.words
         is_number = isinstance(given, Integral if self.type is int else Real) and not isinstance(given, bool)
         if not is_number or not math.isfinite(given):

@@ -127,7 +127,7 @@ def make_promise(
     else:
         if promise is not None and not isinstance(promise, str):
             raise ParameterError(
-                f"promise is a {type(promise).__name__}; it must be the name of a promise, or one such as "
+                f"promise is {_kind(promise)}; it must be the name of a promise, or one such as "
                 "Likeness(beta=4) or Closeness(t=0.2)."
             )
         if promise is not None and model is not None:
@@ -147,6 +147,10 @@ def make_promise(
     return made
 
 
+def _kind(given: object) -> str:
+    return f"the class {given.__name__}" if isinstance(given, type) else f"of the type {type(given).__name__}"
+
+
 def _refuse_with_promise(promise: Model | DisclosureForLikeness, given: list[str]) -> None:
     if given:
         name = type(promise).__name__
@@ -162,7 +166,9 @@ def choose_scheme(scheme: str | Scheme, seed: int | None, options: Mapping[str, 
         return make_scheme(scheme, randomness(seed), **options)
     name = type(scheme).__name__
     if not isinstance(scheme, Scheme):
-        raise ParameterError(f"scheme is a {name}; it must be the name of a scheme, or one such as Seam(effort=4).")
+        raise ParameterError(
+            f"scheme is {_kind(scheme)}; it must be the name of a scheme, or one such as Seam(effort=4)."
+        )
     if options:
         raise ParameterError(f"scheme is a {name}, and options are given besides it. Give them to it: {name}(...).")
     if seed is None:

@@ -1,0 +1,80 @@
+"""Promises and schemes as objects where names are taken, and what contradicts itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import betalike
+from betalike.errors import ParameterError
+from betalike.promises import Anonymity, Closeness, Disclosure, DisclosureForLikeness, Diversity, Likeness
+from betalike.runtime.randomness import SeededRandomness
+from betalike.schemes import Baseline, Burel, Mondrian, Perturbation, Sabre, Seam
+
+TABLE = pl.DataFrame({"age": [20 + i % 40 for i in range(160)], "illness": ["flu", "cold", "gout", "ache"] * 40})
+COLUMNS: dict[str, Any] = {"quasi_identifiers": ["age"], "sensitive": "illness"}
+
+PAIRS = [
+    ({"promise": Likeness(beta=2, k=3)}, {"beta": 2, "k": 3}),
+    ({"promise": Likeness(2, "basic")}, {"beta": 2, "model": "basic"}),
+    ({"promise": Likeness(2, negative_beta=0.5)}, {"beta": 2, "negative_beta": 0.5}),
+    ({"promise": "basic", "beta": 2}, {"beta": 2, "model": "basic"}),
+    ({"promise": Closeness(t=0.2), "scheme": Sabre()}, {"t": 0.2, "scheme": "sabre"}),
+    ({"promise": Closeness(0.2, "equal"), "scheme": Mondrian()},
+     {"t": 0.2, "ground": "equal", "model": "t-closeness", "scheme": "mondrian"}),
+    ({"promise": Diversity(l=3), "scheme": "mondrian"},
+     {"model": "distinct-l-diversity", "l": 3, "scheme": "mondrian"}),
+    ({"promise": Disclosure(1.5), "scheme": "dmondrian"}, {"delta": 1.5, "scheme": "dmondrian"}),
+    ({"promise": DisclosureForLikeness(4), "scheme": "dmondrian"}, {"beta": 4, "scheme": "dmondrian"}),
+    ({"promise": Anonymity(k=5), "scheme": "mondrian"}, {"model": "k-anonymity", "k": 5, "scheme": "mondrian"}),
+    ({"beta": 2, "scheme": Seam(effort=0)}, {"beta": 2, "options": {"effort": 0}}),
+    ({"beta": 2, "scheme": Burel(split=True)}, {"beta": 2, "scheme": "burel+split"}),
+    ({"beta": 2, "scheme": Perturbation()}, {"beta": 2, "scheme": "perturb"}),
+    ({"beta": 2, "scheme": Baseline()}, {"beta": 2, "scheme": "baseline"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("objects", "names"), PAIRS)
+def test_objects_publish_what_their_names_publish(objects: dict[str, Any], names: dict[str, Any]) -> None:
+    one = betalike.publish(TABLE, **COLUMNS, **objects, seed=1).certificate
+    other = betalike.publish(TABLE, **COLUMNS, **names, seed=1).certificate
+    assert one["promise"] == other["promise"]
+    assert one["scheme"] == other["scheme"]
+    assert one["randomness"] == other["randomness"]
+
+
+@pytest.mark.parametrize("objects", [objects["promise"] for objects, _ in PAIRS[:3]])
+def test_an_audit_takes_a_promise(objects: Likeness) -> None:
+    release = betalike.publish(TABLE, **COLUMNS, promise=objects, seed=1)
+    audited = betalike.audit(release.frame, **COLUMNS, original=TABLE, promise=objects)
+    assert audited.holds
+    assert betalike.audit(TABLE, **COLUMNS, promise=Anonymity(1000)).holds is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"promise": Closeness(0.2), "beta": 4}, ["promise is a Closeness", "beta is given", "Closeness(...)"]),
+        ({"promise": Likeness(4), "k": 3, "beta": 4}, ["beta and k are given"]),
+        ({"promise": Likeness(4), "model": "basic"}, ["model is given"]),
+        ({"promise": "basic", "model": "basic", "beta": 4}, ["mean the same"]),
+        ({"promise": 4}, ["promise is of the type int", "Likeness(beta=4)"]),
+        ({"promise": Likeness}, ["promise is the class Likeness"]),
+        ({"promise": "closeness"}, ["Did you mean 't-closeness'"]),
+        ({"promise": Closeness(0.2)}, ["'seam' keeps the promise enhanced or basic, not t-closeness"]),
+        ({"promise": Likeness(4, groups=["a"]), "scheme": "burel"}, ["'burel' cannot keep"]),
+        ({"promise": Likeness(4, negative_beta=0.5), "scheme": Burel()}, ["'burel' cannot keep"]),
+        ({"beta": 4, "scheme": Seam(), "options": {"effort": 2}}, ["scheme is a Seam", "options", "Seam(...)"]),
+        ({"beta": 4, "scheme": Seam}, ["scheme is the class Seam", "Seam(effort=4)"]),
+        ({"beta": 4, "scheme": Seam(SeededRandomness(1)), "seed": 2}, ["own randomness", "seed"]),
+        ({"beta": 4, "promise": "enhanced", "cap": lambda p: 1.0}, ["cap is given"]),
+        ({"beta": 4, "cap": lambda p: 1.0}, ["beta and cap are given"]),
+    ],
+)
+def test_what_contradicts_itself_is_refused(arguments: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(ParameterError) as refusal:
+        betalike.publish(TABLE, **COLUMNS, **arguments)
+    for word in words:
+        assert word in str(refusal.value)
