@@ -1,6 +1,6 @@
-"""Sets of boxes that classes may be formed in, for the linear program: every box there is, or those of one kd-tree.
+"""Sets of boxes that classes may be formed in, for the linear program: every possible box, or those of one k-d tree.
 
-Tuples start in the box of their own point and may move from a box to one that holds it.
+Tuples start in the box of their own point and may move to any box that contains it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Boxes:
 
 
 def every_box(cells: Cells) -> Boxes:
-    """All products of ranges (hierarchy nodes) of the axes: no class can have another box.
+    """Return all products of ranges (hierarchy nodes) of the axes: no class can have another box.
 
     A box is reached from a point by widening the axes one after another; the order costs nothing and saves moves.
     """
@@ -55,12 +55,12 @@ def every_box(cells: Cells) -> Boxes:
 
 
 def count_boxes(cells: Cells) -> int:
-    """How many boxes `every_box` would make."""
+    """Count the boxes that `every_box` would make."""
     return math.prod(len(_ranges(axis)[0]) for axis in cells.axes)
 
 
 def kd_tree_boxes(cells: Cells) -> Boxes:
-    """The boxes of one kd-tree, down to single points, cut at the middle tuple of the widest axis."""
+    """Return the boxes of one k-d tree, down to single points, cut at the median tuple of the widest axis."""
     weight = np.bincount(cells.point, weights=cells.count)
     shares = np.asarray(cells.weights) / np.sum(cells.weights)
     low, high, parent = [], [], []
@@ -86,7 +86,7 @@ def kd_tree_boxes(cells: Cells) -> Boxes:
 
 
 def _middle(codes: NDArray[np.int32], weight: NDArray[np.float64]) -> int:
-    """The code of the middle tuple, but not the greatest, so that something is left for the other side."""
+    """Return the code of the median tuple, but not the greatest code, so that something is left for the other side."""
     order = np.argsort(codes, kind="stable")
     at = int(np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2))
     middle, greatest = int(codes[order[at]]), int(codes.max())
@@ -94,7 +94,7 @@ def _middle(codes: NDArray[np.int32], weight: NDArray[np.float64]) -> int:
 
 
 def _ranges(axis: Axis) -> tuple[Ints, Ints, Ints]:
-    """Least and greatest code of each range on an axis, single values first; and moves to the next wider ranges."""
+    """Return the least and greatest code of each range on an axis, single values first, and moves to wider ranges."""
     if isinstance(axis, HierarchyAxis):
         if axis.has_missing:
             raise ValueError(f"the column '{axis.name}' has missing values, which the reference does not know.")

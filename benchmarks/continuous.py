@@ -1,4 +1,4 @@
-"""A continuous table, as many cells as rows: 4 real-valued QI, 10 sensitive values, Parquet to verified Parquet."""
+"""A continuous table, with as many cells as rows: 4 real QI, 10 sensitive values, Parquet to verified Parquet."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run(folder: Path, quick: bool = False) -> list[str]:
 
 
 def continuous_table(rows: int, seed: int = 0) -> pl.DataFrame:
-    """Invented people at two towns and in between, whose condition depends on income and place moderately."""
+    """Draw invented people in and between two towns, whose condition depends moderately on income and place."""
     rng = np.random.default_rng(seed)
     town = rng.integers(0, 3, rows)
     latitude = np.where(town == 2, rng.uniform(0, 10, rows), rng.normal(3 + 4 * town, 0.7, rows))

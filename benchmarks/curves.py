@@ -17,7 +17,7 @@ SECONDS = (0.1, 1, 10, 100)
 
 
 def main() -> None:
-    """Draw the picture anew."""
+    """Redraw the picture."""
     text = PAGE.read_text()
     panels = "".join(_panel(place, text, *panel) for place, panel in enumerate(PANELS))
     width, height = LEFT + len(PANELS) * (WIDTH + GAP) - GAP + 20, TOP + HEIGHT + 54
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def read_table(text: str, heading: str) -> list[dict[str, str]]:
-    """The rows of the first table under a heading."""
+    """Return the rows of the first table under a heading."""
     lines = text[text.index(heading) :].splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("|"))
     rows = []

@@ -34,16 +34,16 @@ def run(folder: Path, quick: bool = False) -> list[str]:
 
 
 def wide_table(rows: int) -> pl.DataFrame:
-    """`census_like` with an eighth QI: a district of 100, which leans on the country."""
+    """Return `census_like` with an eighth QI: one of 100 districts, which depends on the country."""
     people = census_like(rows)
     district = (people["country"].to_numpy() * 7 + np.random.default_rng(1).geometric(0.1, rows)) % 100
     return people.with_columns(pl.Series("district", district))
 
 
 def with_sensitive_values(people: pl.DataFrame, n_values: int, seed: int = 2) -> pl.DataFrame:
-    """The same people with so many sensitive values, the k-th about 1/k times as frequent as the first.
+    """Return the same people with `n_values` sensitive values, the k-th about 1/k times as frequent as the first.
 
-    Salary classes, a little blurred, are ranked and cut anew, so that they depend on the QI much as before.
+    Salary classes, slightly blurred, are ranked and cut again, so that they depend on the QI much as before.
     """
     score = people["salary_class"].to_numpy() + np.random.default_rng(seed).normal(0, 3, people.height)
     shares = 1 / np.arange(1, n_values + 1)

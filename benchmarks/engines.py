@@ -1,6 +1,6 @@
 """Every engine against its yardstick: `census_like`, 5 QI, beta 4, from Parquet to verified Parquet.
 
-Each figure is of a process of its own, so that its memory is its own as well.
+Each figure comes from a separate process, so that its memory is measured alone.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def run(folder: Path, quick: bool = False) -> list[str]:
 
 
 def write_table(path: Path, rows: int) -> None:
-    """A table of many rows, made of pieces that fit in memory."""
+    """Write a table of many rows in pieces that fit in memory."""
     step = min(rows, 5 * MILLION)
     pieces = [path.with_name(f"piece-{number}.parquet") for number in range(-(-rows // step))]
     for seed, piece in enumerate(pieces):
@@ -60,16 +60,16 @@ def write_table(path: Path, rows: int) -> None:
 
 
 def in_process(name: str, table: Path, out: Path) -> Measured:
-    """Seconds of a job without the start of its process, and the peak memory of that process."""
+    """Return the seconds of a job, without the start of its process, and the peak memory of that process."""
     command = [sys.executable, "-m", "benchmarks.engines", name, str(table), str(out)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        told = process.stdout.read().split()
+        shown = process.stdout.read().split()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"the job '{name}' failed")
-    return Measured(float(told[-1]), usage.ru_maxrss * 1024 / MEGABYTE)
+    return Measured(float(shown[-1]), usage.ru_maxrss * 1024 / MEGABYTE)
 
 
 def _memory(name: str, measured: Measured) -> str:

@@ -1,4 +1,4 @@
-"""Class forming alone: what SEAM takes for cells that are counted already."""
+"""Class forming alone: the time SEAM takes on cells that are already counted."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from betalike.table.cells import Cells
 
 
 def measure_forming(cells: Cells, beta: float, repeats: int = 3) -> Measured:
-    """Time and memory of `Seam.plan`; the result is the average loss."""
+    """Measure time and memory of `Seam.plan`; the result is the average loss."""
     measured = measure(lambda: Seam().plan(cells, Likeness(beta)), repeats)
     return replace(measured, result=plan_loss(measured.result).average)

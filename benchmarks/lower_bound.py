@@ -1,9 +1,9 @@
-"""What SEAM leaves: its loss beside that of a linear program which may divide tuples, on small tables.
+"""The loss of SEAM compared with that of a linear program that may divide tuples, on small tables.
 
-Classes with the same box may be pooled, for a sum of allowed counts is allowed; so a release is no more than how many
-tuples of each value of each point lie in which box. Over every box there is, the program's loss is a true lower bound.
-Over the boxes of one kd-tree it is a reference only: another tree might allow less, and a class may be tighter than its
-node.
+Classes with the same box may be pooled, because a sum of allowed counts is allowed. So a release is described by how
+many tuples of each value of each point lie in which box. Over every possible box, the program's loss is a true lower
+bound. Over the boxes of one k-d tree it is only a reference: another tree might lose less, and a class may be tighter
+than its node.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ def run(folder: Path, quick: bool = False) -> list[str]:
 
 
 def coarse_people(rows: int) -> pl.DataFrame:
-    """`census_like` with few ages, educations and salary classes, so that the program stays small."""
+    """Return `census_like` with few ages, educations and salary classes, so that the program stays small."""
     return census_like(rows).with_columns(
         pl.col("age") // 10, (pl.col("education") - 1) // 4, pl.col("salary_class") // 5
     )
 
 
 def least_loss(cells: Cells, model: Likeness, boxes: Boxes, seconds: float = SECONDS) -> float | None:
-    """The least average loss of tuples that may be divided; None if it is not found in time.
+    """Return the least average loss if tuples may be divided; None if it is not found in time.
 
-    Variables, in shares of the table: `kept`, what each box holds of each value; `moved`, what each move takes of each
-    value to a wider box; `total`, what each box holds. Each value is conserved in each box, and no value may be above
-    its cap in a box.
+    Variables, in shares of the table: `kept` is what each box holds of each value, `moved` what each move takes of each
+    value to a wider box, `total` what each box holds. Each value is conserved in each box, and no value may exceed its
+    cap in a box.
     """
     cap = model.caps(cells.value_counts).frequencies
     n_boxes, n_moves, n_values = len(boxes.loss), len(boxes.inner), len(cap)
@@ -100,7 +100,7 @@ def least_loss(cells: Cells, model: Likeness, boxes: Boxes, seconds: float = SEC
 
 
 def _incidence(box: NDArray[np.int64], n_boxes: int) -> sparse.csr_matrix:
-    """One column for each move, with a 1 at a box."""
+    """Return one column per move, with a 1 at a box."""
     return sparse.csr_matrix((np.ones(len(box)), (box, np.arange(len(box)))), shape=(n_boxes, len(box)))
 
 

@@ -18,7 +18,7 @@ MEGABYTE = 1 << 20
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds of the middle run, the highest resident memory of the process meanwhile, and what the last run gave."""
+    """Seconds of the median run, the peak resident memory of the process, and the result of the last run."""
 
     seconds: float
     peak_memory: float
@@ -29,7 +29,7 @@ class Measured:
 
 
 def measure(work: Callable[[], object], repeats: int = 3, warm: bool = True) -> Measured:
-    """Run some work several times, after one run that is not counted, and take the middle one."""
+    """Run some work several times, after one run that does not count, and return the median run."""
     if warm:
         work()
     seconds, peak, result = [], 0.0, None
@@ -44,7 +44,7 @@ def measure(work: Callable[[], object], repeats: int = 3, warm: bool = True) -> 
 
 
 class PeakMemory:
-    """The highest resident memory of this process within a block, looked at every 10 milliseconds."""
+    """The peak resident memory of this process within a block, sampled every 10 milliseconds."""
 
     def __enter__(self) -> PeakMemory:
         self.megabytes = _resident()
@@ -68,19 +68,19 @@ def _resident() -> float:
 
 
 def yardstick_csv(path: Path, out: Path) -> None:
-    """Polars reads a CSV file, sorts it by all columns and writes it."""
+    """Read a CSV file with Polars, sort it by all columns and write it."""
     frame = pl.read_csv(path)
     frame.sort(frame.columns).write_csv(out)
 
 
 def yardstick_parquet(path: Path, out: Path) -> None:
-    """Polars reads a Parquet file, sorts it by all columns and writes it."""
+    """Read a Parquet file with Polars, sort it by all columns and write it."""
     frame = pl.read_parquet(path)
     frame.sort(frame.columns).write_parquet(out)
 
 
 def copy_parquet(path: Path, out: Path) -> None:
-    """Polars reads a Parquet file and writes it again: the yardstick where rows are neither sorted nor counted."""
+    """Read and write a Parquet file with Polars: the yardstick if rows are neither sorted nor counted."""
     pl.read_parquet(path).write_parquet(out)
 
 
@@ -91,7 +91,7 @@ COMPARISON_HEADER = (
 
 
 def comparison_row(what: str, measured: Measured, yardstick: Measured) -> str:
-    """A row of a table of schemes; what was measured must have given an average loss, the yardstick gives none."""
+    """Return a row of a table of schemes; a measured scheme must give an average loss, the yardstick has none."""
     loss = "" if measured.result is None else f"{measured.result:.4f}"
     ratio = measured.seconds / yardstick.seconds
     return f"| {what} | {loss} | {measured.seconds:.2f} s | {ratio:.2f} | {measured.peak_memory:,.0f} MB |"

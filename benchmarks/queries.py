@@ -45,14 +45,14 @@ def run(folder: Path, quick: bool = False) -> list[str]:
 
 
 def measure_release(name: str, folder: Path, original: pl.DataFrame, n_queries: int) -> list[str]:
-    """A row for each method that a release can be asked with."""
+    """Return a row for each method of a release."""
     rows = []
     warm = betalike.open_release(folder)
     for method in warm.methods:
         warm.count_all(["TRUE"] * 50, method=method)  # compiles
         start = time.perf_counter()
         release = betalike.open_release(folder)
-        release.count("TRUE", method=method)  # what is worked out once is worked out here
+        release.count("TRUE", method=method)  # what is computed once is computed here
         opened = time.perf_counter()
         drawn = draw_queries(
             release.quasi_identifiers, release.sensitive, n_queries, N_PREDICATES, SELECTIVITY, SeededRandomness(1)

@@ -1,4 +1,4 @@
-"""What a user waits for at the shell: help, and a whole publish of 100,000 rows, start-up included."""
+"""What a user waits for at the shell: help, and a whole publish of 100,000 rows, including start-up."""
 
 from __future__ import annotations
 

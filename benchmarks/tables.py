@@ -1,4 +1,4 @@
-"""The tables that are measured: CENSUS where it is at hand, the built-in table otherwise."""
+"""The tables to measure: CENSUS if it is available, the built-in table otherwise."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Census:
 
 
 def census(folder: Path) -> Census:
-    """CENSUS as a plain CSV file; `census_like` of the same size where the table is not there."""
+    """Return CENSUS as a plain CSV file; `census_like` of the same size if CENSUS is not available."""
     root = Path(__file__).resolve().parent.parent
     data = Path(os.environ.get("BETALIKE_DATA", root.parent / "shared" / "data")) / "census"
     path = folder / "census.csv"
@@ -41,7 +41,7 @@ def census(folder: Path) -> Census:
 
 
 def counted_cells(path: Path, columns: Sequence[str], sensitive: str, hierarchies: Any = None) -> Cells:
-    """The cells that a scheme sees, read from a file as `publish` reads it."""
+    """Return the cells that a scheme sees, read from a file as `publish` reads it."""
     schema = make_schema(columns, sensitive, hierarchies, None, None, None, (), False)
     as_text = {attribute.name for attribute in schema.quasi_identifiers if attribute.hierarchy is not None}
     return MemoryEngine(load(path, schema.names, {*as_text, sensitive}), schema).count_cells()

@@ -1,1 +1,1 @@
-"""The paper's evaluation, made anew: one file for each figure or table. `make experiments` runs them all."""
+"""The paper's evaluation, repeated: one file for each figure or table. `make experiments` runs them all."""

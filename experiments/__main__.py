@@ -46,7 +46,7 @@ EXPERIMENTS: dict[str, Callable[[Bench], Figure]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run experiments; all of them, in full and on CENSUS, become part of the documentation."""
+    """Run experiments; a full run on CENSUS becomes part of the documentation."""
     parser = argparse.ArgumentParser(prog="experiments", description="Run the paper's experiments.")
     parser.add_argument("--quick", action="store_true", help="a small invented table, fewer settings")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""The workbench of a run: the table, read once; its cells, plans, releases and times, each made once."""
+"""The workbench of a run: the table is read once; cells, plans, releases and times are made once each."""
 
 from __future__ import annotations
 
@@ -72,16 +72,16 @@ class Bench:
         self.error = cache(self._error)
 
     def entrant(self, name: str) -> Entrant:
-        """A scheme, with the options of this run."""
+        """Return a scheme with the options of this run."""
         entrant = ENTRANTS[name]
         return replace(entrant, options={**entrant.options, **self.settings.options.get(name, {})})
 
     def rows(self, share: float) -> int:
-        """A share of the table's rows."""
+        """Return a share of the table's rows."""
         return round(share * self.frame.height)
 
     def _engine(self, n_attributes: int, n_rows: int | None = None) -> MemoryEngine:
-        """The table, or so many of its rows, drawn at random, with the first quasi-identifiers."""
+        """Return the table, or a random part of its rows, with the first quasi-identifiers."""
         schema = make_schema(ATTRIBUTES[:n_attributes], SENSITIVE, self.table.hierarchies, None, None, None, (), False)
         return MemoryEngine(self.sample(n_rows).select(schema.names), schema)
 
@@ -92,7 +92,7 @@ class Bench:
         return self.engine(n_attributes, n_rows).count_cells()
 
     def plan(self, name: str, parameter: float, n_attributes: int = N_ATTRIBUTES, n_rows: int | None = None) -> Plan:
-        """The classes that a scheme forms; they are refused if they break its promise."""
+        """Return the classes that a scheme forms; raise an error if they break its promise."""
         entrant, cells = self.entrant(name), self.cells(n_attributes, n_rows)
         model = entrant.promise(parameter, cells)
         plan = entrant.make().plan(cells, model)
@@ -109,20 +109,20 @@ class Bench:
         return Outcome(parameter, plan_loss(plan).average, audit)
 
     def time(self, name: str, parameter: float, n_attributes: int = N_ATTRIBUTES, n_rows: int | None = None) -> float:
-        """How long a scheme forms classes from counted cells, in multiples of the yardstick."""
+        """Return how long a scheme takes to form classes from counted cells, in multiples of the yardstick."""
         entrant, cells = self.entrant(name), self.cells(n_attributes, n_rows)
         model = entrant.promise(parameter, cells)
         return self._ratio(lambda: entrant.make().plan(cells, model))
 
     def time_of_counting(self, n_attributes: int = N_ATTRIBUTES, n_rows: int | None = None) -> float:
-        """How long the table is counted into cells, in multiples of the yardstick."""
-        return self._ratio(lambda: self._engine(n_attributes, n_rows).count_cells())  # a new one, which counts anew
+        """Return how long it takes to count the table into cells, in multiples of the yardstick."""
+        return self._ratio(lambda: self._engine(n_attributes, n_rows).count_cells())  # a new engine, which counts again
 
     def _ratio(self, work: Callable[[], object]) -> float:
         return self._seconds(work) / self.yardstick()
 
     def _seconds(self, work: Callable[[], object]) -> float:
-        """The quickest of several runs, after one that is not counted: neighbours only ever make it slower."""
+        """Return the quickest of several runs, after one that does not count: other processes only make it slower."""
         seconds = []
         for _ in range(1 + self.settings.repeats):
             start = time.perf_counter()
@@ -131,12 +131,12 @@ class Bench:
         return min(seconds[1:])
 
     def _yardstick(self) -> float:
-        """Seconds that Polars takes to read the table, sort it by all columns and write it."""
+        """Return the seconds that Polars takes to read the table, sort it by all columns and write it."""
         out = self.folder / "sorted.csv"
         return self._seconds(lambda: yardstick_csv(self.table.path, out))
 
     def _open(self, name: str, beta: float, n_attributes: int) -> Estimator:
-        """A verified release in memory, opened for queries."""
+        """Return a verified release in memory, opened for queries."""
         entrant = self.entrant(name)
         release = betalike.publish(
             self.frame,
@@ -151,7 +151,7 @@ class Bench:
         return release.estimator
 
     def _asked(self, n_attributes: int, n_predicates: int, selectivity: float) -> Workload:
-        """A workload of random queries and their exact counts; all releases of these attributes are asked it."""
+        """Return a workload of random queries with their exact counts, for all releases of these attributes."""
         release = self.opened("baseline", BETA, n_attributes)
         queries = self._draw(release, n_predicates, selectivity)
         index = exact_index(release, self.cells(n_attributes), self.engine(n_attributes).sensitive_labels)
@@ -165,7 +165,7 @@ class Bench:
     def _error(
         self, name: str, method: str, beta: float, n_attributes: int, n_predicates: int, selectivity: float
     ) -> float:
-        """Median relative error of a workload, without the queries that select nothing. Paper: 6.2."""
+        """Return the median relative error of a workload, without queries that select nothing. Paper: 6.2."""
         release = self.opened(name, beta, n_attributes)
         asked = self.asked(n_attributes, n_predicates, selectivity)
         if self._draw(release, n_predicates, selectivity) != asked.queries:

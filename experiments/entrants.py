@@ -1,4 +1,4 @@
-"""Who takes part: schemes with their options, under the names that pictures and tables show."""
+"""The contestants: schemes with their options, under the names that pictures and tables show."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _NARROWEST = {"attribute": "narrowest", "second_try": False}
 
 @dataclass(frozen=True)
 class Entrant:
-    """A scheme, what its promise takes (beta or t), and its options."""
+    """A scheme, the parameter of its promise (beta or t), and its options."""
 
     scheme: str
     takes: str = "beta"
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def make(self) -> Any:
-        """The scheme; its choices by chance are the same in every run."""
+        """Return the scheme; its random choices are the same in every run."""
         return make_scheme(self.scheme, SeededRandomness(SEED), **self.options)
 
     def promise(self, parameter: float, cells: Cells) -> Model:
-        """The promise with this parameter, for this table."""
+        """Return the promise with this parameter, for this table."""
         model = make_model(choose_promise(self.scheme, None), 1, {self.takes: parameter})
         return fit(model, cells.value_counts, cells.sensitive)
 

@@ -14,25 +14,25 @@ from experiments.figure import FAILS, HOLDS, UNKNOWN, WITH_SPLIT, Claim, Row, se
 SHOWN = ("seam", *BUREL, "lmondrian", *KEEP_CLOSENESS)
 ENDS = {"beta": (0.01, 10.0), "t": (0.001, 0.9)}
 REFERENCE = "burel+split"
-NEAR = 0.1  # of a target: what misses it by more is not on an equal footing
+NEAR = 0.1  # share of a target by which a scheme may miss it and still be on an equal footing
 FAR_MORE = 1.5  # times the loss
 UNLESS_LOST = "holds unless a rival loses far more"
 
 
 def reached(bench: Bench, name: str, parameter: float, setting: Mapping[str, float]) -> dict[str, Any]:
-    """What a scheme reaches with this parameter."""
+    """Return what a scheme reaches with this parameter."""
     return _row(name, bench.outcome(name, parameter), True, setting)
 
 
 def at_closeness(bench: Bench, name: str, t: float, setting: Mapping[str, float]) -> dict[str, Any]:
-    """A scheme at a closeness: t itself where it promises that, else a search for the beta that reaches at most t."""
+    """Return a scheme at a closeness: with t itself if it promises that, else with the beta that reaches at most t."""
     if ENTRANTS[name].takes == "t":
         return reached(bench, name, t, setting)
     return _search(bench, name, t, lambda outcome: outcome.audit.t, True, setting)
 
 
 def at_loss(bench: Bench, name: str, loss: float, setting: Mapping[str, float]) -> dict[str, Any]:
-    """A scheme at a loss, by a search for its parameter; BUREL's is not above it, lest the comparison favours BUREL."""
+    """Return a scheme at a loss, by a search for its parameter; BUREL's loss is not above it, to be fair to rivals."""
     return _search(bench, name, loss, lambda outcome: outcome.loss, name in BUREL, setting)
 
 
@@ -67,18 +67,18 @@ def _row(name: str, outcome: Outcome, is_met: bool, setting: Mapping[str, float]
 
 
 def picture_of(rows: Sequence[Row], x: Quantity) -> Picture:
-    """Reached beta on a logarithmic axis, as in the paper; a single class, whose gain is 0, has no place on it."""
+    """Plot the reached beta on a logarithmic axis, as in the paper; a single class has gain 0 and is not shown."""
     y = Quantity("reached_beta", "reached beta (relative gain, log scale)", is_logarithmic=True)
     return line_chart(met(rows), x, y)
 
 
 def met(rows: Sequence[Row]) -> list[Row]:
-    """The rows of schemes that are on the equal footing."""
+    """Return the rows of schemes that are on the equal footing."""
     return [row for row in rows if row["is_met"] == "yes"]
 
 
 def claim_of(rows: Sequence[Row], x: str, text: str) -> Claim:
-    """Whether BUREL's reached beta is below those of all schemes for t-closeness, as published or with the split."""
+    """Judge whether BUREL reaches a lower beta than all schemes for t-closeness, as published or with the split."""
     evidence = margins(rows, x)
     missed = exceptions(rows, x, REFERENCE)
     if not rivals_of(rows, x, REFERENCE):
@@ -87,8 +87,8 @@ def claim_of(rows: Sequence[Row], x: str, text: str) -> Claim:
         return Claim(text, WITH_SPLIT if exceptions(rows, x, "burel") else HOLDS, evidence)
     ours = {row[x]: row for row in met(rows) if row["scheme"] == REFERENCE}
     verdict = UNLESS_LOST if all(row["loss"] > FAR_MORE * ours[row[x]]["loss"] for row in missed) else FAILS
-    told = "; ".join(_exception(row, ours[row[x]], f"{x.replace('wanted_', '')} {row[x]:.3g}") for row in missed)
-    return Claim(text, verdict, f"{evidence} Exceptions: {told}.")
+    shown = "; ".join(_exception(row, ours[row[x]], f"{x.replace('wanted_', '')} {row[x]:.3g}") for row in missed)
+    return Claim(text, verdict, f"{evidence} Exceptions: {shown}.")
 
 
 def _exception(row: Row, ours: Row, where: str) -> str:
@@ -100,19 +100,19 @@ def _exception(row: Row, ours: Row, where: str) -> str:
 
 
 def rivals_of(rows: Sequence[Row], x: str, one: str, rivals: Sequence[str] = KEEP_CLOSENESS) -> list[Row]:
-    """The rows of schemes, those for t-closeness if none are named, that one scheme can be compared with."""
+    """Return the rows of schemes (by default those for t-closeness) that one scheme can be compared with."""
     ours = series(met(rows), one, x, "reached_beta")
     return [row for row in met(rows) if row["scheme"] in rivals and row["scheme"] != one and row[x] in ours]
 
 
 def exceptions(rows: Sequence[Row], x: str, one: str) -> list[Row]:
-    """Where a scheme for t-closeness reaches no more than one scheme."""
+    """Return where a scheme for t-closeness reaches no more than one scheme."""
     ours = series(met(rows), one, x, "reached_beta")
     return [row for row in rivals_of(rows, x, one) if row["reached_beta"] <= ours[row[x]]]
 
 
 def margins(rows: Sequence[Row], x: str, rivals: Sequence[str] = KEEP_CLOSENESS) -> str:
-    """How many times BUREL's reached beta the rivals' are."""
+    """Return the rivals' reached beta in multiples of BUREL's."""
     ours = series(met(rows), REFERENCE, x, "reached_beta")
     times: dict[str, list[float]] = {}
     for row in rivals_of(rows, x, REFERENCE, rivals):
@@ -126,10 +126,10 @@ def _factor(factor: float) -> str:
 
 
 def sentence_of(rows: Sequence[Row], x: str) -> str:
-    """What some schemes reach, in words."""
-    told = ("seam", REFERENCE, "lmondrian", "tmondrian", "sabre", "sabre, counts")
+    """Say in words what some schemes reach."""
+    shown = ("seam", REFERENCE, "lmondrian", "tmondrian", "sabre", "sabre, counts")
     settings = dict.fromkeys(row[x] for row in rows)
-    reached = {name: series(met(rows), name, x, "reached_beta") for name in told}
+    reached = {name: series(met(rows), name, x, "reached_beta") for name in shown}
     return "; ".join(
         f"`{name}` " + ", ".join(f"{of[at]:.2f}" if at in of else "(missed)" for at in settings)
         for name, of in reached.items()
@@ -137,5 +137,5 @@ def sentence_of(rows: Sequence[Row], x: str) -> str:
 
 
 def spaced(low: float, high: float, count: int, digits: int) -> list[float]:
-    """Round figures, evenly spaced from one end to the other."""
+    """Return round figures, evenly spaced from one end to the other."""
     return [round(low + (high - low) * i / max(count - 1, 1), digits) for i in range(count)]

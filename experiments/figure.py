@@ -1,4 +1,4 @@
-"""What an experiment hands over: figures as rows, a picture, words, and a verdict on what the paper claims."""
+"""The result of an experiment: figures as rows, a picture, words, and a verdict on the paper's claims."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from experiments.entrants import BUREL, MONDRIAN, NARROWEST
 
 Row = Mapping[str, Any]
 
-HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be told here"
+HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be judged here"
 WITH_SPLIT = "holds only with the split"
 AGAINST_NARROWEST = "holds only against the narrowest rule"
 WITH_BOTH = "holds only with the split and against the narrowest rule"
 VERDICTS = (HOLDS, WITH_SPLIT, AGAINST_NARROWEST, WITH_BOTH)
 RIVALS = ("LMondrian", "DMondrian")
-SLACK = 0.02  # a step of so little against the trend is chance: of the seed, or of the queries drawn
+SLACK = 0.02  # a step this small against the trend is chance: the seed, or the queries drawn
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that the paper says, whether it holds here, and the figures."""
+    """A claim of the paper, whether it holds here, and the figures."""
 
     text: str
     verdict: str
@@ -32,7 +32,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table of the paper, made anew; `short` is what a reader in a hurry should know."""
+    """A figure or table of the paper, repeated; `short` is a summary for a reader in a hurry."""
 
     key: str
     title: str
@@ -52,12 +52,12 @@ class Figure:
 
 
 def series(rows: Sequence[Row], scheme: str, x: str, y: str) -> dict[Any, float]:
-    """The figures of a scheme, by what was varied."""
+    """Return the figures of a scheme, by what was varied."""
     return {row[x]: row[y] for row in rows if row["scheme"] == scheme and row[y] is not None}
 
 
 def listed(figures: Mapping[Any, float] | Sequence[float], form: str = ".3g") -> str:
-    """Figures one after the other.
+    """Join figures with commas.
 
     >>> listed([0.5, 0.25])
     '0.5, 0.25'
@@ -67,14 +67,14 @@ def listed(figures: Mapping[Any, float] | Sequence[float], form: str = ".3g") ->
 
 
 def wins(rows: Sequence[Row], x: str, y: str, one: str, other: str) -> tuple[int, int]:
-    """In how many settings one scheme has a lower figure than the other, and of how many."""
+    """Count the settings in which one scheme has a lower figure than the other, and all settings."""
     ours, theirs = series(rows, one, x, y), series(rows, other, x, y)
     both = [at for at in ours if at in theirs]
     return sum(ours[at] < theirs[at] for at in both), len(both)
 
 
 def counted_wins(rows: Sequence[Row], x: str, y: str, one: str, others: Sequence[str]) -> str:
-    """In words, how often a scheme is below each of some others."""
+    """Say in words how often a scheme is below each of some others."""
     parts = []
     for other in others:
         won, of = wins(rows, x, y, one, other)
@@ -88,13 +88,13 @@ def beats(rows: Sequence[Row], x: str, y: str, one: str, others: Sequence[str]) 
 
 
 def burel_beats(rows: Sequence[Row], x: str, y: str, text: str) -> list[Claim]:
-    """The claims that BUREL is below LMondrian, and below DMondrian, which the text leaves out as {}."""
+    """Return the claims that BUREL is below LMondrian and below DMondrian; {} in the text stands for either."""
     pairs = zip(RIVALS, MONDRIAN, NARROWEST, strict=True)
     return [burel_beats_one(rows, x, y, text.format(name), *rules) for name, *rules in pairs]
 
 
 def burel_beats_one(rows: Sequence[Row], x: str, y: str, text: str, widest: str, narrowest: str) -> Claim:
-    """The claim that BUREL is below a rival: as published, else with the split, else against the narrowest rule."""
+    """Return the claim that BUREL is below a rival: as published, else with the split, else with the narrowest rule."""
     rivals = [widest, narrowest]
     tried = [(one, against) for against in (rivals, [narrowest]) for one in BUREL]
     won = [beats(rows, x, y, one, against) for one, against in tried]
@@ -103,24 +103,24 @@ def burel_beats_one(rows: Sequence[Row], x: str, y: str, text: str, widest: str,
 
 
 def verdicts(claims: Sequence[Claim]) -> str:
-    """What became of the claims on LMondrian and DMondrian, in words."""
+    """Say in words whether the claims about LMondrian and DMondrian hold."""
     return " and ".join(f"{claim.verdict} ({name})" for name, claim in zip(RIVALS, claims, strict=True))
 
 
 def falls(figures: Mapping[Any, float], slack: float = 0.0) -> bool:
-    """Whether each figure is below the one before; with a slack, no more than that part above it."""
+    """Whether each figure is below the one before; a slack allows a small rise."""
     steps = itertools.pairwise(figures.values())
     return all(after <= before * (1 + slack) if slack else after < before for before, after in steps)
 
 
 def rises(figures: Mapping[Any, float], slack: float = 0.0) -> bool:
-    """Whether each figure is above the one before; with a slack, no more than that part below it."""
+    """Whether each figure is above the one before; a slack allows a small fall."""
     steps = itertools.pairwise(figures.values())
     return all(after >= before * (1 - slack) if slack else after > before for before, after in steps)
 
 
-def burel_follows(rows: Sequence[Row], x: str, y: str, text: str, is_as_told: Any, form: str = ".3g") -> Claim:
-    """The claim that BUREL's figures rise or fall: as published, else with the split."""
+def burel_follows(rows: Sequence[Row], x: str, y: str, text: str, is_as_claimed: Any, form: str = ".3g") -> Claim:
+    """Return the claim that BUREL's figures rise or fall: as published, else with the split."""
     of = {name: series(rows, name, x, y) for name in BUREL}
-    verdict = HOLDS if is_as_told(of["burel"]) else WITH_SPLIT if is_as_told(of["burel+split"]) else FAILS
+    verdict = HOLDS if is_as_claimed(of["burel"]) else WITH_SPLIT if is_as_claimed(of["burel+split"]) else FAILS
     return Claim(text, verdict, "; ".join(f"`{name}`: {listed(figures, form)}" for name, figures in of.items()) + ".")

@@ -18,7 +18,7 @@ from experiments.figure import Figure, listed, series
 
 
 def run(bench: Bench) -> Figure:
-    """For each beta, BUREL's closeness becomes the threshold of the others."""
+    """Use BUREL's closeness at each beta as the threshold of the others."""
     rows = []
     for beta in bench.settings.betas:
         t = bench.outcome(REFERENCE, beta).audit.t

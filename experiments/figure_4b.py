@@ -9,7 +9,7 @@ from experiments.figure import Figure, listed
 
 
 def run(bench: Bench) -> Figure:
-    """For each t, tMondrian and SABRE keep it, and the others are searched for the beta that reaches it."""
+    """Let tMondrian and SABRE keep each t, and search the beta at which the others reach it."""
     betas = bench.settings.betas
     least, most = (bench.outcome(REFERENCE, beta).audit.t for beta in (betas[0], betas[-1]))
     wanted = spaced(least, most, bench.settings.n_matches, 3)

@@ -11,7 +11,7 @@ from experiments.figure import AGAINST_NARROWEST, FAILS, HOLDS, Claim, Figure, R
 
 
 def run(bench: Bench) -> Figure:
-    """For each loss, every scheme is searched for the parameter that reaches it."""
+    """Search the parameter with which every scheme reaches each loss."""
     betas = bench.settings.betas
     most, least = (bench.outcome(REFERENCE, beta).loss for beta in (betas[0], betas[-1]))
     wanted = spaced(least, most, bench.settings.n_matches, 3)

@@ -19,12 +19,12 @@ from experiments.figure import (
     series,
     verdicts,
 )
-from experiments.loss_and_time import SETTINGS, claims_of, measured, picture_of, told
+from experiments.loss_and_time import SETTINGS, claims_of, in_words, measured, picture_of
 from experiments.settings import BETA, BETA_TITLE
 
 
 def run(bench: Bench) -> Figure:
-    """Every scheme that keeps beta-likeness, with each beta."""
+    """Run every scheme that keeps beta-likeness, with each beta."""
     betas = bench.settings.betas
     rows = [row for beta in betas for row in measured(bench, "beta", beta, beta=beta)]
     losses = {name: series(rows, name, "beta", "loss") for name in dict.fromkeys(row["scheme"] for row in rows)}
@@ -49,14 +49,14 @@ def run(bench: Bench) -> Figure:
         ],
         picture_of(rows, Quantity("beta", BETA_TITLE, ticks=betas)),
         short=f"**Loss.** With beta {BETA} and three quasi-identifiers the losses are "
-        f"{told(rows, 'beta', 'loss', BETA, '.3g')}. The claim that BUREL loses least {verdicts(by_loss)}. "
+        f"{in_words(rows, 'beta', 'loss', BETA, '.3g')}. The claim that BUREL loses least {verdicts(by_loss)}. "
         "Times to form these classes, in yardsticks, are "
-        f"{told(rows, 'beta', 'time', BETA, '.3g')}.",
+        f"{in_words(rows, 'beta', 'time', BETA, '.3g')}.",
     )
 
 
 def _half(rows: list[dict[str, float]], y: str, text: str) -> Claim:
-    """How many times BUREL's figure each rival has, on average over beta."""
+    """Return each rival's figure in multiples of BUREL's, on average over beta."""
     ours = series(rows, "burel+split", "beta", y)
     times = {}
     for name in (*MONDRIAN, *NARROWEST):
@@ -66,12 +66,12 @@ def _half(rows: list[dict[str, float]], y: str, text: str) -> Claim:
     verdict = (
         HOLDS if all(is_half.values()) else AGAINST_NARROWEST if all(is_half[name] for name in NARROWEST) else FAILS
     )
-    told = ", ".join(f"`{name}` {factor:.2f}" for name, factor in times.items())
-    return Claim(text, verdict, f"As a multiple of `burel+split`, on average over beta: {told}.")
+    shown = ", ".join(f"`{name}` {factor:.2f}" for name, factor in times.items())
+    return Claim(text, verdict, f"As a multiple of `burel+split`, on average over beta: {shown}.")
 
 
 def _strictness(rows: list[dict[str, float]]) -> Claim:
-    """LMondrian against its stricter sibling, each with the same attribute rule."""
+    """Compare LMondrian with its stricter sibling, each with the same attribute rule."""
     pairs = list(zip(MONDRIAN[:1] + NARROWEST[:1], MONDRIAN[1:] + NARROWEST[1:], strict=True))
     holds = all(beats(rows, "beta", "loss", one, [other]) for one, other in pairs)
     evidence = "; ".join(counted_wins(rows, "beta", "loss", one, [other]) for one, other in pairs)

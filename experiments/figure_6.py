@@ -10,7 +10,7 @@ from experiments.settings import BETA
 
 
 def run(bench: Bench) -> Figure:
-    """Every scheme that keeps beta-likeness, with the first quasi-identifiers."""
+    """Run every scheme that keeps beta-likeness, with the first quasi-identifiers."""
     sizes = bench.settings.attributes
     rows = [row for size in sizes for row in measured(bench, "attributes", size, n_attributes=size)]
     by_loss, by_time = claims_of(rows, "attributes", 6)

@@ -10,12 +10,12 @@ from experiments.figure import Figure, burel_follows, listed, rises, series, ver
 from experiments.loss_and_time import COUNTING, SETTINGS, claims_of, measured, picture_of
 from experiments.settings import BETA
 
-NO_EFFECT = 1.1  # the greatest loss is at most so many times the least
+NO_EFFECT = 1.1  # the greatest loss is at most this many times the least
 NOISE = 0.1  # of a time
 
 
 def run(bench: Bench) -> Figure:
-    """Every scheme that keeps beta-likeness, on random parts of the table."""
+    """Run every scheme that keeps beta-likeness, on random parts of the table."""
     counts = [bench.rows(share) for share in bench.settings.shares_of_rows]
     rows = [row for n_rows in counts for row in measured(bench, "rows", n_rows, n_rows=n_rows)]
     by_loss, by_time = claims_of(rows, "rows", 7)

@@ -24,7 +24,7 @@ from experiments.workloads import measured, of_panel, picture_of
 
 
 def run(bench: Bench) -> Figure:
-    """Every scheme that keeps beta-likeness, asked as the paper asks: uniformly within each class."""
+    """Ask every scheme that keeps beta-likeness as the paper does: uniformly within each class."""
     rows = measured(bench, {name: (name, "uniform") for name in KEEP_LIKENESS})
     by_panel = {panel: of_panel(rows, panel) for panel in "abcd"}
     better = {
@@ -78,7 +78,7 @@ def _rises_for_all(rows: list[dict[str, float]]) -> Claim:
 
 
 def _most_modest(rows: list[dict[str, float]]) -> Claim:
-    """By how many points the error rises from the fewest to the most quasi-identifiers."""
+    """Return how many points the error rises from the fewest to the most quasi-identifiers."""
     increase = {}
     for name in (*BUREL, *MONDRIAN, *NARROWEST):
         errors = list(series(rows, name, "x", "error").values())
@@ -86,5 +86,5 @@ def _most_modest(rows: list[dict[str, float]]) -> Claim:
     least = min(increase[name] for name in BUREL)
     is_least = [all(least < increase[name] for name in rivals) for rivals in ((*MONDRIAN, *NARROWEST), NARROWEST)]
     verdict = HOLDS if is_least[0] else AGAINST_NARROWEST if is_least[1] else FAILS
-    told = ", ".join(f"`{name}` {points:.1f}" for name, points in increase.items())
-    return Claim("8(c): BUREL's error rises least", verdict, f"Rise in percentage points: {told}.")
+    shown = ", ".join(f"`{name}` {points:.1f}" for name, points in increase.items())
+    return Claim("8(c): BUREL's error rises least", verdict, f"Rise in percentage points: {shown}.")

@@ -16,7 +16,7 @@ PAPER = "perturb, inversion"  # the paper's own estimate
 
 
 def run(bench: Bench) -> Figure:
-    """The paper's estimate by inversion, ours by shrinkage, and the Baseline."""
+    """Compare the paper's estimate by inversion, ours by shrinkage, and the Baseline."""
     rows = measured(bench, WHO)
     by_panel = {panel: of_panel(rows, panel) for panel in "abcd"}
     better = [_better(by_panel[panel], panel) for panel in "abcd"]

@@ -1,4 +1,4 @@
-"""Loss and time side by side, for whatever is varied. Paper: 6.2, figures 5 to 7."""
+"""Loss and time side by side, for any varied setting. Paper: 6.2, figures 5 to 7."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SETTINGS = (
 
 
 def measured(bench: Bench, x: str, at: float, **setting: Any) -> list[dict[str, Any]]:
-    """A row for each scheme, with its loss and time, and one for counting the table."""
+    """Return a row for each scheme, with its loss and time, and one for counting the table."""
     where = {"beta": BETA, "n_attributes": N_ATTRIBUTES, "n_rows": None, **setting}
     beta, place = where["beta"], {"n_attributes": where["n_attributes"], "n_rows": where["n_rows"]}
     rows = [
@@ -41,18 +41,18 @@ def measured(bench: Bench, x: str, at: float, **setting: Any) -> list[dict[str, 
 
 
 def picture_of(rows: Sequence[Row], x: Quantity) -> Picture:
-    """Loss on the left, time on the right."""
+    """Plot loss on the left and time on the right."""
     return side_by_side(line_chart(rows, x, LOSS, "(a) information loss"), line_chart(rows, x, TIME, "(b) time"))
 
 
-def told(rows: Sequence[Row], x: str, y: str, at: float, form: str) -> str:
-    """The figures of some schemes in one setting, in words."""
+def in_words(rows: Sequence[Row], x: str, y: str, at: float, form: str) -> str:
+    """Say in words the figures of some schemes in one setting."""
     shown = ("burel", "burel+split", "lmondrian", "lmondrian, narrowest", "seam")
     return ", ".join(f"`{name}` {series(rows, name, x, y)[at]:{form}}" for name in shown)
 
 
 def claims_of(rows: Sequence[Row], x: str, figure: int) -> tuple[list[Claim], list[Claim]]:
-    """What the paper says of BUREL and its rivals in each of these figures: of loss, and of time."""
+    """Return the paper's claims about BUREL and its rivals in each of these figures: about loss and about time."""
     return (
         burel_beats(rows, x, "loss", f"{figure}(a): BUREL loses less than {{}}"),
         burel_beats(rows, x, "time", f"{figure}(b): BUREL is faster than {{}}"),

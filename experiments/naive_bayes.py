@@ -21,7 +21,7 @@ NEAR = 1.0  # percentage points above the most frequent value's share that still
 
 
 def run(bench: Bench) -> Figure:
-    """The success rate over releases with each beta, beside a blind guess and the original table."""
+    """Measure the success rate on releases with each beta, beside a blind guess and the original table."""
     betas = bench.settings.betas
     cells = bench.cells()
     blind = 100 * float(cells.value_counts.max() / cells.n_rows)
@@ -62,13 +62,13 @@ def run(bench: Bench) -> Figure:
 
 
 def success_rate(plan: Plan) -> float:
-    """The share of tuples whose sensitive value is guessed right. Paper: Eq. 15 to 17."""
+    """Return the share of tuples whose sensitive value is guessed right. Paper: Eq. 15 to 17."""
     cells = plan.cells
     target = Generalized.of_plan(plan, [str(value) for value in range(cells.sensitive.size)], Likeness(1.0), "plan")
     return count_right(cells, guess(target)) / cells.n_rows
 
 
 def exact_plan(cells: Cells) -> Plan:
-    """The original table: every point is a class of its own."""
+    """Return the original table as a plan: every point is a class of its own."""
     every = np.arange(len(cells.count), dtype=np.int32)
     return Plan(cells, every, cells.count, cells.point, len(cells.points))

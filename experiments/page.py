@@ -1,4 +1,4 @@
-"""The page that tells it all: every figure with its settings, what the paper says, and what we see."""
+"""The results page: every figure with its settings, what the paper says, and what we see."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUICK = "**A quick run, on a small invented table: its verdicts say nothing abou
 
 
 def write(bench: Bench, figures: Sequence[Figure], out: Path) -> None:
-    """Write the page; the files of its figures are there already."""
+    """Write the page; the files of its figures already exist."""
     introduction, settings = ((TEMPLATES / f"{name}.md").read_text("utf-8") for name in ("introduction", "settings"))
     parts = [
         introduction.format(version=betalike.__version__),
@@ -55,7 +55,7 @@ def _cell(value: Any) -> str:
 
 
 def _summary(figures: Sequence[Figure]) -> list[str]:
-    """What to know in short, then every claim under its verdict: those that hold first, those that do not last."""
+    """Write a short summary, then every claim under its verdict: those that hold first."""
     claims = [claim for figure in figures for claim in figure.claims]
     others = [claim.verdict for claim in claims if claim.verdict != FAILS]
     found = [verdict for verdict in dict.fromkeys((*VERDICTS, *others, FAILS)) if verdict in {*others, FAILS}]

@@ -1,4 +1,4 @@
-"""Section 2's numbers: why diversity, closeness and divergences do not tell what somebody learns about a rare value."""
+"""Section 2's numbers: why diversity, closeness and divergences do not show what is learned about a rare value."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ WHERE_ABSOLUTE = "(rho1, rho2)-privacy and Delta"
 
 
 def run(bench: Bench) -> Figure:
-    """Each number with the measures of this library; no table is needed."""
+    """Compute each number with the measures of this library; no table is needed."""
     first, second = compared((40, 60), (50, 50)), compared((1, 99), (11, 89))
     third = compared((1, 99), (3, 97))
     skewed = compared((1, *[111] * 9), (1, *[1] * 9))  # 0.1 % of 1,000 persons, then one of ten
-    told = [
+    shown = [
         ("skewness attack", "times as likely that HIV becomes, from 0.1 % to 10 %", 100.0, 1 + gain(skewed)),
         ("skewness attack", "values in the class (diversity)", 10.0, skewed.distinct_l),
         (WHERE_EMD, "EMD of (.4, .6) and (.5, .5)", 0.1, first.t),
@@ -36,7 +36,7 @@ def run(bench: Bench) -> Figure:
         (WHERE_ABSOLUTE, "gain from 60 % to 80 %, in percent", 33.0, 100 * gain(compared((60, 40), (80, 20)))),
         (WHERE_ABSOLUTE, "gain from 1 % to 21 %, in percent", 2000.0, 100 * gain(compared((1, 99), (21, 79)))),
     ]
-    rows = [{"where": where, "what": what, "paper": paper, "here": here} for where, what, paper, here in told]
+    rows = [{"where": where, "what": what, "paper": paper, "here": here} for where, what, paper, here in shown]
     off = [row["what"] for row in rows if not is_printed_as(row["here"], row["paper"])]
     evidence = f"Not reproduced: {'; '.join(off)}." if off else f"All {len(rows)} numbers agree as printed."
     return Figure(
@@ -54,7 +54,7 @@ def run(bench: Bench) -> Figure:
 
 
 def compared(table: tuple[int, ...], ec: tuple[int, ...]) -> Audit:
-    """The audit of one class against a table, both given as counts; all values are equally far apart."""
+    """Audit one class against a table, both given as counts; all values are equally far apart."""
     values = np.arange(len(table))
     sensitive = HierarchyAxis("disease", Hierarchy.flat([str(value) for value in values]))
     classes = ClassCounts.of(np.zeros(len(ec), dtype=np.int64), values, np.array(ec), len(table))
@@ -64,12 +64,12 @@ def compared(table: tuple[int, ...], ec: tuple[int, ...]) -> Audit:
 
 
 def gain(audit: Audit) -> float:
-    """How much likelier the worst value becomes, in relative terms. Paper: D(p, q)."""
+    """Return how much likelier the worst value becomes, in relative terms. Paper: D(p, q)."""
     assert audit.basic_beta is not None
     return audit.basic_beta
 
 
 def is_printed_as(figure: float, printed: float) -> bool:
-    """Whether a figure, rounded to as many digits as the paper prints, is what it prints."""
+    """Whether a figure, rounded to the digits that the paper prints, equals the printed figure."""
     digits = len(f"{printed:g}".partition(".")[2]) if printed < 1 else 0
     return round(figure, max(digits, 4 if printed < 0.1 else digits)) == printed

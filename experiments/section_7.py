@@ -24,7 +24,7 @@ LEAST_L = 6
 
 
 def run(bench: Bench) -> Figure:
-    """The audit of each release, beside what the paper prints."""
+    """Audit each release and compare with the paper."""
     betas = bench.settings.betas
     rows: list[dict[str, Any]] = [
         {"beta": beta, "scheme": PAPER, **dict(zip(COLUMNS, PRINTED[beta], strict=True))} for beta in betas
@@ -69,16 +69,16 @@ def run(bench: Bench) -> Figure:
 
 
 def _table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each beta: t, average t, l and average l, as printed and as reached."""
-    told: dict[int, dict[str, Any]] = {}
+    """Return a row for each beta: t, average t, l and average l, as printed and as reached."""
+    shown: dict[int, dict[str, Any]] = {}
     for row in rows:
         levels = f"{row['t']:.3f}, {row['average_t']:.3f}, {row['l']:.1f}, {row['average_l']:.1f}"
-        told.setdefault(row["beta"], {"beta": row["beta"]})[row["scheme"]] = levels
-    return list(told.values())
+        shown.setdefault(row["beta"], {"beta": row["beta"]})[row["scheme"]] = levels
+    return list(shown.values())
 
 
 def _near(rows: list[dict[str, Any]]) -> Claim:
-    """Whether every printed figure is met as nearly as the seed allows."""
+    """Whether every printed figure is met as closely as the seed allows."""
     off = {}
     for name in BUREL:
         gaps = {
@@ -91,16 +91,16 @@ def _near(rows: list[dict[str, Any]]) -> Claim:
         off[name] = gaps
     is_near = {name: all(gaps[column] <= NEAR[column] for column in COLUMNS) for name, gaps in off.items()}
     verdict = HOLDS if is_near["burel"] else WITH_SPLIT if is_near["burel+split"] else FAILS
-    told = "; ".join(
+    shown = "; ".join(
         f"`{name}` is off by at most "
         + ", ".join(f"{gap:.2g} ({column.replace('_', ' ')})" for column, gap in gaps.items())
         for name, gaps in off.items()
     )
-    return Claim("Section 7's table of t and l", verdict, told + ".")
+    return Claim("Section 7's table of t and l", verdict, shown + ".")
 
 
 def _diverse(rows: list[dict[str, Any]]) -> Claim:
     least = {name: min(series(rows, name, "beta", "l").values()) for name in BUREL}
-    told = ", ".join(f"`{name}` {diversity:.1f}" for name, diversity in least.items())
+    shown = ", ".join(f"`{name}` {diversity:.1f}" for name, diversity in least.items())
     verdict = HOLDS if min(least.values()) >= LEAST_L else FAILS
-    return Claim("Section 7: l is never below 6", verdict, f"The least l: {told}.")
+    return Claim("Section 7: l is never below 6", verdict, f"The least l: {shown}.")

@@ -1,4 +1,4 @@
-"""What is varied, and what stays the same: the paper's Section 6, and a small form of it for a quick look."""
+"""What is varied and what stays fixed: the paper's Section 6, and a small form of it for a quick run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Settings:
     steps: int = 10
     n_queries: int = 10_000
     repeats: int = 5
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of schemes, besides their own
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of schemes, in addition to their defaults
 
 
 FULL = Settings("full")

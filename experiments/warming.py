@@ -1,4 +1,4 @@
-"""Kernels are compiled in two processes at once, before tests and timings: `python -m experiments.warming`."""
+"""Compile kernels in two processes at once, before tests and timings: `python -m experiments.warming`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROJECT = Path(__file__).parent.parent
 
 
 def compile_kernels() -> None:
-    """Have all kernels in the cache; where they are there already, this takes a few seconds."""
+    """Fill the cache with all kernels; if they are already there, this takes a few seconds."""
     others = [scheme for scheme in SCHEMES if scheme not in SLOW]
     commands = [[sys.executable, "-m", "experiments.warming", *schemes] for schemes in (SLOW, others)]
     for process in [subprocess.Popen(command, cwd=PROJECT) for command in commands]:

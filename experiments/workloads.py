@@ -1,4 +1,4 @@
-"""Errors of COUNT queries, with each of four things varied. Paper: 6.2 and 6.3, figures 8 and 9."""
+"""Errors of COUNT queries, with each of four settings varied. Paper: 6.2 and 6.3, figures 8 and 9."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ERROR = Quantity("error", "median relative error (%, log scale)", is_logarithmic
 
 @dataclass(frozen=True)
 class Asked:
-    """A workload: what is varied in its panel, the value, and everything else."""
+    """A workload: the setting that its panel varies, its value, and everything else."""
 
     panel: str
     x: float
@@ -27,7 +27,7 @@ class Asked:
 
 
 def workloads(bench: Bench) -> list[Asked]:
-    """The workloads of the four panels; a release with few quasi-identifiers is asked for all of them."""
+    """Return the workloads of the four panels; a release with few quasi-identifiers is asked about all of them."""
     settings = bench.settings
     return [
         *(Asked("a", n, n_predicates=n) for n in settings.predicates),
@@ -38,7 +38,7 @@ def workloads(bench: Bench) -> list[Asked]:
 
 
 def measured(bench: Bench, who: Mapping[str, tuple[str, str]]) -> list[dict[str, Any]]:
-    """A row for each workload and each name: who stands for a release and the method that it is asked with."""
+    """Return a row for each workload and each name, which stands for a release and a query method."""
     return [
         {
             "panel": asked.panel,
@@ -58,12 +58,12 @@ def measured(bench: Bench, who: Mapping[str, tuple[str, str]]) -> list[dict[str,
 
 
 def of_panel(rows: Sequence[Row], panel: str) -> list[Row]:
-    """The rows of one panel."""
+    """Return the rows of one panel."""
     return [row for row in rows if row["panel"] == panel]
 
 
 def picture_of(bench: Bench, rows: Sequence[Row]) -> Picture:
-    """Four panels."""
+    """Draw the four panels."""
     settings = bench.settings
     panels = {
         "a": Quantity("x", "lambda (attributes that a query restricts)", ticks=settings.predicates),

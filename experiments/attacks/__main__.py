@@ -29,12 +29,12 @@ from experiments.warming import compile_kernels
 SCHEMES = ("seam", "burel", "burel+split", "lmondrian", "perturb")
 WITH_CLASSES = SCHEMES[:-1]
 BLIND, CHANCE, SHUFFLED = "the most frequent value", "chance (1 / l)", "Anatomy, values shuffled"
-TOLD = "told the class"
+KNOWN = "class known"
 MOST_ROWS = 50_000  # where everybody's class is known, and so nearly every person is a group of one
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run all attacks; in full, on CENSUS, the figures become part of the documentation."""
+    """Run all attacks; a full run on CENSUS becomes part of the documentation."""
     parser = argparse.ArgumentParser(prog="experiments.attacks", description="Section 7's attacks on real tables.")
     parser.add_argument("--quick", action="store_true", help="a small invented table, one beta")
     parser.add_argument("--out", type=Path, help="folder for the figures; by default that of the documentation")
@@ -53,10 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         diversities = [2, 3] if given.quick else [2, 3, 4, 5, 6, 7]
         anatomy = [row for table in attacked for row in _anatomy(table.sampled(MOST_ROWS), diversities)]
-        told = [row for table in attacked for row in _told(table.sampled(MOST_ROWS), betas)]
+        known = [row for table in attacked for row in _with_known_classes(table.sampled(MOST_ROWS), betas)]
     _write_all(out, reports, betas)
     write(out, "anatomy", anatomy, Quantity("l", "l (tuples of a group)", ticks=tuple(diversities)), percent("success"))
-    write(out, "definetti-told", told, beta_axis(betas), percent("success"))
+    write(out, "definetti-known", known, beta_axis(betas), percent("success"))
 
 
 def _attack(table: Attacked, scheme: str, beta: float) -> AttackReport | None:
@@ -83,7 +83,7 @@ def _write_all(out: Path, reports: dict[tuple[str, str, float], AttackReport | N
 
 
 def _successes(reports: dict[tuple[str, str, float], AttackReport | None], name: str) -> list[Row]:
-    """A row for each release, and one for a blind guess."""
+    """Return a row for each release, and one for a blind guess."""
     rows: list[Row] = []
     for (table, scheme, beta), report in reports.items():
         if report is None or report[name].success is None:
@@ -101,8 +101,8 @@ def _successes(reports: dict[tuple[str, str, float], AttackReport | None], name:
     for (table, beta), report in blind.items():
         baseline = report["naive-bayes"].baseline
         assert baseline is not None
-        told = {"table": table, "beta": beta, "scheme": BLIND, "success": 100 * baseline.rate}
-        rows.append({key: told.get(key) for key in columns})
+        known = {"table": table, "beta": beta, "scheme": BLIND, "success": 100 * baseline.rate}
+        rows.append({key: known.get(key) for key in columns})
     return rows
 
 
@@ -138,7 +138,7 @@ def _corruption(reports: dict[tuple[str, str, float], AttackReport | None]) -> l
 
 
 def _anatomy(table: Attacked, diversities: Sequence[int]) -> list[Row]:
-    """Groups of l different values: what the attack finds, with the values as they are and shuffled."""
+    """Attack groups of l different values, with the values as they are and shuffled."""
     release = betalike.publish(table.frame, **table.publishing("baseline", BETA, SEED))
     cells = open_target(release, original=table.frame).cells
     rows = []
@@ -155,8 +155,8 @@ def _anatomy(table: Attacked, diversities: Sequence[int]) -> list[Row]:
     return rows
 
 
-def _told(table: Attacked, betas: Sequence[float]) -> list[Row]:
-    """DeFinetti where the adversary is told who is in which class."""
+def _with_known_classes(table: Attacked, betas: Sequence[float]) -> list[Row]:
+    """Run deFinetti with an adversary who knows who is in which class."""
     release = betalike.publish(table.frame, **table.publishing("baseline", BETA, SEED))
     cells = open_target(release, original=table.frame).cells
     blind = Rate.of(int(cells.value_counts.max()), cells.n_rows)
@@ -170,7 +170,7 @@ def _told(table: Attacked, betas: Sequence[float]) -> list[Row]:
                 rates.append(attack_people(People.by_plan(plan), plan.class_counts)[0].rate)
             row = {"table": table.name, "beta": beta, "scheme": scheme, "success": 100 * rates[0]}
             rows.append({**row, "control": 100 * rates[1]})
-            _tell(f"{table.name:8} {scheme}, {TOLD}, beta {beta}: {100 * rates[0]:.2f} %")
+            _tell(f"{table.name:8} {scheme}, {KNOWN}, beta {beta}: {100 * rates[0]:.2f} %")
     return rows
 
 

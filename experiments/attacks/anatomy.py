@@ -1,6 +1,6 @@
 """Anatomy: exact quasi-identifiers, and groups of l tuples with different values whose assignment is withheld.
 
-What the deFinetti attack was made against (Xiao and Tao, 2006); here to show that our attack works where it should.
+The deFinetti attack was designed against it (Xiao and Tao, 2006); here it shows that our attack works where it should.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from betalike.table.cells import Cells, Plan, random_order
 
 
 def anatomize(cells: Cells, diversity: int, randomness: Randomness) -> Plan:
-    """Groups of `diversity` tuples (a few have one more), each with different sensitive values.
+    """Form groups of `diversity` tuples (a few have one more), each with different sensitive values.
 
-    While so many values are left, one tuple of each of the most frequent ones makes a group; a tuple that is left over
-    joins a group without its value.
+    While at least `diversity` values are left, one tuple of each of the most frequent ones forms a group. A tuple that
+    is left over joins a group without its value.
     """
     tuples = np.repeat(np.arange(len(cells.count), dtype=np.int32), cells.count)
     tuples = tuples[random_order(len(tuples), randomness)]

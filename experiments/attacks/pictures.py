@@ -1,4 +1,4 @@
-"""The pictures of docs/explanation/attacks.md, a panel for each table."""
+"""The pictures of docs/explanation/attacks.md, with one panel per table."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def _cell(value: Any) -> str:
 
 
 def beta_axis(betas: Sequence[float]) -> Quantity:
-    """Beta from left to right."""
+    """Return an axis of beta from left to right."""
     return Quantity("beta", BETA_TITLE, ticks=tuple(betas))
 
 
 def percent(name: str, title: str = PERCENT) -> Quantity:
-    """Percentages from bottom to top."""
+    """Return an axis of percentages from bottom to top."""
     return Quantity(name, title, starts_at_zero=True)

@@ -1,4 +1,4 @@
-"""The two tables that are attacked, and a small invented one for a quick look."""
+"""The two tables to attack, and a small invented one for a quick run."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Attacked:
     hierarchies: Any
 
     def sampled(self, most: int) -> Attacked:
-        """The same table, with so many of its rows at the most, drawn at random."""
+        """Return the same table with at most some number of its rows, drawn at random."""
         return self if self.frame.height <= most else replace(self, frame=self.frame.sample(most, seed=SEED))
 
     def publishing(self, scheme: str, beta: float, seed: int) -> dict[str, Any]:
-        """What to call `betalike.publish` with."""
+        """Return the arguments of `betalike.publish`."""
         return {
             "quasi_identifiers": self.quasi_identifiers,
             "sensitive": self.sensitive,
@@ -43,7 +43,7 @@ class Attacked:
 
 
 def tables(folder: Path, is_quick: bool) -> list[Attacked]:
-    """CENSUS and Adult where they are at hand."""
+    """Return CENSUS and Adult, if they are available."""
     if is_quick:
         rows = census_like(1_000, seed=1).with_columns(pl.col("salary_class") // 5)
         return [Attacked("quick", rows, THREE, "salary_class", census_like_hierarchies())]

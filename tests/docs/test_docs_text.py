@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import fnmatch
 import re
 from collections.abc import Iterator
@@ -84,3 +85,78 @@ def test_no_file_names(what: str) -> None:
         if match := re.search(FORBIDDEN[what], text):
             found.append(f"{name_of(path)}: {match.group(0)}")
     assert not found
+
+
+# Each has a plainer word: say, report or show; again; anyone who; also; fix; exactly when; assign; check or read.
+AVOIDED = re.compile(
+    r"\b(told|tells?|telling|anew|whoever|besides|mend(s|ed)?|of ours|so many|just if|hand(s|ed|ing)? out"
+    r"|look(s|ed|ing)? at)\b",
+    flags=re.IGNORECASE,
+)
+SOURCE = PROJECT / "src" / "betalike"
+# Rooms and pages that are not rewritten yet: take a line out once its prose is plain.
+OLD_PROSE = (
+    "src/betalike/api.py",
+    "src/betalike/cli/",
+    "src/betalike/engines/",
+    "src/betalike/io/",
+    "src/betalike/promises/",
+    "src/betalike/queries/estimator.py",
+    "src/betalike/release/",
+    "src/betalike/report/",
+    "src/betalike/runtime/",
+    "src/betalike/schemes/__init__.py",
+    "src/betalike/schemes/presplit.py",
+    "src/betalike/schemes/seam/",
+    "docs/explanation/architecture.md",
+    "docs/reference/command-line.md",
+    "docs/reference/python.md",
+    "docs/reference/reliability.md",
+    "docs/reference/certificate.md",  # quotes a warning of `release`
+    "docs/tutorial/first-release.md",  # quotes comments of `io`
+)
+TEXTS = [
+    path
+    for path in (README, *sorted(DOCS.rglob("*.md")), *sorted(SOURCE.rglob("*.py")))
+    if not name_of(path).startswith(OLD_PROSE)
+]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=name_of)
+def test_the_prose_uses_plain_words(path: Path) -> None:
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+    assert not [f"line {number}: {match.group(0)}" for number, line in lines if (match := AVOIDED.search(line))]
+
+
+NOT_A_VERB = {
+    "A",
+    "All",
+    "An",
+    "Each",
+    "Every",
+    "For",
+    "How",
+    "Of",
+    "One",
+    "Some",
+    "The",
+    "These",
+    "What",
+    "Where",
+    "Which",
+}
+
+
+def functions_of(path: Path) -> Iterator[ast.FunctionDef]:
+    """The functions of a file with a docstring; properties are not among them, as their names are nouns."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
+            decorators = {ast.unparse(decorator).split("(")[0] for decorator in node.decorator_list}
+            if not decorators & {"property", "cached_property", "functools.cached_property"}:
+                yield node
+
+
+@pytest.mark.parametrize("path", [path for path in TEXTS if path.suffix == ".py"], ids=name_of)
+def test_docstrings_of_functions_start_with_a_verb(path: Path) -> None:
+    started = {function.name: str(ast.get_docstring(function)).split()[0] for function in functions_of(path)}
+    assert not {name: word for name, word in started.items() if word in NOT_A_VERB}

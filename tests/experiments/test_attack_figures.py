@@ -14,7 +14,7 @@ PAGE = PROJECT / "docs" / "explanation" / "attacks.md"
 FIGURES = {
     "naive-bayes",
     "definetti",
-    "definetti-told",
+    "definetti-known",
     "anatomy",
     "skewness",
     "minimality",

@@ -140,7 +140,7 @@ def posterior_of(people: People, classes: ClassCounts, most_rounds: int = MOST_R
     guess = np.argmax(posterior, axis=1)
     sizes = people.sizes
     n_rounds = 0
-    for n_rounds in range(1, most_rounds + 1):  # noqa: B007 - told to the caller
+    for n_rounds in range(1, most_rounds + 1):  # noqa: B007 - returned to the caller
         likelihood = likelihood_of(people, posterior)
         for _ in range(2):
             posterior = assigning.assign(likelihood)

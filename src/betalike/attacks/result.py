@@ -21,7 +21,7 @@ class Rate:
 
     @staticmethod
     def of(n_right: float, n_people: float) -> Rate:
-        """The share of people who were guessed right, with Wilson's interval.
+        """Return the share of people who were guessed right, with Wilson's interval.
 
         >>> Rate.of(50, 100)
         Rate(rate=0.5, low=0.4038..., high=0.5961...)

@@ -88,19 +88,19 @@ def draw_from(slots: npt.NDArray[np.uint8], contexts: Ids, rng: np.random.Genera
 
 
 def age_shares() -> Floats:
-    """A pyramid with a broad middle; 93 also stands for everyone older, so the top stays populated."""
+    """Return a pyramid with a broad middle; 93 also stands for everyone older, so the top stays populated."""
     weights = np.interp(AGES, [16, 19, 27, 38, 51, 62, 70, 80, 92, 93], [6, 13, 20, 24, 22, 15, 9, 4, 0.8, 1.1])
     return weights[np.newaxis, :]
 
 
 def gender_shares() -> Floats:
-    """Slightly more men among the young, clearly more women among the old, by age."""
+    """Make men slightly more frequent among the young, and women clearly more frequent among the old."""
     women = np.interp(AGES, [16, 40, 65, 93], [0.48, 0.46, 0.51, 0.66])
     return np.column_stack([1 - women, women])
 
 
 def education_shares() -> Floats:
-    """Younger cohorts studied longer, and nobody holds a degree before the age it takes, by age."""
+    """Let younger cohorts study longer; nobody holds a degree before the age it takes."""
     popularity = np.array([6, 1, 2, 3, 4, 8, 7, 8, 9, 34, 24, 6, 7, 26, 14, 9, 13])
     earliest_age = np.array([16, 16, 16, 16, 16, 16, 16, 16, 17, 17, 18, 20, 20, 21, 23, 24, 26])
     typical = np.interp(AGES, [16, 22, 32, 60, 93], [8.5, 11.0, 12.2, 11.2, 8.2])
@@ -109,7 +109,7 @@ def education_shares() -> Floats:
 
 
 def marital_shares() -> Floats:
-    """Few marry before 20, divorce peaks in the fifties, widows outnumber widowers, by age and gender."""
+    """Let few marry before 20, divorce peak in the fifties, and widows outnumber widowers."""
     contexts = []
     for age in AGES:
         for marries_at, widowed_at in [(28.5, 88.0), (26.5, 79.0)]:
@@ -122,12 +122,12 @@ def marital_shares() -> Floats:
 
 
 def race_shares() -> Floats:
-    """One large group, a few middling and some small ones."""
+    """Return one large group, a few middling and some small ones."""
     return np.array([[740.0, 105, 12, 21, 7, 46, 38, 24, 7]])
 
 
 def country_shares() -> Floats:
-    """Most people were born in country 1, the others trail off; some groups immigrated more recently, by race."""
+    """Let most people be born in country 1; some groups immigrated more recently."""
     born_here = np.array([0.94, 0.91, 0.97, 0.42, 0.55, 0.38, 0.66, 0.86, 0.80])
     abroad = np.arange(1, 83)
     contexts = []
@@ -139,7 +139,7 @@ def country_shares() -> Floats:
 
 
 def work_shares() -> Floats:
-    """Work class by age band, gender and education, log-linear in each."""
+    """Return the shares of work classes by age band, gender and education, log-linear in each."""
     usual = np.log([0.010, 0.006, 0.075, 0.035, 0.640, 0.070, 0.065, 0.045, 0.035, 0.010])
     by_education = np.array([-1.2, -0.5, -0.1, 0.4, -0.3, 0.9, 0.8, 1.0, 0.8, 0.3])
     by_woman = np.array([0.2, 0.6, -0.4, -0.7, -0.1, 0.6, 0.4, 0.3, -0.1, -1.6])
@@ -153,19 +153,19 @@ def work_shares() -> Floats:
 
 
 def salary_by_age_and_gender() -> Floats:
-    """Pay rises until the fifties and falls later; the gap between the genders widens with age."""
+    """Let pay rise until the fifties and fall later; the gap between the genders widens with age."""
     career = np.interp(AGES, [16, 20, 26, 36, 50, 60, 67, 93], [-1.5, -0.9, -0.2, 0.25, 0.45, 0.35, 0.0, -0.5])
     gap = np.interp(AGES, [16, 25, 45, 93], [0.05, 0.15, 0.45, 0.40])
     return np.column_stack([career, career - gap]).ravel()
 
 
 def salary_by_education() -> Floats:
-    """Each level pays a little more, degrees (levels 14 to 17) pay markedly more."""
+    """Pay a little more for each level, and markedly more for degrees (levels 14 to 17)."""
     return np.interp(EDUCATIONS, [1, 13, 14, 17], [-0.50, 0.17, 0.47, 1.00])
 
 
 def salary_by_marital_status_and_work() -> Floats:
-    """Settled people and employers earn more, unpaid workers least."""
+    """Pay settled people and employers more, and unpaid workers least."""
     marital_status = np.array([0.12, 0.0, -0.08, 0.02, -0.05, -0.10])
     work_class = np.array([-1.4, -1.1, -0.15, 0.45, 0.0, -0.12, 0.02, 0.08, 0.25, 0.05])
     effect: Floats = marital_status[:, np.newaxis] + work_class

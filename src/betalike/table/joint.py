@@ -29,7 +29,7 @@ class JointAxis(HierarchyAxis):
         return JointAxis(name, flat, False, Kind.CATEGORICAL, False, tuple(columns), codes)
 
     def parts(self) -> list[tuple[HierarchyAxis, Ints]]:
-        """The axis of each column, and the code of each combination on it."""
+        """Return the axis of each column, and the code of each combination on it."""
         axes = [Hierarchy.flat(map(str, range(int(codes.max()) + 1))) for codes in self.codes.T]
         pairs = zip(self.columns, axes, self.codes.T, strict=True)
         return [(HierarchyAxis(column, tree), np.ascontiguousarray(codes)) for column, tree, codes in pairs]
