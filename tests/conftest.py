@@ -8,11 +8,21 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import is_hypothesis_test
 
-from examples import load_profile
+from examples import FACTOR, load_profile
 
 load_profile()
 PROJECT = Path(__file__).parent.parent
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marker
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`make test-long` runs the laws that say how many examples they want once more, with more of them."""
+    laws = [item for item in items if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)]
+    for law in laws if FACTOR > 1 else []:
+        if hasattr(law.module, "examples"):
+            law.add_marker(pytest.mark.long)
 
 
 @pytest.fixture(scope="session")

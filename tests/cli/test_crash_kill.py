@@ -109,8 +109,15 @@ def test_signals_while_it_writes(
             assert run("verify", home.out).status == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("engine", ["memory", "outofcore"])
+@pytest.mark.parametrize(
+    ("number", "engine"),
+    [
+        (signal.SIGINT, "memory"),
+        (signal.SIGTERM, "outofcore"),
+        pytest.param(signal.SIGTERM, "memory", marks=pytest.mark.long),
+        pytest.param(signal.SIGINT, "outofcore", marks=pytest.mark.long),
+    ],
+)
 def test_a_signal_from_the_shell(desk: Desk, number: signal.Signals, engine: str) -> None:
     table = desk.table(people(40_000))
     home = Desk(desk.folder / "home")

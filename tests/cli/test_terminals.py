@@ -152,7 +152,9 @@ def test_a_broken_promise_is_reported_by_the_status_all_the_same(desk: Desk, pub
         assert start("verify", desk.out, stdout=full, stderr=full).returncode == 1
 
 
-@pytest.mark.parametrize(("stream", "status"), [(">&-", 2), ("2>&-", 0), ("<&- >&- 2>&-", 2)])
+@pytest.mark.parametrize(
+    ("stream", "status"), [(">&-", 2), ("2>&-", 0), pytest.param("<&- >&- 2>&-", 2, marks=pytest.mark.long)]
+)
 def test_closed_streams(desk: Desk, published: Path, stream: str, status: int) -> None:
     shell = f'exec "$0" "$@" {stream}'
     for command, expected in (("verify", status), ("publish", 0)):

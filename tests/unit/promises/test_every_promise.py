@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import promise_twins
 from betalike.errors import InputError, ParameterError
 from betalike.promises.rule import is_allowed
 from betalike.promises.verdict import wording
+from examples import examples
 from promise_cases import NAMES, Case, cases, models, told
 
 EVERY_PROMISE = pytest.mark.parametrize("name", NAMES)
 
 
-@settings(max_examples=150)
+@examples(60)
 @EVERY_PROMISE
 @given(case=cases(), data=st.data())
 def test_a_promise_holds_just_where_its_definition_does(name: str, case: Case, data: st.DataObject) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wider_twins
@@ -20,6 +20,7 @@ from betalike.promises.sets import Windows, windows
 from betalike.table.axis import HierarchyAxis, OrderedAxis
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.schema import Kind
+from examples import examples
 from promise_cases import Case, cases, class_counts, near, told
 from promise_twins import Prior
 
@@ -94,7 +95,7 @@ def twin_classes(case: Case) -> list[dict[Any, int]]:
     return [{order[v]: n for v, n in enumerate(row) if n} for row in case.matrix]
 
 
-@settings(max_examples=600)
+@examples(250)
 @given(data=st.data())
 def test_a_verdict_is_what_the_definition_says_of_every_class(data: st.DataObject) -> None:
     case = declared(data.draw(cases().filter(lambda case: min(case.counts) > 0)))
@@ -111,7 +112,7 @@ def test_a_verdict_is_what_the_definition_says_of_every_class(data: st.DataObjec
     assert model.judge(class_counts([case.counts]), case.table, case.axis).holds == (sum(case.counts) >= model.k)
 
 
-@settings(max_examples=200)
+@examples(100)
 @given(data=st.data())
 def test_classes_that_keep_a_promise_keep_it_together(data: st.DataObject) -> None:
     """Lemma 1 for caps and floors, on values and on sets of them."""
@@ -124,7 +125,7 @@ def test_classes_that_keep_a_promise_keep_it_together(data: st.DataObject) -> No
 NUMBERS = st.lists(st.decimals(-50, 50, places=2).map(Fraction), min_size=2, max_size=12, unique=True).map(sorted)
 
 
-@settings(max_examples=400)
+@examples(200)
 @given(numbers=NUMBERS, share=st.fractions(0, 1, max_denominator=40), place=st.integers(0, 11))
 def test_the_windows_are_all_intervals_of_a_width(numbers: list[Fraction], share: Fraction, place: int) -> None:
     """Every set of numbers that some interval holds, and no other; with widths that just reach a number."""
