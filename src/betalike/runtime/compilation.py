@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import event
+from numba.core import event, types
 
 from betalike.runtime.kernel_cache import KernelCache
+from betalike.runtime.kernel_linking import register
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -36,7 +37,23 @@ def _compile(function: Function, **options: bool) -> Function:
     options_of_numba: dict[str, Any] = {"nogil": True, **options}  # its stubs do not know `_nrt`
     compiled: Any = numba.njit(**options_of_numba)(function)
     compiled._cache = KernelCache(compiled)
+    compiled.get_call_template = _with_plain_types(compiled.get_call_template)
+    register(compiled)
     return cast(Function, compiled)
+
+
+def _with_plain_types(get_call_template: Callable[..., Any]) -> Callable[..., Any]:
+    """Have called kernels compiled for whole numbers of 64 bits alone, not also for constants and shorter numbers."""
+
+    def get_plain(args: Any, kws: dict[str, Any]) -> Any:
+        return get_call_template([_plain(arg) for arg in args], {name: _plain(arg) for name, arg in kws.items()})
+
+    return get_plain
+
+
+def _plain(argument: Any) -> Any:
+    plain = types.unliteral(argument)
+    return types.int64 if isinstance(plain, types.Integer) and plain != types.uint64 else plain
 
 
 class _FirstCompilation(event.Listener):

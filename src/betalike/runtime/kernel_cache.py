@@ -19,13 +19,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite
 import numba
 import numpy as np
 from numba.core import compiler, config, serialize
 
+from betalike.runtime import kernel_linking
 from betalike.runtime.kernel_digest import UnknownValueError, digest_kernel
 
 NAME = "betalike-kernels"
@@ -35,6 +36,15 @@ DAY = 24 * 3600.0
 NUMBA: Any = config  # these parts of Numba have no types
 RESULT: Any = compiler.CompileResult
 TO_BYTES: Any = serialize.dumps
+
+
+class Stored(NamedTuple):
+    """What a file holds: the types of the arguments, the kernels that the code refers to, and the code itself."""
+
+    signature: Any
+    needs: tuple[kernel_linking.Need, ...]
+    defined: tuple[str, ...]  # by a kernel that others refer to
+    code: tuple[Any, ...]
 
 
 class KernelCache:
@@ -65,28 +75,40 @@ class KernelCache:
         """Return the compiled kernel for these argument types, or nothing if it is not stored or cannot be used."""
         target_context.refresh()
         path = self._path(signature, target_context.codegen())
-        if path is None or (stored := read_private(path)) is None:
+        if path is None or (content := read_private(path)) is None:
             return None
         try:
-            return RESULT._rebuild(target_context, *pickle.loads(stored)[1])
+            stored = Stored(*pickle.loads(content))
+            if not kernel_linking.provide(stored.needs):
+                return None
+            kernel_linking.declare_defined(stored.defined, target_context)
+            compiled = RESULT._rebuild(target_context, *stored.code)
         except Exception:  # whatever is wrong with the file, compiling again puts it right
             return None
+        if stored.defined:
+            kernel_linking.offer(self.kernel, signature, compiled)
+        return compiled
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Store a compiled kernel, and remove what was unused longest if the folder is too large."""
+        """Store a kernel that was just compiled, and remove what was unused longest if the folder is too large."""
+        needs, defined = kernel_linking.find_needs(compiled), ()
+        if kernel_linking.is_large(compiled):
+            defined = kernel_linking.find_defined(compiled)
+            kernel_linking.leave_nothing_to_copy(compiled)
+            kernel_linking.offer(self.kernel, signature, compiled)
         path = self._path(signature, compiled.codegen)
         if path is None or compiled.lifted or compiled.library.has_dynamic_globals:
             return
         with contextlib.suppress(OSError):  # the disk is full, say: this process has its kernel all the same
-            write_private(path, TO_BYTES((signature, compiled._reduce())))
+            write_private(path, TO_BYTES(tuple(Stored(signature, needs, defined, compiled._reduce()))))
             prune(path.parent)
 
     def signatures(self) -> Iterator[Any]:
         """Go through the argument types for which this kernel is stored."""
         folder = kernel_folder()
         for path in [] if folder is None else folder.glob(f"{self._start()}-*{SUFFIX}"):
-            if (stored := read_private(path)) is not None:
-                yield pickle.loads(stored)[0]
+            if (content := read_private(path)) is not None:
+                yield Stored(*pickle.loads(content)).signature
 
     def _start(self) -> str:
         return f"{self.kernel.__name__}-{digest_kernel(self.kernel)[:16]}"
@@ -120,7 +142,7 @@ def _surroundings() -> tuple[object, ...]:
     versions = (sys.version_info[:3], sys.implementation.cache_tag, sys.abiflags if hasattr(sys, "abiflags") else "")
     libraries = (numba.__version__, llvmlite.__version__, np.__version__)
     settings = (str(NUMBA.OPT), NUMBA.BOUNDSCHECK, NUMBA.DEBUGINFO_DEFAULT)
-    return (versions, libraries, settings)
+    return (versions, libraries, settings, kernel_linking.LARGEST_COPIED)
 
 
 @functools.cache
