@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from betalike.runtime.arrays import Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.sorting import stable_order
 
 CAUTION = 1e-12  # by which an entropy, the one rounded number here, is judged too strictly rather than too kindly
 
@@ -164,9 +165,11 @@ def _has_entropy(counts: Ints, size: int, worth: float) -> bool:
 @kernel
 def _has_tail(rule: Rule, counts: Ints) -> bool:
     """Whether the most frequent value stays below the ratio of the tail."""
-    ordered = np.sort(counts)[::-1]
-    tail = ordered[rule.rank - 1 :].sum()
-    beyond = ordered[0] - rule.ratio_whole * tail
+    ascending = stable_order(counts)
+    tail = 0
+    for place in range(len(counts) - rule.rank + 1):
+        tail += counts[ascending[place]]
+    beyond = counts[ascending[-1]] - rule.ratio_whole * tail
     if beyond < 0:  # decided before it is multiplied, so that no product leaves 63 bits
         return True
     beyond, most = beyond * rule.ratio_denominator, rule.ratio_numerator * tail

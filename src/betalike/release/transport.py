@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.sorting import stable_order
 
 LEAF = 8  # points that are searched one by one
 
@@ -65,7 +66,7 @@ def _build(points: Ids, spans: NDArray[np.float64], order: Ids, begins: Ints, en
         for i in range(begin, end):
             keys[i - begin] = points[order[i], chosen]
         part = order[begin:end].copy()
-        ranks = np.argsort(keys)
+        ranks = stable_order(keys)
         for i in range(begin, end):
             order[i] = part[ranks[i - begin]]
         middle = (begin + end + 1) // 2

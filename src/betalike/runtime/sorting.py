@@ -1,4 +1,4 @@
-"""Sorting within kernels. NumPy's sorts take seconds to compile, for each kernel and type; this one a fraction of one."""
+"""Sorting within kernels. NumPy's sorts take seconds to compile for each kernel and type; this one, much less."""
 
 from __future__ import annotations
 

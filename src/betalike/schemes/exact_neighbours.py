@@ -6,6 +6,7 @@ import numpy as np
 
 from betalike.runtime.arrays import Floats, Ints, Words
 from betalike.runtime.compilation import kernel
+from betalike.runtime.sorting import stable_order
 from betalike.schemes.free_tuples import find_entry, forget_tuples
 
 LEAF_SIZE = 8
@@ -45,7 +46,9 @@ def build_trees(positions: Floats, bucket_start: Ints) -> tuple[Ints, Ints, Ints
             coordinates = np.empty(end - begin)
             for i in range(end - begin):
                 coordinates[i] = positions[part[i], widest]
-            order[begin:end] = part[np.argsort(coordinates, kind="mergesort")]
+            ranks = stable_order(coordinates)
+            for i in range(end - begin):
+                order[begin + i] = part[ranks[i]]
             middle = (begin + end) // 2
             child[node] = n_nodes
             first[n_nodes], last[n_nodes], parent[n_nodes] = begin, middle, node

@@ -6,6 +6,7 @@ import numpy as np
 
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.sorting import stable_order
 
 
 @kernel
@@ -49,9 +50,9 @@ def gather_classes(
         end = begin
         while end < len(take_class) and take_class[end] == take_class[begin]:
             end += 1
-        for i in begin + np.argsort(take_entry[begin:end]):
-            entry = take_entry[i]
-            for _ in range(take_count[i]):
+        for take in stable_order(take_entry[begin:end]):
+            entry = take_entry[begin + take]
+            for _ in range(take_count[begin + take]):
                 out[place] = cells[cursor[entry]]
                 cursor[entry] += 1
                 place += 1

@@ -10,6 +10,7 @@ import numpy as np
 from betalike.errors import InternalError
 from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.runtime.compilation import inner_kernel, kernel
+from betalike.runtime.sorting import stable_order
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 
 
@@ -127,7 +128,7 @@ def widest_first(axes: PackedAxes, low: Ints, high: Ints) -> Ints:
         narrowness[axis] = -axes.weight[axis] * range_loss(axes, axis, low[axis], high[axis])
     chosen = np.empty(n_axes, dtype=np.int64)
     n = 0
-    for axis in np.argsort(narrowness, kind="mergesort"):
+    for axis in stable_order(narrowness):
         if low[axis] < high[axis]:
             chosen[n] = axis
             n += 1

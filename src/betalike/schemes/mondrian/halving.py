@@ -7,6 +7,7 @@ import numpy as np
 from betalike.promises.rule import Rule, is_allowed
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.sorting import stable_order
 
 
 @kernel
@@ -38,7 +39,7 @@ def halve_tuples(
         if half >= 1 and half >= rule.k:
             for axis in range(n_axes):
                 width[axis] = code_span(points, cell_point, members, axis)
-            for axis in np.argsort(width, kind="mergesort"):
+            for axis in stable_order(width):
                 move_lower_half(points, cell_point, axis, members, spare, tuples_of_code)
                 count_values(members[:half], cell_value, left)
                 count_values(members[half:], cell_value, right)
