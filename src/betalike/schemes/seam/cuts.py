@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.compilation import inner_kernel, kernel
+from betalike.runtime.sorting import stable_order
 from betalike.schemes.packing import child_above, lowest_ancestor, range_loss
 from betalike.schemes.seam.group import Group
 from betalike.schemes.seam.problem import Problem
@@ -78,7 +79,7 @@ def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, 
 def rank_codes(codes: Ints, bins: Ids) -> int:
     """Number the distinct codes in ascending order; returns how many there are."""
     n_distinct, last = 0, -1
-    for i in np.argsort(codes):
+    for i in stable_order(codes):
         if codes[i] != last:
             last = codes[i]
             n_distinct += 1
@@ -106,12 +107,18 @@ def leave_out_empty(bins: Ids, n_bins: int) -> int:
 @kernel
 def keep_largest(bins: Ids, counts: Ints, n_bins: int) -> int:
     """Leave only the largest bins to be cut off; all others are one."""
-    sizes = np.zeros(n_bins, dtype=np.int64)
+    below_zero = np.zeros(n_bins, dtype=np.int64)  # so that the largest come first
     for i in range(len(bins)):
-        sizes[bins[i]] += counts[i]
+        below_zero[bins[i]] -= counts[i]
     number = np.full(n_bins, MOST_BINS - 1, dtype=np.int64)
-    for place, b in enumerate(np.sort(np.argsort(-sizes, kind="mergesort")[: MOST_BINS - 1])):
-        number[b] = place
+    largest = stable_order(below_zero)
+    for i in range(MOST_BINS - 1):
+        number[largest[i]] = 0
+    place = 0
+    for b in range(n_bins):
+        if number[b] == 0:
+            number[b] = place
+            place += 1
     for i in range(len(bins)):
         bins[i] = number[bins[i]]
     return MOST_BINS
@@ -120,7 +127,13 @@ def keep_largest(bins: Ids, counts: Ints, n_bins: int) -> int:
 @kernel
 def quantile_edges(codes: Ints, missing: int) -> Ints:
     """Codes at which the bins of a wide set begin: quantiles of a sample, and missing values for themselves."""
-    sample = np.sort(codes[:: max(len(codes) // (SAMPLES_PER_BIN * MOST_BINS), 1)])
+    step = max(len(codes) // (SAMPLES_PER_BIN * MOST_BINS), 1)
+    drawn = np.empty((len(codes) + step - 1) // step, dtype=np.int64)
+    for i in range(len(drawn)):
+        drawn[i] = codes[i * step]
+    sample = np.empty_like(drawn)
+    for place, i in enumerate(stable_order(drawn)):
+        sample[place] = drawn[i]
     edges = np.empty(MOST_BINS + 1, dtype=np.int64)
     n = 0
     for b in range(1, MOST_BINS):

@@ -9,6 +9,7 @@ import numpy as np
 from betalike.measures.loss import plan_loss
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.sorting import stable_order
 from betalike.schemes.retrieval import hilbert_keys
 from betalike.schemes.seam.problem import Problem
 from betalike.schemes.seam.splitting import box_loss, box_of, split_set, with_room
@@ -33,7 +34,7 @@ def total_loss(problem: Problem, cells: Ids, counts: Ints, starts: Ints) -> floa
 @kernel
 def merge_fragments(cells: Ids, counts: Ints) -> tuple[Ids, Ints]:
     """Fragments of the same cell become one."""
-    order = np.argsort(cells)
+    order = stable_order(cells)
     merged_cell, merged_count = np.empty_like(cells), np.empty_like(counts)
     n = 0
     for i in order:

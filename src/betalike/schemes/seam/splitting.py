@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.compilation import inner_kernel, kernel
+from betalike.runtime.sorting import stable_order
 from betalike.schemes.packing import range_loss
 from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes, lift_cores
 from betalike.schemes.seam.cuts import NO_CODE, WIDE, Cuts, codes_on, find_cuts, is_left, left_of
@@ -154,17 +155,18 @@ def keep_farthest(
     codes = np.empty(len(group.cell), dtype=np.int64)
     codes_on(problem.points, problem.cell_point, group.cell, axis, codes)
     codes -= low
-    order = np.argsort(codes) if high - low >= WIDE else order_of_small(codes, high - low + 1)
+    order = stable_order(codes) if high - low >= WIDE else order_of_small(codes, high - low + 1)
     keep_in_order(order, 0, part, group.value, group.tuples, cores[0], kept)
-    keep_in_order(order[::-1], 1, part, group.value, group.tuples, cores[1], kept)
+    keep_in_order(order, 1, part, group.value, group.tuples, cores[1], kept)
 
 
 @inner_kernel
 def keep_in_order(
     order: Ints, side: int, part: NDArray[np.int8], value: Ids, tuples: Ints, core: Floats, kept: Ints
 ) -> None:
-    """Fill in what a core keeps of each fragment on its side, taking them in this order."""
-    for i in order:
+    """Fill in what a core keeps of the fragments on its side: the left core in this order, the right one backwards."""
+    for place in range(len(order)):
+        i = order[place if side == 0 else len(order) - 1 - place]
         if part[i] == side:
             kept[i] = min(tuples[i], int(core[value[i]]))
             core[value[i]] -= kept[i]
@@ -172,7 +174,7 @@ def keep_in_order(
 
 @kernel
 def order_of_small(codes: Ints, n_codes: int) -> Ints:
-    """What argsort gives, for few distinct codes."""
+    """What `stable_order` gives, for few distinct codes."""
     starts = np.zeros(n_codes + 1, dtype=np.int64)
     for code in codes:
         starts[code + 1] += 1
