@@ -13,6 +13,7 @@ from betalike.runtime.kernel_cache import KernelCache
 from betalike.runtime.kernel_linking import register
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+TYPES: Any = types  # this part of Numba has no types
 
 
 def kernel(function: Function) -> Function:
@@ -52,8 +53,8 @@ def _with_plain_types(get_call_template: Callable[..., Any]) -> Callable[..., An
 
 
 def _plain(argument: Any) -> Any:
-    plain = types.unliteral(argument)
-    return types.int64 if isinstance(plain, types.Integer) and plain != types.uint64 else plain
+    plain = TYPES.unliteral(argument)
+    return TYPES.int64 if isinstance(plain, TYPES.Integer) and plain != TYPES.uint64 else plain
 
 
 class _FirstCompilation(event.Listener):

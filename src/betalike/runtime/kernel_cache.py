@@ -91,7 +91,8 @@ class KernelCache:
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Store a kernel that was just compiled, and remove what was unused longest if the folder is too large."""
-        needs, defined = kernel_linking.find_needs(compiled), ()
+        needs = kernel_linking.find_needs(compiled)
+        defined: tuple[str, ...] = ()
         if kernel_linking.is_large(compiled):
             defined = kernel_linking.find_defined(compiled)
             kernel_linking.leave_nothing_to_copy(compiled)
