@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import gzip
 import io
 import os
 import signal
 import stat
 import subprocess
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 import pytest
@@ -94,13 +98,24 @@ def test_empty_standard_input(desk: Desk) -> None:
     assert not desk.out.exists()
 
 
+def wait_until_read(pipe: IO[bytes]) -> None:
+    """Wait until a process has read all of a pipe, and so waits for more."""
+    unread = array.array("i", [1])
+    for _ in range(600):
+        fcntl.ioctl(pipe.fileno(), termios.FIONREAD, unread)
+        if unread[0] == 0:
+            return
+        time.sleep(0.2)
+    raise AssertionError("nobody reads the pipe")
+
+
 def test_a_signal_ends_the_wait_for_standard_input(desk: Desk) -> None:
     words = command_line(*desk.words(Path("-")))
     with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         process.stdin.write(GOOD)
         process.stdin.flush()
-        time.sleep(3)
+        wait_until_read(process.stdin)
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 130
     assert files_under(desk.folder) == {}
