@@ -84,7 +84,7 @@ def test_a_picture(desk: Desk, form: str, begins: bytes) -> None:
     [
         (["--picture", "loss.gif"], "must end in .svg or .png"),
         (["--picture", "nowhere/loss.svg"], "there is no folder"),
-        (["--beta", "two"], "--beta has 'two', which is no number"),
+        (["--beta", "two"], "--beta has 'two', which is not a number"),
         (["--schemes", "seem"], "there is no scheme 'seem'"),
         (["--match", "l"], "it must be one of: t, loss"),
         (["--sensitive", "illness"], "illness"),

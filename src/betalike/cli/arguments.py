@@ -1,4 +1,4 @@
-"""From the words of a command line, and a specification if one is named, to the arguments of `betalike.publish`."""
+"""Arguments for `betalike.publish` and `betalike.compare`, from a command line and a specification."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from betalike.cli.options import split_list
 from betalike.errors import ParameterError
 from betalike.promises.parameters import NUMBERS, PARAMETERS, takes
 
@@ -13,33 +14,32 @@ WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitiv
 OPTIONS = ("retrieval", "effort", "attribute", "second_try", "redistribution")
 
 
-def split_list(given: list[str] | None) -> list[str]:
-    """`a,b` and repeated options alike; spaces around names do not count."""
-    return [part.strip() for text in given or [] for part in text.split(",") if part.strip()]
-
-
 def one_or_several(given: str) -> Any:
-    """A column, or a list where several are named."""
+    """Return a column, or a list if several are named."""
     names = split_list([given])
-    return names if len(names) > 1 else given
+    return names if names and len(names) > 1 else given
 
 
 def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:
-    """What to call `betalike.publish` with; options on the command line win over the specification."""
-    arguments = _arguments(given, spec, tuple(WORDS))
+    """Return the arguments for `betalike.publish`; options on the command line win over the specification."""
+    flags = {
+        "spreadsheet_safe": given["spreadsheet_safe"] or None,
+        "second_try": False if given["no_second_try"] else None,
+    }
+    arguments = _arguments({**given, **flags}, spec, tuple(WORDS))
     return arguments | {name: given[name] for name in ("engine", "memory", "master") if given[name] is not None}
 
 
 def compare_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:
-    """What to call `betalike.compare` with."""
+    """Return the arguments for `betalike.compare`."""
     arguments = _arguments(given, spec, ("table", "quasi_identifiers", "sensitive"))
     taken = ("table", "quasi_identifiers", "sensitive", "beta", "model", "k", "t", "hierarchies", "kinds", "domains")
     further = ("weights", "missing", "missing_sensitive", "delimiter", "seed")
     compared = {name: value for name, value in arguments.items() if name in (*taken, *further)}
     if given["beta"]:
-        compared["beta"] = [_parse_number("--beta", text) for text in split_list(given["beta"])]
+        compared["beta"] = [_parse_number("--beta", text) for text in given["beta"]]
     if given["schemes"]:
-        compared["schemes"] = split_list(given["schemes"])
+        compared["schemes"] = given["schemes"]
     return compared
 
 
@@ -50,8 +50,7 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
 
         arguments = read_specification(spec).arguments(spec.parent)
     given = {**given, **dict.fromkeys(PARAMETERS), **promise_arguments(given)}
-    lists = {name: split_list(given[name]) for name in ("quasi_identifiers", "keep", "missing") if given.get(name)}
-    arguments |= lists
+    arguments |= {name: given[name] for name in ("quasi_identifiers", "keep", "missing") if given.get(name)}
     plain = ("table", "sensitive", "out", "scheme", "hierarchies", "missing_sensitive", "format", "layout", "delimiter")
     if given.get("sensitive") is not None:
         given["sensitive"] = one_or_several(given["sensitive"])
@@ -60,20 +59,20 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
             arguments[name] = given[name]
     if spec is not None and (given.get("scheme") is not None or given.get("model") is not None):
         _leave_out_other_promise(arguments, given)
-    kinds = dict.fromkeys(split_list(given["categorical"]), "categorical")
-    for column in split_list(given["numeric"]):
+    kinds = dict.fromkeys(given["categorical"] or (), "categorical")
+    for column in given["numeric"] or ():
         if column in kinds:
             raise ParameterError(f"'{column}' is named with --numeric and with --categorical. Choose one.")
         kinds[column] = "numeric"
     protected = arguments.get("sensitive", [])
     sensitive = [protected] if isinstance(protected, str) else protected
-    for name in ("kinds", "domains", "weights"):  # of columns that the command line leaves out
+    for name in ("kinds", "domains", "weights"):  # without columns that the command line leaves out
         named = [*arguments.get("quasi_identifiers", []), *([] if name == "weights" else sensitive)]
         arguments[name] = {column: said for column, said in arguments.get(name, {}).items() if column in named}
     if kinds:
         arguments["kinds"] = {**arguments.get("kinds", {}), **kinds}
     if given["weights"]:
-        arguments["weights"] = {**arguments.get("weights", {}), **_parse_weights(split_list(given["weights"]))}
+        arguments["weights"] = {**arguments.get("weights", {}), **_parse_weights(given["weights"])}
     options = {name: given[name] for name in OPTIONS if given.get(name) is not None}
     if options:
         arguments["options"] = {**arguments.get("options", {}), **options}
@@ -89,7 +88,7 @@ def promise_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, parameter in PARAMETERS.items():
         value = given.get(name)
         if parameter.type == list[str]:
-            value = split_list(value) or None
+            value = split_list(value)
         elif isinstance(value, str) and parameter.type == float | str and value not in parameter.range.words:
             value = _parse_number(f"--{name.replace('_', '-')}", value)
         if value is not None and value is not False:
@@ -101,11 +100,11 @@ def _parse_number(option: str, text: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise ParameterError(f"{option} has '{text}', which is no number.") from error
+        raise ParameterError(f"{option} has '{text}', which is not a number.") from error
 
 
 def _leave_out_other_promise(arguments: dict[str, Any], given: Mapping[str, Any]) -> None:
-    """Drop what the specification promises but the scheme or the model of the command line does not take."""
+    """Drop parameters of the specification that the scheme or model of the command line does not take."""
     from betalike.schemes import DEFAULT_SCHEME, promises_of
 
     promises = promises_of(arguments.get("scheme", DEFAULT_SCHEME))

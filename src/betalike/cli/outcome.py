@@ -10,10 +10,13 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from betalike.cli.streams import output_failure
 from betalike.errors import BetalikeError
+
+if TYPE_CHECKING:
+    from betalike.report.progress import TerminalProgress
 
 NOT_KEPT, BAD_INPUT, OUR_BUG, INTERRUPTED = 1, 2, 3, 130
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -146,3 +149,20 @@ def announced() -> Iterator[None]:
 
     with announced_compilation(lambda: print(COMPILING, file=sys.stderr)):
         yield
+
+
+@contextlib.contextmanager
+def shown_progress(
+    check: Callable[[], None] = lambda: None, reach: Callable[[str], None] = lambda step: None
+) -> Iterator[TerminalProgress]:
+    """Show progress bars on standard error, and a line if kernels have to be compiled meanwhile."""
+    from rich.console import Console
+
+    from betalike.report.progress import TerminalProgress
+    from betalike.runtime.compilation import announced_compilation
+
+    with (
+        TerminalProgress(Console(stderr=True), check, reach) as progress,
+        announced_compilation(lambda: progress.say(COMPILING)),
+    ):
+        yield progress

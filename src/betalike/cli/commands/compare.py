@@ -21,22 +21,20 @@ from betalike.cli.options import (
     Sensitive,
     Spec,
     Weights,
+    input_argument,
+    list_option,
 )
-from betalike.cli.outcome import COMPILING, print_json, run
+from betalike.cli.outcome import print_json, run, shown_progress
 from betalike.cli.promise_options import promise_option
 
 
 def compare(
-    table: Annotated[
-        Path | None, typer.Argument(readable=False, help="CSV, Parquet or Arrow IPC file; or in --spec.")
-    ] = None,
-    qi: Qi = None,
+    table: Annotated[Path | None, input_argument("CSV, Parquet or Arrow IPC file; or in --spec.")] = None,
+    quasi_identifiers: Qi = None,
     sensitive: Sensitive = None,
-    beta: Annotated[
-        list[str] | None, typer.Option("--beta", help="One or several, in turn: 1,2,4 (default: 4).")
-    ] = None,
+    beta: Annotated[list[str] | None, list_option("--beta", "One or several, in turn: 1,2,4 (default: 4).")] = None,
     schemes: Annotated[
-        list[str] | None, typer.Option("--schemes", help="Names, a,b (default: all); the first is the reference.")
+        list[str] | None, list_option("--schemes", "Names, a,b (default: all); the first is the reference.")
     ] = None,
     match: Annotated[
         str | None, typer.Option("--match", help="t or loss: find what makes the others equal to the reference in it.")
@@ -51,9 +49,7 @@ def compare(
     weights: Weights = None,
     missing: Missing = None,
     missing_sensitive: MissingSensitive = None,
-    queries: Annotated[
-        int, typer.Option("--queries", help="COUNT queries that each release is asked; 0: none.")
-    ] = 1000,
+    queries: Annotated[int, typer.Option("--queries", help="COUNT queries to ask each release; 0: none.")] = 1000,
     predicates: Annotated[
         int | None, typer.Option("--predicates", help="Quasi-identifiers that each query names (default: up to 3).")
     ] = None,
@@ -66,44 +62,20 @@ def compare(
     json: Json = False,
 ) -> None:
     """Try several schemes on a table, publish nothing, and show loss, protection, errors and time side by side."""
+    given = dict(locals())  # every option by its name
 
     def command() -> int:
-        from rich.console import Console
-
         from betalike.cli.arguments import compare_arguments
         from betalike.io.input_files import check_not_replaced, input_files
         from betalike.report.comparison import check_picture, print_comparison, save_picture
         from betalike.report.figure_table import figure_console
-        from betalike.report.progress import TerminalProgress
-        from betalike.runtime.compilation import announced_compilation
 
-        given = {
-            "table": table,
-            "quasi_identifiers": qi,
-            "sensitive": sensitive,
-            "beta": beta,
-            "model": model,
-            "k": k,
-            "t": t,
-            "hierarchies": hierarchies,
-            "numeric": numeric,
-            "categorical": categorical,
-            "weights": weights,
-            "missing": missing,
-            "missing_sensitive": missing_sensitive,
-            "delimiter": delimiter,
-            "seed": seed,
-            "schemes": schemes,
-        }
         arguments = compare_arguments(given, spec)
         if picture is not None:
             check_picture(picture)
             inputs = input_files(arguments["table"], arguments.get("hierarchies"))
             check_not_replaced(picture, [*inputs, *([] if spec is None else [spec])])
-        with (
-            TerminalProgress(Console(stderr=True)) as progress,
-            announced_compilation(lambda: progress.say(COMPILING)),
-        ):
+        with shown_progress() as progress:
             comparison = betalike.compare(
                 **arguments,
                 match=match,

@@ -1,4 +1,4 @@
-"""The command that makes keys to sign releases with."""
+"""The command that makes keys for signing releases."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def keys(
         if json:
             print_json({"private_key": str(file), "public_key": f"{file}.pub", "fingerprint": fingerprint})
         else:
-            print(f"private key  {file}      keep it secret: who has it can sign in your name")
-            print(f"public key   {file}.pub  give it to everyone who is to check your releases")
+            print(f"private key  {file}      keep it secret: anyone who has it can sign in your name")
+            print(f"public key   {file}.pub  give it to everyone who checks your releases")
             print(f"fingerprint  {fingerprint}")
         return 0
 

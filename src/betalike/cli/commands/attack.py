@@ -5,30 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import betalike
-from betalike.cli.options import Delimiter, Hierarchies, Json, Missing, Seed
-from betalike.cli.outcome import COMPILING, print_json, run
+from betalike.cli.options import Delimiter, Folder, Hierarchies, Json, Missing, Seed, input_option, list_option
+from betalike.cli.outcome import print_json, run, shown_progress
 
 
 def attack(
-    folder: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    original: Annotated[
-        Path | None, typer.Option("--original", readable=False, help="The original table, to judge guesses.")
-    ] = None,
+    folder: Folder,
+    original: Annotated[Path | None, input_option("--original", "The original table, to judge guesses.")] = None,
     attacks: Annotated[
         list[str] | None,
-        typer.Option(
+        list_option(
             "--attacks",
-            help="naive-bayes, definetti, skewness, similarity, minimality, corruption, composition (default: all).",
+            "naive-bayes, definetti, skewness, similarity, minimality, corruption, composition (default: all).",
         ),
     ] = None,
     second: Annotated[
-        Path | None,
-        typer.Option(
-            "--second", readable=False, help="Another release of the table, for composition (default: made up)."
-        ),
+        Path | None, input_option("--second", "Another release of the table, for composition (default: made up).")
     ] = None,
     hierarchies: Hierarchies = None,
     missing: Missing = None,
@@ -39,28 +32,20 @@ def attack(
     """Attack a release as an adversary would, and show how much more it gives away than a blind guess."""
 
     def command() -> int:
-        from rich.console import Console
-
-        from betalike.cli.arguments import split_list
         from betalike.errors import ParameterError
         from betalike.report.attacks import print_attacks
         from betalike.report.figure_table import figure_console
-        from betalike.report.progress import TerminalProgress
-        from betalike.runtime.compilation import announced_compilation
 
         if original is None:
             raise ParameterError("name the original table, to judge guesses: --original TABLE.")
-        with (
-            TerminalProgress(Console(stderr=True)) as progress,
-            announced_compilation(lambda: progress.say(COMPILING)),
-        ):
+        with shown_progress() as progress:
             report = betalike.attack(
                 folder,
                 original=original,
-                attacks=split_list(attacks) if attacks else None,
+                attacks=attacks or None,
                 second=second,
                 hierarchies=hierarchies,
-                missing=split_list(missing),
+                missing=missing or (),
                 delimiter=delimiter,
                 seed=seed,
                 progress=progress,

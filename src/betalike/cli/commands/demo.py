@@ -1,0 +1,55 @@
+"""The command that shows betalike at work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from betalike.cli.commands.publish import publish_and_show
+from betalike.cli.options import Force, Json, Seed
+from betalike.cli.outcome import run
+
+DEMO_FOLDER = Path("betalike-demo")
+
+
+def demo(
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the release (default: betalike-demo).")] = None,
+    rows: Annotated[int, typer.Option("--rows", help="Number of rows of the built-in table.")] = 100_000,
+    beta: Annotated[float, typer.Option("--beta", help="The promise.")] = 4.0,
+    scheme: Annotated[
+        str | None, typer.Option("--scheme", help="One that takes a beta: seam (default), burel, lmondrian, perturb.")
+    ] = None,
+    force: Force = False,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Publish a built-in synthetic census table and show the result; no file needed."""
+
+    def command() -> int:
+        from betalike.datasets import census_like, census_like_hierarchies
+
+        table = census_like(rows, seed=1)
+        arguments: dict[str, Any] = {
+            "table": table,
+            "quasi_identifiers": ["age", "gender", "education"],
+            "sensitive": "salary_class",
+            "beta": beta,
+            "hierarchies": census_like_hierarchies(),
+            "out": out or DEMO_FOLDER,
+            "force": force or out is None,
+            "seed": seed,
+        }
+        if scheme is not None:
+            arguments["scheme"] = scheme
+        if not json:
+            from rich.console import Console
+
+            from betalike.report.summary import print_rows
+
+            shown = table.select("age", "gender", "education", "salary_class").head(5).to_dict(as_series=False)
+            print_rows(Console(), "The table: rows of a synthetic census", shown)
+        return publish_and_show(arguments, json, shows_rows=True)
+
+    run(command, json, done=f"the release is verified and in '{out or DEMO_FOLDER}'")
