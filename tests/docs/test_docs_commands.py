@@ -10,10 +10,10 @@ from typing import Any, get_args, get_origin
 import msgspec
 import pytest
 import typer
-from betalike.attacks.running import ATTACKS
 from pages import DOCS, in_code, section, table_rows
 
 import betalike
+from betalike.attacks.catalogue import ATTACKS
 from betalike.cli.app import app
 from betalike.cli.arguments import OPTIONS
 from betalike.comparison.compare import Equal

@@ -1,4 +1,4 @@
-"""The reference is complete and tells of nothing that does not exist: commands, arguments, fields, errors, keys."""
+"""The reference lists every function, argument, field and error, and nothing that does not exist."""
 
 from __future__ import annotations
 
@@ -22,12 +22,10 @@ from betalike.attacks import AttackResult
 from betalike.cli.app import app
 from betalike.comparison.compare import SchemeResult
 from betalike.io.description import Description
-from betalike.io.specification import Specification
 from betalike.queries.answer import Answer, Estimates
 from betalike.queries.workload import WorkloadResult
 from betalike.release.certificate import Certificate
 from betalike.release.inspection import VerifyReport
-from betalike.schemes import DEFAULT_SCHEME
 
 REFERENCE = DOCS / "reference"
 CAMPAIGNS = [
@@ -48,43 +46,6 @@ def words_for(parameter: Any) -> set[str]:
 def documented(text: str) -> dict[str, list[str]]:
     """Each name in the first column of the tables of a text, with the row's other cells."""
     return {name: row[1:] for row in table_rows(text) for name in in_code(row[0])}
-
-
-def test_every_command_has_a_section_and_no_other_is_there() -> None:
-    headings = re.findall(r"^## (.+)$", COMMAND_LINE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert headings == list(COMMANDS)
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_option_of_a_command_is_told_and_no_other(command: str) -> None:
-    existing = {word for parameter in COMMANDS[command].params for word in words_for(parameter)}
-    assert set(documented(section(COMMAND_LINE, command))) == existing
-
-
-def test_the_options_of_the_program_itself_are_told() -> None:
-    existing = {word for parameter in GROUP.params for word in words_for(parameter)}
-    assert set(documented(section(COMMAND_LINE, "Command line"))) == existing | {"-h", "--help"}
-
-
-def default_of(command: str, parameter: Any) -> str | None:
-    """What the reference has to show as an option's default; None where words are freer."""
-    if parameter.is_flag:
-        return "off"
-    if parameter.default is not None:
-        return f"`{parameter.default}`"
-    function = inspect.signature(getattr(betalike, command, betalike.publish))
-    known = function.parameters.get(PYTHON_NAMES.get(parameter.name, parameter.name))
-    is_told = known is not None and isinstance(known.default, str | int) and not isinstance(known.default, bool)
-    return f"`{known.default}`" if known is not None and is_told else None
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_default_is_the_programs(command: str) -> None:
-    told = documented(section(COMMAND_LINE, command))
-    for parameter in COMMANDS[command].params:
-        default = default_of(command, parameter) if parameter.opts[0].startswith("-") else None
-        if default is not None:
-            assert told[parameter.opts[-1]][0] == default, parameter.name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -151,17 +112,6 @@ def _is_struct(part: Any) -> bool:
 def test_every_field_of_the_certificate_is_told_and_no_other() -> None:
     told = documented((REFERENCE / "certificate.md").read_text(encoding="utf-8"))
     assert list(told) == [name for name, _ in fields_of(Certificate)]
-
-
-def test_every_key_of_a_specification_is_told_with_its_default_and_no_other() -> None:
-    told = documented((REFERENCE / "specification.md").read_text(encoding="utf-8"))
-    existing = {name: field for name, field in fields_of(Specification) if name != "columns"}
-    assert list(told) == list(existing)
-    for name, field in existing.items():
-        default = DEFAULT_SCHEME if name == "release.scheme" else field.default
-        if isinstance(default, str | int | float):
-            written = str(default).lower() if isinstance(default, bool) else default  # as TOML writes it
-            assert told[name][0] == f"`{written}`", name
 
 
 def test_every_error_is_told_with_its_exit_status_and_no_other() -> None:
