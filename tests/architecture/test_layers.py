@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -197,6 +198,12 @@ def random_sources(tree: ast.AST) -> set[str]:
     imported = {module for i in read_imports(tree) for module in RANDOM if f"{i.module}.".startswith(f"{module}.")}
     written = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     return imported | (written & {"os.urandom", "np.random", "numpy.random"})
+
+
+def test_tests_import_no_private_names() -> None:
+    private = re.compile(r"^ *from betalike[\w.]* import .*\b_[a-z]\w*", re.MULTILINE)
+    wrong = {path.name: private.findall(path.read_text(encoding="utf-8")) for path in TESTS.rglob("*.py")}
+    assert {name: found for name, found in wrong.items() if found} == {}
 
 
 def test_chance_comes_from_randomness() -> None:

@@ -64,7 +64,7 @@ def _key(job: Job, place: int, text: str | None) -> Any:
 def _check_withheld(job: Job, folder: Path, certificate: dict[str, Any], promise: Promise, outcome: Outcome) -> None:
     header, lines = read_csv(folder / "sensitive.csv")
     outcome.expect(header == ["value", "count"], "file", "the header of sensitive.csv")
-    found = {figures._key(job, text or ""): int(n or "0") for text, n in lines}
+    found = {figures.key_of(job, text or ""): int(n or "0") for text, n in lines}
     truth = {key: int(n) for key, n in zip(job.truth.keys, job.truth.secret.counts, strict=True)}
     outcome.expect(found == truth, "rows", "sensitive.csv is not the distribution")
     matrix = job.truth.secret.counts[None, :]
@@ -80,8 +80,10 @@ def _check_perturbed(
     outcome: Outcome,
 ) -> None:
     header, lines = read_csv(folder / "transition.csv")
-    keys = [figures._key(job, text or "") for text in header[1:]]
-    outcome.expect(keys == [figures._key(job, line[0] or "") for line in lines], "file", "transition.csv is no square")
+    keys = [figures.key_of(job, text or "") for text in header[1:]]
+    outcome.expect(
+        keys == [figures.key_of(job, line[0] or "") for line in lines], "file", "transition.csv is no square"
+    )
     if not outcome.expect(sorted(keys, key=str) == sorted(job.truth.keys, key=str), "file", "values of transition.csv"):
         return
     place = [keys.index(key) for key in job.truth.keys]

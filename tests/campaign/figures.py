@@ -166,15 +166,15 @@ def check_table(job: Job, certificate: dict[str, Any], outcome: Outcome) -> None
 def _check_prior(job: Job, certificate: dict[str, Any], outcome: Outcome) -> None:
     """Shares and counts of each sensitive value, by its label; of several columns by a list of labels."""
     truth = {key: int(n) for key, n in zip(job.truth.keys, job.truth.secret.counts, strict=True)}
-    counts = {_key(job, label): n for label, n in certificate["prior_counts"].items()}
+    counts = {key_of(job, label): n for label, n in certificate["prior_counts"].items()}
     outcome.expect(counts == truth, "figure", "prior_counts")
     outcome.expect(len(counts) == len(certificate["prior_counts"]), "figure", "prior_counts labels")
-    shares = {_key(job, label): share for label, share in certificate["prior"].items()}
+    shares = {key_of(job, label): share for label, share in certificate["prior"].items()}
     is_right = all(is_near(shares.get(key), n / job.n_rows) for key, n in truth.items()) and len(shares) == len(truth)
     outcome.expect(is_right, "figure", "prior")
 
 
-def _key(job: Job, label: str) -> Any:
+def key_of(job: Job, label: str) -> Any:
     import json
 
     texts = json.loads(label) if len(job.secrets) > 1 else [label]

@@ -21,6 +21,14 @@ def test_the_readme_starts_with_the_two_commands() -> None:
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 150
 
 
+def test_the_readme_names_what_continuous_integration_runs() -> None:
+    run = (PROJECT / ".ci" / "run").read_text(encoding="utf-8")
+    commands = re.findall(r"^make .+$", run, flags=re.MULTILINE)
+    assert commands == ["make check", "make test", "make test-long"]
+    text = README.read_text(encoding="utf-8")
+    assert [command for command in commands if f"`{command}`" not in text] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_make_target_named_exists(page: Path) -> None:
     targets = re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
