@@ -98,21 +98,16 @@ def test_no_file_names(what: str) -> None:
 # Each has a plainer word: say, report or show; again; anyone who; also; fix; exactly when; assign; check or read.
 AVOIDED = re.compile(
     r"\b(told|tells?|telling|anew|whoever|besides|mend(s|ed)?|of ours|so many|just if|hand(s|ed|ing)? out"
-    r"|look(s|ed|ing)? at)\b",
+    r"|look(s|ed|ing)? at)\b(?!\()",
     flags=re.IGNORECASE,
 )
 SOURCE = PROJECT / "src" / "betalike"
 # Rooms and pages that are not rewritten yet: take a line out once its prose is plain.
 OLD_PROSE = (
     "src/betalike/api.py",
-    "src/betalike/cli/",
     "src/betalike/engines/",
-    "src/betalike/io/",
     "src/betalike/promises/",
-    "src/betalike/queries/estimator.py",
     "src/betalike/release/",
-    "src/betalike/report/",
-    "src/betalike/runtime/",
     "src/betalike/schemes/__init__.py",
     "src/betalike/schemes/presplit.py",
     "src/betalike/schemes/seam/",
@@ -121,7 +116,6 @@ OLD_PROSE = (
     "docs/reference/python.md",
     "docs/reference/reliability.md",
     "docs/reference/certificate.md",  # quotes a warning of `release`
-    "docs/tutorial/first-release.md",  # quotes comments of `io`
 )
 TEXTS = [
     path

@@ -10,7 +10,7 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -101,32 +101,6 @@ class LabelSpans:
             nearest = np.searchsorted(ends, self.high)  # the first interval that does not end before the label does
             inside |= (nearest < len(ends)) & (starts[np.minimum(nearest, len(ends) - 1)] <= self.low)
         return np.asarray(inside & (values.missing | ~self.missing))
-
-
-class QueryColumn(Protocol):
-    """A column that predicates may name."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def is_discrete(self) -> bool:
-        """Whether its values are whole numbers or codes."""
-        ...
-
-    def compare(self, comparison: Comparator, literal: Literal) -> ValueSet:
-        """Return the values for which a comparison holds; it never holds for missing values."""
-        ...
-
-    def equal_any(self, literals: Sequence[Literal]) -> ValueSet:
-        """Return the values that equal one of the literals; the list may be long."""
-        ...
-
-    def spans(self, labels: Sequence[str | None]) -> LabelSpans:
-        """Return what published labels cover."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -323,6 +297,9 @@ class NamedColumn:
                 raise unreadable(self.name)
         missing = [label is None or (label == ROOT and self.has_missing) for label in labels]
         return LabelSpans(low, high, np.array(missing, dtype=bool))
+
+
+QueryColumn = OrderedColumn | NamedColumn  # a column that predicates may name
 
 
 def _all_of(texts: Sequence[str], kind: Kind) -> Numbers | None:

@@ -69,7 +69,7 @@ class Estimator:
 
     @cached_property
     def counts(self) -> Floats:
-        """How many tuples of the original table have each sensitive value."""
+        """Number of tuples of the original table with each sensitive value."""
         return np.array(list(self.certificate.prior_counts.values()), dtype=np.float64)
 
     def count(self, predicate: str, *, method: str | None = None, confidence: float = 0.95) -> Answer:
@@ -87,7 +87,7 @@ class Estimator:
         return to_answers(self.estimate(queries, method), confidence, method)
 
     def choose_method(self, method: str | None) -> str:
-        """The method of this name, or the default."""
+        """Return the method of this name, or the default."""
         if method is None:
             return self.methods[0]
         if method not in self.methods:
@@ -135,13 +135,13 @@ class Estimator:
 
     @cached_property
     def perturbation(self) -> PerturbedCounts:
-        """What is known of how a perturbed release was made."""
+        """The matrix and the counts of a perturbed release."""
         assert self.transition is not None
         return PerturbedCounts(self.transition, self.counts, self.index.counts.value_counts.astype(np.float64))
 
     @cached_property
     def shrinkage(self) -> Shrinkage:
-        """What the groups of a perturbed release show of how selections differ from the table."""
+        """How selections differ from the table, learned from groups of a perturbed release."""
         return learn_shrinkage(self.perturbation, self._groups())
 
     def _groups(self) -> Iterator[Floats]:
@@ -158,7 +158,7 @@ class Estimator:
 
 
 def _bins(low: Numbers) -> NDArray[np.int64]:
-    """A few groups of neighbouring labels; labels of missing values are a group of their own."""
+    """Group neighbouring labels; labels of missing values are a group of their own."""
     unique, rank = np.unique(low, return_inverse=True)
     return np.asarray(np.where(low == np.inf, GROUP_BINS, rank * min(GROUP_BINS, len(unique)) // len(unique)))
 
@@ -167,7 +167,7 @@ def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str
     """Read a release from its folder."""
     path = folder / (published_name(certificate) or "published.csv")
     form = written_form(certificate, path)
-    unreadable = f"'{path}' cannot be read as the table that the certificate tells of. Check it with: betalike verify."
+    unreadable = f"'{path}' cannot be read as the table that the certificate describes. Check it with: betalike verify."
     with damage_refused(unreadable, CertificateError), compiled_code_silenced():
         if not path.is_file() and not path.is_dir():
             raise FileNotFoundError  # or a pipe, on which Polars would wait for ever
@@ -196,11 +196,9 @@ def open_frame(
     try:
         counted = recount(frame.select(_needed(certificate, frame.columns)), names, table.sensitive, values)
     except (pl.exceptions.PolarsError, GuaranteeError) as error:
-        raise InputError(
-            "the published table does not have the rows and columns that its certificate tells."
-        ) from error
+        raise InputError("the published table does not have the rows and columns of its certificate.") from error
     if counted.n_unknown:
-        raise InputError("the published table has sensitive values that its certificate does not tell.")
+        raise InputError("the published table has sensitive values that are not in its certificate.")
     counted = replace(counted, labels=[[label or None for label in labels] for labels in counted.labels])
     facts = {column.name: column for column in table.columns}
     columns = tuple(
@@ -223,12 +221,12 @@ def _index(columns: Sequence[QueryColumn], counted: Recount) -> ClassIndex:
 
 
 def sensitive_column(name: str, values: Sequence[str]) -> NamedColumn:
-    """The sensitive values as a column; a missing value is the empty text."""
+    """Return the sensitive values as a column; a missing value is the empty text."""
     return NamedColumn(name, tuple(value for value in values if value), has_missing="" in values)
 
 
 def _column(facts: ColumnFacts, labels: Sequence[str | None], hierarchy: Hierarchy | None, layout: str) -> QueryColumn:
-    """A quasi-identifier, from what the certificate tells of it and the labels that are published."""
+    """Return a quasi-identifier from its facts in the certificate and its published labels."""
     kind = Kind(facts.kind)
     if kind.is_ordered:
         is_hidden = layout == Layout.BOUNDS and facts.has_missing and facts.domain is not None
@@ -257,7 +255,7 @@ def _in_order(names: Iterable[str]) -> list[str]:
 
 
 def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> Span:
-    """The declared domain, else from the least to the greatest published value."""
+    """Return the declared domain, or else the least and the greatest published value."""
     try:
         declared = read_domain(facts)
     except (ValueError, OverflowError):

@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -43,32 +42,6 @@ class Spread(StrEnum):
 
     UNIFORM = "uniform"
     DENSITY = "density"
-
-
-class Shares(Protocol):
-    """The shares of one column's labels."""
-
-    @property
-    def spans(self) -> LabelSpans:
-        """What each label covers."""
-        ...
-
-    @property
-    def hidden(self) -> float:
-        """The average part of the domain that a tuple's label covers: 0 if all values are exact, 1 if none is."""
-        ...
-
-    def within(self, values: ValueSet) -> Floats:
-        """Return three shares of each label inside a set: see SHARE, ENDS and OTHER."""
-        ...
-
-
-def make_shares(column: QueryColumn, spans: LabelSpans, counts: Floats, n_classes: Floats, spread: Spread) -> Shares:
-    """Return the shares of a column's labels, given the tuples and classes of each label."""
-    if isinstance(column, NamedColumn):
-        return _leaf_shares(column, spans, counts, spread)
-    assert isinstance(column, OrderedColumn)
-    return _ordered_shares(column, spans, counts, n_classes, spread)
 
 
 def label_weights(shares: Shares, values: ValueSet) -> Floats:
@@ -99,7 +72,7 @@ class OrderedShares:
     breaks: Floats
     mass: Floats
     spread: Spread
-    hidden: float
+    hidden: float  # average part of the domain that a tuple's label covers: 0 if all values are exact
 
     def within(self, values: ValueSet) -> Floats:
         """Return the shares of each label inside a set; two tuples of a class lie at the ends of its label."""
@@ -242,7 +215,7 @@ class LeafShares:
     before: Floats
     other: Floats
     n_leaves: int
-    hidden: float
+    hidden: float  # see `OrderedShares`
 
     def within(self, values: ValueSet) -> Floats:
         """Return the shares of each label inside a set; the two ends of a label have no meaning here."""
@@ -320,3 +293,13 @@ def _pair_shares(density: Floats, child: Ints) -> Floats:
     share = density * np.maximum(others, 0.0)
     total = share.sum()
     return np.asarray(share / total if total > 0 else np.full(len(share), 1.0 / len(share)))
+
+
+Shares = OrderedShares | LeafShares
+
+
+def make_shares(column: QueryColumn, spans: LabelSpans, counts: Floats, n_classes: Floats, spread: Spread) -> Shares:
+    """Return the shares of a column's labels, given the tuples and classes of each label."""
+    if isinstance(column, NamedColumn):
+        return _leaf_shares(column, spans, counts, spread)
+    return _ordered_shares(column, spans, counts, n_classes, spread)

@@ -123,7 +123,7 @@ def _check(n_queries: int, n_predicates: int, selectivity: float, n_columns: int
 
 def _interval(column: QueryColumn, part: float, chance: float) -> ValueSet:
     """Return an interval that covers `part` of a column's domain and starts at random inside it."""
-    low, high = column.domain if isinstance(column, OrderedColumn) else (0.0, len(_named(column).leaves) - 1.0)
+    low, high = column.domain if isinstance(column, OrderedColumn) else (0.0, len(column.leaves) - 1.0)
     if column.is_discrete and high < low:  # no value has a name
         return ValueSet.of([], is_discrete=True).complement()
     if column.is_discrete:
@@ -133,11 +133,6 @@ def _interval(column: QueryColumn, part: float, chance: float) -> ValueSet:
         return ValueSet.of([(start, start + length - 1)], is_discrete=True)
     start = low + chance * (high - low) * (1 - part)
     return ValueSet.of([(start, min(start + (high - low) * part, high))], is_discrete=False)
-
-
-def _named(column: QueryColumn) -> NamedColumn:
-    assert isinstance(column, NamedColumn)
-    return column
 
 
 def exact_index(release: Estimator, cells: Cells, sensitive_labels: Sequence[str]) -> ClassIndex:

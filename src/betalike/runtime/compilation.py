@@ -67,7 +67,7 @@ class _FirstCompilation(event.Listener):
             self.announce = None
 
     def on_end(self, event: event.Event) -> None:
-        """Nothing to do: only the start is told."""
+        """Do nothing: only the start is reported."""
 
 
 @contextlib.contextmanager

@@ -115,7 +115,7 @@ class KernelCache:
         return f"{self.kernel.__name__}-{digest_kernel(self.kernel)[:16]}"
 
     def _path(self, signature: Any, codegen: Any) -> Path | None:
-        """The file for these argument types on this machine."""
+        """Return the file for these argument types on this machine."""
         folder = kernel_folder() if self._is_enabled else None
         if folder is None:
             return None
@@ -212,7 +212,7 @@ def write_private(path: Path, stored: bytes) -> None:
 
 
 def _seal(path: Path, stored: bytes) -> bytes:
-    """A digest of the name and the content: neither a damaged nor a renamed file is loaded."""
+    """Return a digest of the name and the content, so that no damaged or renamed file is loaded."""
     return hashlib.sha256(path.name.encode() + b"\0" + stored).hexdigest().encode()
 
 

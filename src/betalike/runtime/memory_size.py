@@ -15,8 +15,8 @@ def memory_at_hand() -> int:
     """Return the memory that is free for this process: of the machine, or of the container that it runs in."""
     free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") if hasattr(os, "sysconf") else 4 << 30
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        told = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
-        free = int(told.group(1)) << 10 if told else free
+        found = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
+        free = int(found.group(1)) << 10 if found else free
     with contextlib.suppress(OSError, ValueError):
         free = min(free, int(CGROUP.read_text()))
     return free

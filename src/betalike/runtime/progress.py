@@ -15,7 +15,7 @@ class Rows(Protocol):
 
     @property
     def height(self) -> int:
-        """How many."""
+        """Number of rows."""
         ...
 
 
@@ -26,7 +26,7 @@ class Progress(Protocol):
     """Something that shows the steps of a job."""
 
     def start(self, step: str) -> None:
-        """A new step begins."""
+        """Report that a new step begins."""
         ...
 
     def track(self, items: Sequence[Item], step: str) -> Iterable[Item]:
@@ -34,7 +34,7 @@ class Progress(Protocol):
         ...
 
     def flow(self, batches: Iterable[Batch], step: str, rows: int | None) -> Iterator[Batch]:
-        """Go through batches of rows as they come, of so many rows in all if that is known."""
+        """Yield batches of rows as they come; the total number of rows is given if it is known."""
         ...
 
 
@@ -57,7 +57,7 @@ SILENT = SilentProgress()
 
 
 class Stopwatch:
-    """Seconds of each named step of a job, told to whoever watches its progress."""
+    """Seconds of each named step of a job, reported to the progress listener."""
 
     def __init__(self, progress: Progress = SILENT) -> None:
         self.seconds: dict[str, float] = {}

@@ -17,7 +17,7 @@ class Randomness(Protocol):
     is_seeded: bool
 
     def words(self, count: int) -> Words:
-        """The next `count` words."""
+        """Return the next `count` words."""
         ...
 
 
@@ -27,12 +27,12 @@ class SystemRandomness:
     is_seeded = False
 
     def words(self, count: int) -> Words:
-        """The next `count` words."""
+        """Return the next `count` words."""
         return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
 class SeededRandomness:
-    """A repeatable stream for experiments and tests; whoever knows the seed can undo the hidden choices."""
+    """A repeatable stream for experiments and tests; anyone who knows the seed can undo the hidden choices."""
 
     is_seeded = True
 
@@ -40,12 +40,12 @@ class SeededRandomness:
         self._generator = np.random.Generator(np.random.PCG64(seed))
 
     def words(self, count: int) -> Words:
-        """The next `count` words."""
+        """Return the next `count` words."""
         return self._generator.integers(0, 2**64, size=count, dtype=np.uint64)
 
 
 def randomness(seed: int | None = None) -> Randomness:
-    """The operating system's randomness, or a repeatable stream if a seed is given."""
+    """Return the operating system's randomness, or a repeatable stream if a seed is given."""
     if seed is None:
         return SystemRandomness()
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:

@@ -1,7 +1,7 @@
 """The stream cipher ChaCha20 as a source of words that are numbered: word i depends on the key and on i alone.
 
-So rows can be drawn in any order, in parts and on several machines, and nobody who sees draws can tell the next one.
-The layout of the counter is Bernstein's: a block number of 64 bits, then 64 bits that tell one stream from another.
+So rows can be drawn in any order, in parts and on several machines, and nobody who sees draws can predict the next one.
+The layout of the counter is Bernstein's: a block number of 64 bits, then 64 bits that distinguish streams.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WORDS_PER_BLOCK = 8
 
 
 def numbered_words(key: Words, stream: int, first: int, count: int) -> Words:
-    """The words `first`, `first + 1`, ... of a stream; the key is four words."""
+    """Return the words `first`, `first + 1`, ... of a stream; the key is four words."""
     start = first // WORDS_PER_BLOCK
     n_blocks = -(-(first + count) // WORDS_PER_BLOCK) - start
     words = make_blocks(np.ascontiguousarray(key).view(np.uint32), start, stream, n_blocks)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
 
 import numpy as np
 
@@ -19,51 +18,6 @@ from betalike.table.hierarchy import ROOT, Hierarchy
 from betalike.table.schema import Kind
 
 Bound = str | int | float | Decimal | None
-
-
-class Axis(Protocol):
-    """What schemes, the loss and the labels need to know about a column."""
-
-    @property
-    def name(self) -> str:
-        """The column's name."""
-        ...
-
-    @property
-    def kind(self) -> Kind:
-        """The column's type."""
-        ...
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether some rows lack a value; its code is the last."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """Number of codes."""
-        ...
-
-    @property
-    def positions(self) -> Floats:
-        """Position of each code in the unit interval, for the curve and for distances."""
-        ...
-
-    def losses(self, low: Ints, high: Ints) -> Floats:
-        """Return the information loss of each range of codes. Paper: Eq. 2 and 3."""
-        ...
-
-    def labels(self, low: Ints, high: Ints) -> list[str | None]:
-        """Return the published label of each range of codes; None is a missing value."""
-        ...
-
-    def label_losses(self, labels: Sequence[str | None]) -> Floats:
-        """Return the information loss of published labels; raise an error for a label that cannot be read."""
-        ...
-
-    def meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
-        """Return what published labels mean, however their numbers are written."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -221,3 +175,7 @@ class HierarchyAxis:
         leaf = self.hierarchy.n_leaves - 1
         is_root = np.asarray((high > leaf) & (low < high))
         return self.hierarchy.lowest_common_ancestor(np.minimum(low, leaf), np.minimum(high, leaf)), is_root
+
+
+# What schemes, the loss and the labels need to know about a column.
+Axis = OrderedAxis | HierarchyAxis

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,35 +66,6 @@ class Cells:
         return np.column_stack([axis.positions[self.points[:, i]] for i, axis in enumerate(self.axes)])
 
 
-class TableSummary(Protocol):
-    """What a certificate says about a table: its axes, and how often each sensitive value occurs. Cells have it too."""
-
-    @property
-    def axes(self) -> tuple[Axis, ...]:
-        """The quasi-identifiers."""
-        ...
-
-    @property
-    def sensitive(self) -> Axis:
-        """The sensitive attribute."""
-        ...
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The weight of the loss on each quasi-identifier."""
-        ...
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of the table."""
-        ...
-
-    @property
-    def value_counts(self) -> Ints:
-        """How often each sensitive value occurs. Paper: N_i."""
-        ...
-
-
 @dataclass(frozen=True)
 class ValueCounts:
     """Axes and sensitive counts of a table that is not folded into cells, because its rows stay exact."""
@@ -109,6 +79,10 @@ class ValueCounts:
     def n_rows(self) -> int:
         """Rows of the table."""
         return int(self.value_counts.sum())
+
+
+# What a certificate describes: axes, weights, and how often each sensitive value occurs.
+TableSummary = Cells | ValueCounts
 
 
 @dataclass(frozen=True)
