@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from betalike.errors import InternalError
 from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.runtime.sorting import stable_order
@@ -34,7 +35,14 @@ class PackedAxes(NamedTuple):
 
 def pack_axes(axes: Sequence[Axis], weights: Sequence[float]) -> PackedAxes:
     """Lay out the axes for the kernels; weights are divided by their sum."""
-    columns = [_pack_ordered(axis) if isinstance(axis, OrderedAxis) else _pack_tree(axis) for axis in axes]
+    columns: list[tuple[Floats, Ints, Ints, Ints, Floats]] = []
+    for axis in axes:
+        if isinstance(axis, OrderedAxis):
+            columns.append(_pack_ordered(axis))
+        elif isinstance(axis, HierarchyAxis):
+            columns.append(_pack_tree(axis))
+        else:
+            raise InternalError(f"the axis of '{axis.name}' is of an unknown kind.")
     position, last, parent, rank, loss = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     return PackedAxes(
         is_tree=np.array([isinstance(axis, HierarchyAxis) for axis in axes]),
