@@ -9,7 +9,7 @@ import numpy as np
 from betalike.runtime.arrays import Ints
 from betalike.runtime.compilation import kernel
 
-RUN = 16  # so many keys are sorted by insertion before they are merged
+RUN = 16  # keys that are sorted by insertion before runs are merged
 
 
 @kernel
