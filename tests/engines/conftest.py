@@ -14,7 +14,7 @@ from betalike.engines.engine import Engine, Format, Layout
 from betalike.runtime.randomness import randomness
 from betalike.table.cells import Plan
 
-SPARK_CASES = 2  # of each test of the contract in `make test`; the other cases on Spark are long
+SPARK_CASES = 1  # of each test of the contract in `make test`; the other cases on Spark are long
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marker

@@ -54,7 +54,14 @@ def tables(data_folder: Path, census: pl.DataFrame) -> Tables:
     return Tables(data_folder, census)
 
 
-@pytest.mark.parametrize(("name", "beta"), [(name, beta) for name, limits in LIMITS.items() for beta in limits])
+@pytest.mark.parametrize(
+    ("name", "beta"),
+    [
+        pytest.param(name, beta, marks=pytest.mark.long if beta == 2 else ())
+        for name, limits in LIMITS.items()
+        for beta in limits
+    ],
+)
 def test_seam_keeps_the_promise_and_loses_no_more_than_its_limit(tables: Tables, name: str, beta: int) -> None:
     cells, model = tables.cells(name), Likeness(beta)
     plan = Seam().plan(cells, model)
