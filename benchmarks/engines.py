@@ -22,7 +22,7 @@ from betalike.engines.spark.session import start_session
 
 MILLION = 1_000_000
 COLUMNS = [*FIVE, "salary_class"]
-MEMORY = "2GB"  # of the engine out of core, and of DuckDB
+MEMORY = "2GB"  # of the engine `local`, and of DuckDB
 
 
 def run(folder: Path, quick: bool = False) -> list[str]:
@@ -88,7 +88,7 @@ def publish_with(engine: str) -> Callable[[Path, Path], None]:
             format="parquet",
             force=True,
             engine=engine,
-            memory=MEMORY if engine == "outofcore" else None,
+            memory=MEMORY if engine == "local" else None,
             master="local[2]" if engine == "spark" else None,
         )
 
@@ -96,7 +96,7 @@ def publish_with(engine: str) -> Callable[[Path, Path], None]:
 
 
 def sort_with_duckdb(table: Path, out: Path) -> None:
-    """Read, sort by one key and write the same file, with as much memory as the engine out of core."""
+    """Read, sort by one key and write the same file, with as much memory as the engine `local`."""
     import duckdb
 
     connection = duckdb.connect()
@@ -115,22 +115,20 @@ def group_with_spark(table: Path, out: Path) -> None:
 
 JOBS: dict[str, Callable[[Path, Path], None]] = {
     "polars": lambda table, out: yardstick_parquet(table, out.with_suffix(".sorted")),
-    "memory": publish_with("memory"),
     "duckdb": sort_with_duckdb,
-    "outofcore": publish_with("outofcore"),
+    "local": publish_with("local"),
     "plain-spark": group_with_spark,
     "spark": publish_with("spark"),
 }
 TOLD = {
     "polars": "Polars: read, sort by all columns, write",
-    "memory": "engine `memory`",
     "duckdb": f"DuckDB: read, sort by one key, write, {MEMORY}",
-    "outofcore": f"engine `outofcore`, {MEMORY}",
+    "local": f"engine `local`, {MEMORY}",
     "plain-spark": "Spark, two cores: read, group by the same columns, write",
     "spark": "engine `spark`, two cores",
 }
-LONG = ("memory", "duckdb", "outofcore")  # also with many rows
-YARDSTICK = {"memory": "polars", "outofcore": "duckdb", "spark": "plain-spark"}
+LONG = ("duckdb", "local")  # also with many rows
+YARDSTICK = {"local": "duckdb", "spark": "plain-spark"}
 
 
 if __name__ == "__main__":

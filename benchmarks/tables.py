@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from betalike.datasets import census_like, census_like_hierarchies
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.io.arguments import make_schema
 from betalike.io.tables import load
 from betalike.table.cells import Cells
@@ -44,4 +44,4 @@ def counted_cells(path: Path, columns: Sequence[str], sensitive: str, hierarchie
     """Return the cells that a scheme sees, read from a file as `publish` reads it."""
     schema = make_schema(columns, sensitive, hierarchies, None, None, None, (), False)
     as_text = {attribute.name for attribute in schema.quasi_identifiers if attribute.hierarchy is not None}
-    return MemoryEngine(load(path, schema.names, {*as_text, sensitive}), schema).count_cells()
+    return LocalEngine(load(path, schema.names, {*as_text, sensitive}), schema).count_cells()

@@ -17,7 +17,7 @@ from benchmarks.measurement import yardstick_csv
 from benchmarks.tables import Census, census
 from betalike.api import make_schema
 from betalike.datasets import census_like, census_like_hierarchies
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.errors import GuaranteeError, InternalError
 from betalike.measures.audit import Audit, measure
 from betalike.measures.loss import plan_loss
@@ -80,10 +80,10 @@ class Bench:
         """Return a share of the table's rows."""
         return round(share * self.frame.height)
 
-    def _engine(self, n_attributes: int, n_rows: int | None = None) -> MemoryEngine:
+    def _engine(self, n_attributes: int, n_rows: int | None = None) -> LocalEngine:
         """Return the table, or a random part of its rows, with the first quasi-identifiers."""
         schema = make_schema(ATTRIBUTES[:n_attributes], SENSITIVE, self.table.hierarchies, None, None, None, (), False)
-        return MemoryEngine(self.sample(n_rows).select(schema.names), schema)
+        return LocalEngine(self.sample(n_rows).select(schema.names), schema)
 
     def _sample(self, n_rows: int | None) -> pl.DataFrame:
         return self.frame if n_rows is None else self.frame.sample(n_rows, seed=SEED)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 import betalike
 from betalike.api import make_schema
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.errors import BetalikeError
 from betalike.queries.answer import to_answers
 from betalike.queries.boxes import Box, intersect, unite
@@ -122,7 +122,7 @@ def ask(source: Source, release: Estimator, n_queries: int) -> Asked:
     rng = np.random.default_rng(1)
     questions += [write_query(release, rng) for _ in range(n_queries)]
     schema = make_schema(source.quasi_identifiers, source.sensitive, source.hierarchies, None, None, None, (), False)
-    engine = MemoryEngine(source.frame.select(schema.names), schema)
+    engine = LocalEngine(source.frame.select(schema.names), schema)
     index = exact_index(release, engine.count_cells(), engine.sensitive_labels)
     parts = count_exactly(index, release, [box for question in questions for box in question])
     owner = [number for number, question in enumerate(questions) for _ in question]

@@ -25,6 +25,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             law.add_marker(pytest.mark.long)
 
 
+@pytest.fixture(params=["held", "batches"])
+def reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How the engine on this machine reads a small file: at once, or in batches, as it reads large ones."""
+    if request.param == "batches":
+        monkeypatch.setattr("betalike.engines.choice.MOST_HELD", -1)
+    return str(request.param)
+
+
+@pytest.fixture
+def in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine on this machine reads every file in batches."""
+    monkeypatch.setattr("betalike.engines.choice.MOST_HELD", -1)
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The folder with the paper's data, which may not be shipped; tests that need it are skipped without it."""

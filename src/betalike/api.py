@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from betalike.attacks.catalogue import ATTACKS, check_names, run_attacks
 from betalike.attacks.open_target import open_target
 from betalike.attacks.result import AttackReport
 from betalike.comparison.compare import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
-from betalike.engines.choice import EngineName, check_in_memory, choose_engine, choose_format, open_engine, safe_format
+from betalike.engines.choice import EngineName, choose_engine, choose_format, open_engine, safe_format
 from betalike.engines.engine import Format, Layout
-from betalike.engines.memory import MemoryEngine
-from betalike.engines.streams import scan_release
+from betalike.engines.local import LocalEngine
 from betalike.errors import FileError, ParameterError
 from betalike.io.arguments import check_one_sensitive, choose, make_schema, missing_is_value
 from betalike.io.description import Description, describe_frame, load_described
@@ -88,7 +89,7 @@ def publish(
         table: a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a CSV, Parquet or Arrow IPC file.
         quasi_identifiers: columns that others may know; they are generalized (exact with "perturb" and "baseline").
         sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline"). Of a list
-            of columns, each is promised on its own; in memory only.
+            of columns, each is promised on its own; not on Spark.
         beta: the largest gain: with 4, a value becomes at most 5 times as likely as its share of the table says.
         out: folder for published.csv and certificate.json; without it the release stays in memory.
         scheme: "seam" (which loses least), "burel", "burel+split" and the rivals "lmondrian", "dmondrian", "tmondrian",
@@ -112,7 +113,7 @@ def publish(
         force: replace a release that is in the folder already.
         seed: repeatable choices, for experiments only: whoever knows it can undo them.
         options: further options of the scheme, such as {"effort": 4} for SEAM.
-        engine: "memory", "outofcore" (for tables larger than memory; needs `out`), "spark", or "auto": whichever fits.
+        engine: "local" (this machine; reads tables that do not fit in memory in batches), "spark", or "auto".
         memory: how much memory may be used, such as "2GB"; by default most of what is at hand.
         master: of a Spark cluster, such as "spark://host:7077"; by default Spark runs on this machine.
         delimiter: of a CSV file, where it is not recognized.
@@ -132,8 +133,6 @@ def publish(
     )
     choice = choose_engine(table, engine, memory, len(schema.names), master)
     form = Format.PARQUET if choice.name is EngineName.SPARK else Format.CSV
-    if schema.parts:
-        check_in_memory(choice)
     if format is not None:
         form = choose_format(format)
     form = safe_format(form, schema) if spreadsheet_safe else form
@@ -150,13 +149,10 @@ def publish(
             )
         published = publish_table(carrier, job, watch, folder, force, inputs, signer)
         labels = carrier.sensitive_labels
-    native = published.rows
-    if choice.name is EngineName.OUTOFCORE and folder is not None:
-        native = scan_release(folder / f"published.{job.form.ending}", job.form)
-    elif choice.name is EngineName.MEMORY and not is_path(table):
-        native = like(published.rows, table)
-    elif choice.name is EngineName.SPARK and folder is not None:
-        native = published.rows.sparkSession.read.parquet((folder / f"published.{job.form.ending}").absolute().as_uri())
+        path = None if folder is None else folder / f"published.{job.form.ending}"
+        native = carrier.give_back(published.rows, path, job.form)
+    if not is_path(table) and isinstance(native, pl.DataFrame):
+        native = like(native, table)
     worst_value = labels[published.verified.verdict.worst_value]
     transition = None if published.transition is None else published.transition.by_label(labels)
     return Release(
@@ -280,7 +276,7 @@ def workload(
     kinds = {column.name: Kind(column.kind) for column in table.columns}
     attributes = tuple(Attribute(name, Role.QUASI_IDENTIFIER, kinds[name]) for name in table.quasi_identifiers)
     schema = Schema(attributes, Attribute(table.sensitive, Role.SENSITIVE), sensitive_missing_is_value=True)
-    engine = MemoryEngine(read(original, schema, missing, delimiter), schema)
+    engine = LocalEngine(read(original, schema, missing, delimiter), schema)
     index = exact_index(release, engine.count_cells(), engine.sensitive_labels)
     return run_workload(release, index, drawn, chosen, predicates, selectivity)
 
@@ -352,7 +348,7 @@ def compare(
     )
     is_value = missing_is_value(missing_sensitive)
     schema = make_schema(quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, (), is_value)
-    return compare_schemes(MemoryEngine(read(table, schema, missing, delimiter), schema), contest, progress)
+    return compare_schemes(LocalEngine(read(table, schema, missing, delimiter), schema), contest, progress)
 
 
 @takes_standard_input("original")

@@ -98,7 +98,8 @@ class Job:
     layout: str = "labels"
     form: str = "csv"
     source: str = "polars"
-    engine: str = "memory"
+    engine: str = "local"
+    in_batches: bool = False
     most_cells: int | None = None
     missing_text: str = ""
     delimiter: str = ","
@@ -163,7 +164,7 @@ def make_job(seed: int, is_plain: bool = False) -> Job:
         scheme, options = "seam", {"effort": 0}
     promise = random_promise(rng, scheme, truth.secret)
     kept = [random_kept(rng, f"kept {i}", n_rows) for i in range(rng.choice([0, 0, 0, 0, 1, 2]))]
-    engine, most_cells = _random_engine(rng, source, len(secrets))
+    engine, in_batches, most_cells = _random_engine(rng, source)
     return Job(
         seed=seed,
         columns=columns,
@@ -176,8 +177,9 @@ def make_job(seed: int, is_plain: bool = False) -> Job:
         options=options,
         layout="labels" if scheme in EXACT else rng.choice(["labels", "labels", "bounds"]),
         form=rng.choice(["csv", "csv", "parquet"]),
-        source="lazy" if source == "polars" and engine == "outofcore" else source,
+        source="lazy" if source == "polars" and in_batches else source,
         engine=engine,
+        in_batches=in_batches,
         most_cells=most_cells,
         missing_text=missing_text if not _holds(missing_text, [*columns, *secrets, *kept]) else "",
         delimiter=rng.choice([",", ",", ";", "\t"]),
@@ -185,11 +187,12 @@ def make_job(seed: int, is_plain: bool = False) -> Job:
     )
 
 
-def _random_engine(rng: random.Random, source: str, n_secrets: int) -> tuple[str, int | None]:
-    if n_secrets > 1 or source not in ("csv", "parquet", "polars"):
-        return rng.choice(["memory", "auto"]), None
-    engine = rng.choice(["memory", "memory", "auto", "outofcore"])
-    return engine, rng.choice([None, 12, 40]) if engine == "outofcore" else None
+def _random_engine(rng: random.Random, source: str) -> tuple[str, bool, int | None]:
+    """The engine, whether it reads the table in batches, and how many cells fit into its memory."""
+    if source not in ("csv", "parquet", "polars"):
+        return rng.choice(["local", "auto"]), False, None
+    engine, in_batches = rng.choice([("local", False), ("local", False), ("auto", False), ("local", True)])
+    return engine, in_batches, rng.choice([None, 12, 40]) if in_batches else None
 
 
 def _holds(text: str, columns: Sequence[Column]) -> bool:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import betalike
-from betalike.engines import outofcore
+from betalike.engines import choice, local
 
 from .jobs import Column, Job
 from .reading import text_of
@@ -48,11 +48,13 @@ def verify(job: Job, out: Path, table: Any) -> dict[str, bool]:
 @contextlib.contextmanager
 def _tiny(job: Job) -> Iterator[None]:
     """So little memory for cells, and for parts, that a small table is published in coarse parts."""
-    if job.most_cells is None:
-        yield
-        return
     memory = 512 << 20
-    with mock.patch.multiple(outofcore, PER_CELL=memory // job.most_cells, PER_PART_ROW=memory // 60):
+    with contextlib.ExitStack() as stack:
+        if job.in_batches:
+            stack.enter_context(mock.patch.object(choice, "MOST_HELD", -1))
+        if job.most_cells is not None:
+            sizes = {"PER_CELL": memory // job.most_cells, "PER_PART_ROW": memory // 60}
+            stack.enter_context(mock.patch.multiple(local, **sizes))
         yield
 
 
@@ -80,7 +82,7 @@ def arguments(job: Job, place: Path) -> dict[str, Any]:
         "format": job.form,
         "layout": job.layout,
         "engine": job.engine,
-        "memory": "512MB" if job.engine == "outofcore" else None,
+        "memory": "512MB" if job.in_batches else None,
         "seed": job.seed if job.is_seeded else None,
         "delimiter": job.delimiter if job.source == "csv" else None,
         **wishes,

@@ -16,13 +16,14 @@ from workbench import CANARY, Desk, files_under, is_release, people, run, to_csv
 
 N_ROWS = 90
 LITTLE = {  # with --memory 256MB, what a table of a few rows needs to take the paths of a large one
-    "betalike.engines.outofcore.PART_AT_ONCE": 1_000_000,
-    "betalike.engines.outofcore.WRITTEN_ROWS": 40,
+    "betalike.engines.local.SHUFFLED_SHARE": 1_000_000,
+    "betalike.engines.local.WRITTEN_ROWS": 40,
+    "betalike.engines.choice.MOST_HELD": -1,
 }
 COARSE = {
     **LITTLE,
-    "betalike.engines.outofcore.PER_CELL": (256 << 20) // 60,
-    "betalike.engines.outofcore.PER_PART_ROW": (256 << 20) // 40,
+    "betalike.engines.local.PER_CELL": (256 << 20) // 60,
+    "betalike.engines.local.PER_PART_ROW": (256 << 20) // 40,
 }
 SEVERAL = {**LITTLE, "betalike.engines.streams.PART_ROWS": 30}
 Maker = Callable[[Path], Path]
@@ -73,8 +74,8 @@ class Case:
         return f"published.{'parquet' if 'parquet' in self.options else 'csv'}"
 
 
-def _out_of_core(*options: str, **more: Any) -> Case:
-    return Case(("--engine", "outofcore", "--memory", "256MB", *options), **{"settings": LITTLE, **more})
+def _in_batches(*options: str, **more: Any) -> Case:
+    return Case(("--memory", "256MB", *options), **{"settings": LITTLE, **more})
 
 
 PERTURB, BASELINE = ("--scheme", "perturb"), ("--scheme", "baseline")
@@ -90,21 +91,21 @@ CASES = {
     "in the current folder": Case(is_here=True),
     "compressed": Case(make=_gzipped),
     "several compressed files": Case(make=_several_compressed),
-    "out of core": _out_of_core(),
-    "out of core, parquet": _out_of_core(*PARQUET),
-    "out of core, bounds": _out_of_core(*BOUNDS),
-    "out of core, kept": _out_of_core(*KEEP),
-    "out of core, several files": _out_of_core(*PARQUET, settings=SEVERAL),
-    "out of core, perturb": _out_of_core(*PERTURB, companions=frozenset({"transition.csv"})),
-    "out of core, perturb parquet": _out_of_core(*PERTURB, *PARQUET, companions=frozenset({"transition.csv"})),
-    "out of core, baseline": _out_of_core(*BASELINE, companions=frozenset({"sensitive.csv"})),
-    "out of core, coarse": _out_of_core(settings=COARSE),
-    "out of core, coarse parquet": _out_of_core(*PARQUET, settings=COARSE),
-    "out of core, compressed": _out_of_core(make=_gzipped),
-    "out of core, several compressed files": _out_of_core(make=_several_compressed),
-    "out of core, latin-1": _out_of_core(make=_latin),
-    "out of core, blank lines": _out_of_core(make=_blank_lines),
-    "out of core, beside other files": _out_of_core(other_files=True),
+    "in batches": _in_batches(),
+    "in batches, parquet": _in_batches(*PARQUET),
+    "in batches, bounds": _in_batches(*BOUNDS),
+    "in batches, kept": _in_batches(*KEEP),
+    "in batches, several files": _in_batches(*PARQUET, settings=SEVERAL),
+    "in batches, perturb": _in_batches(*PERTURB, companions=frozenset({"transition.csv"})),
+    "in batches, perturb parquet": _in_batches(*PERTURB, *PARQUET, companions=frozenset({"transition.csv"})),
+    "in batches, baseline": _in_batches(*BASELINE, companions=frozenset({"sensitive.csv"})),
+    "in batches, coarse": _in_batches(settings=COARSE),
+    "in batches, coarse parquet": _in_batches(*PARQUET, settings=COARSE),
+    "in batches, compressed": _in_batches(make=_gzipped),
+    "in batches, several compressed files": _in_batches(make=_several_compressed),
+    "in batches, latin-1": _in_batches(make=_latin),
+    "in batches, blank lines": _in_batches(make=_blank_lines),
+    "in batches, beside other files": _in_batches(other_files=True),
 }
 # Those that `make test` kills and interrupts: each engine, format, kind of release and way to put files into place.
 QUICK = [

@@ -16,6 +16,7 @@ from forking_publisher import ForkingPublisher
 from workbench import Desk, command_line, files_under, hidden_in, is_release, people, run
 
 PATIENCE = 60.0
+IN_BATCHES = "import betalike.cli, betalike.engines.choice as choice; choice.MOST_HELD = -1; betalike.cli.main()"
 N_KILLS, N_SIGNALS = 10, 3
 ROWS = people(3000)
 
@@ -70,9 +71,15 @@ def wait_for_staging(home: Desk, most: float) -> None:
 
 
 @contextmanager
-def started(*words: object) -> Iterator[subprocess.Popen[str]]:
-    """A betalike started by a shell."""
-    process = subprocess.Popen(command_line(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def started(*words: object, in_batches: bool = False) -> Iterator[subprocess.Popen[str]]:
+    """A betalike started by a shell, which may read small tables in batches too."""
+    line = command_line(*words)
+    process = subprocess.Popen(
+        [line[0], "-c", IN_BATCHES, *line[3:]] if in_batches else line,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     try:
         yield process
     finally:
@@ -110,20 +117,20 @@ def test_signals_while_it_writes(
 
 
 @pytest.mark.parametrize(
-    ("number", "engine"),
+    ("number", "in_batches"),
     [
-        (signal.SIGINT, "memory"),
-        (signal.SIGTERM, "outofcore"),
-        pytest.param(signal.SIGTERM, "memory", marks=pytest.mark.long),
-        pytest.param(signal.SIGINT, "outofcore", marks=pytest.mark.long),
+        (signal.SIGINT, False),
+        (signal.SIGTERM, True),
+        pytest.param(signal.SIGTERM, False, marks=pytest.mark.long),
+        pytest.param(signal.SIGINT, True, marks=pytest.mark.long),
     ],
 )
-def test_a_signal_from_the_shell(desk: Desk, number: signal.Signals, engine: str) -> None:
+def test_a_signal_from_the_shell(desk: Desk, number: signal.Signals, in_batches: bool) -> None:
     table = desk.table(people(40_000))
     home = Desk(desk.folder / "home")
     assert home.publish(table=desk.table(people(), name="small.csv")).status == 0
     before = files_under(home.folder)
-    with started(*home.words(table, "--force", "--engine", engine)) as process:
+    with started(*home.words(table, "--force"), in_batches=in_batches) as process:
         wait_for_staging(home, PATIENCE)
         process.send_signal(number)
         _, errors = process.communicate(timeout=PATIENCE)

@@ -13,7 +13,7 @@ import pytest
 from workbench import CANARY, NUMBER, Desk, assert_refused, files_under, people, run, with_canaries
 
 import betalike
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.errors import GuaranteeError
 from betalike.promises import Likeness
 from betalike.schemes import DEFAULT_SCHEME, SCHEMES, Seam
@@ -95,16 +95,17 @@ CORRUPTIONS: dict[str, Callable[[list[list[str]]], object]] = {
 
 @pytest.mark.parametrize("case", CORRUPTIONS)
 def test_what_the_disk_corrupts_is_refused(desk: Desk, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = MemoryEngine.write
+    write = LocalEngine.write
 
-    def write_wrongly(self: MemoryEngine, release: pl.DataFrame, path: Path, form: object) -> None:
-        write(self, release, path, form)
+    def write_wrongly(self: LocalEngine, release: pl.DataFrame, path: Path, form: object) -> object:
+        formulas = write(self, release, path, form)
         header, *rows = [list(row) for row in pl.read_csv(path, infer_schema=False, has_header=False).iter_rows()]
         CORRUPTIONS[case](rows)
         frame = pl.DataFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
         frame.write_csv(path)
+        return formulas
 
-    monkeypatch.setattr(MemoryEngine, "write", write_wrongly)
+    monkeypatch.setattr(LocalEngine, "write", write_wrongly)
     table = desk.table(with_canaries(people()))
     before = files_under(desk.folder)
     assert_refused(desk.publish(table=table), "Nothing was published", status=1)
@@ -116,14 +117,15 @@ def test_what_the_disk_corrupts_is_refused(desk: Desk, case: str, monkeypatch: p
 def test_bytes_that_the_disk_corrupts_are_refused(
     desk: Desk, form: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write, rng = MemoryEngine.write, random.Random(seed)
+    write, rng = LocalEngine.write, random.Random(seed)
 
-    def write_wrongly(self: MemoryEngine, release: pl.DataFrame, path: Path, format: object) -> None:
-        write(self, release, path, format)
+    def write_wrongly(self: LocalEngine, release: pl.DataFrame, path: Path, format: object) -> object:
+        formulas = write(self, release, path, format)
         content = path.read_bytes()
         path.write_bytes(content[: rng.randrange(len(content) - 1)])
+        return formulas
 
-    monkeypatch.setattr(MemoryEngine, "write", write_wrongly)
+    monkeypatch.setattr(LocalEngine, "write", write_wrongly)
     table = desk.table(with_canaries(people()))
     before = files_under(desk.folder)
     assert_refused(desk.publish(table=table, format=form), "Nothing was published", status=1)
@@ -146,7 +148,7 @@ def test_a_bug_is_told_without_its_text(desk: Desk, place: str, case: str, monke
     def stumble(*_: object, **__: object) -> None:
         raise BUGS[case]
 
-    monkeypatch.setattr(MemoryEngine, place, stumble)
+    monkeypatch.setattr(LocalEngine, place, stumble)
     table = desk.table(with_canaries(people()))
     before = files_under(desk.folder)
     outcome = desk.publish(table=table)
@@ -156,7 +158,7 @@ def test_a_bug_is_told_without_its_text(desk: Desk, place: str, case: str, monke
 
 
 def test_a_bug_with_json_is_one_document(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MemoryEngine, "assign", lambda *_: 1 / 0)
+    monkeypatch.setattr(LocalEngine, "assign", lambda *_: 1 / 0)
     outcome = desk.publish("--json")
     assert outcome.status == 3
     assert "ZeroDivisionError" in outcome.document["error"]["message"]
@@ -174,6 +176,6 @@ def test_too_little_memory_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
     def stumble(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(MemoryEngine, "count_cells", stumble)
+    monkeypatch.setattr(LocalEngine, "count_cells", stumble)
     assert_refused(desk.publish(), "memory")
     assert not desk.out.exists()

@@ -16,7 +16,7 @@ import pytest
 from workbench import CANARY, Desk, assert_refused, files_under, hidden_in, people, run, with_canaries
 
 import betalike
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.promises import Transition
 from betalike.schemes.perturbation import Draw
 
@@ -271,18 +271,18 @@ def test_another_original_is_refused(release: Desk) -> None:
 
 @pytest.mark.parametrize("case", ["not drawn", "a cell changed", "a row lost", "matrix", "sensitive column"])
 def test_a_fault_of_ours_is_refused(desk: Desk, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    write, scheme = MemoryEngine.write, "baseline" if case == "sensitive column" else "perturb"
+    write, scheme = LocalEngine.write, "baseline" if case == "sensitive column" else "perturb"
 
-    def write_wrongly(self: MemoryEngine, release: pl.DataFrame, path: Path, form: object) -> None:
+    def write_wrongly(self: LocalEngine, release: pl.DataFrame, path: Path, form: object) -> object:
         if case == "a cell changed":
             release = release.with_columns(pl.lit(33).alias("age"))
         elif case == "a row lost":
             release = release.head(-1)
         elif case == "sensitive column":
-            release = release.with_columns(self.frame["disease"])
-        write(self, release, path, form)
+            release = release.with_columns(pl.lit("flu").alias("disease"))
+        return write(self, release, path, form)
 
-    monkeypatch.setattr(MemoryEngine, "write", write_wrongly)
+    monkeypatch.setattr(LocalEngine, "write", write_wrongly)
     if case == "not drawn":
         monkeypatch.setattr(Draw, "__call__", lambda self, values, first_row: values)
     if case == "matrix":

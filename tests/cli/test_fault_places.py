@@ -259,12 +259,12 @@ NAMES = ["with spaces", "line\nbreak", "tab\t", "ünïcode ☃", "-dash", "a'quo
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("engine", ["memory", "outofcore"])
-def test_odd_names_of_folders_and_tables(desk: Desk, name: str, engine: str) -> None:
+@pytest.mark.usefixtures("reading")
+def test_odd_names_of_folders_and_tables(desk: Desk, name: str) -> None:
     table = desk.table(name=f"{name}/{name}.csv" if "*" not in name else "people.csv")
     out = desk.folder / name / "deep" / name
     for more in ([], ["--force"]):
-        outcome = run(*desk.words(table, "--engine", engine, *more, out=out))
+        outcome = run(*desk.words(table, *more, out=out))
         assert outcome.status == 0, outcome.text
         assert run("verify", out, "--original", table).status == 0
     assert set(files_under(out)) == {"published.csv", "certificate.json"}
@@ -272,11 +272,11 @@ def test_odd_names_of_folders_and_tables(desk: Desk, name: str, engine: str) -> 
 
 
 @pytest.mark.parametrize("name", ["x" * 255, "x" * 256, "x" * 230, "a/b/" + "x" * 300])
-@pytest.mark.parametrize("engine", ["memory", "outofcore"])
-def test_names_that_are_too_long_are_refused(desk: Desk, name: str, engine: str) -> None:
+@pytest.mark.usefixtures("reading")
+def test_names_that_are_too_long_are_refused(desk: Desk, name: str) -> None:
     table = desk.table()
     before = files_under(desk.folder)
-    outcome = desk.publish("--engine", engine, table=table, out=desk.folder / name)
+    outcome = desk.publish(table=table, out=desk.folder / name)
     if outcome.status == 0:
         assert run("verify", desk.folder / name).status == 0
         assert hidden_in(desk.folder) == []
@@ -285,25 +285,23 @@ def test_names_that_are_too_long_are_refused(desk: Desk, name: str, engine: str)
     assert files_under(desk.folder) == before
 
 
-@pytest.mark.parametrize("engine", ["memory", "outofcore"])
-def test_a_clock_that_goes_backwards(desk: Desk, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("reading")
+def test_a_clock_that_goes_backwards(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter(range(10**9, 0, -1))
     monkeypatch.setattr(time, "time", lambda: float(next(ticks)))
-    outcome = desk.publish("--engine", engine)
+    outcome = desk.publish()
     assert outcome.status == 0, outcome.text
     assert run("verify", desk.out).status == 0
 
 
-@pytest.mark.parametrize("engine", ["memory", "outofcore"])
-def test_a_release_on_another_disk_than_temporary_files(
-    desk: Desk, engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("reading")
+def test_a_release_on_another_disk_than_temporary_files(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     other = Path("/dev/shm")
     if not other.is_dir() or not os.access(other, os.W_OK) or other.stat().st_dev == desk.folder.stat().st_dev:
         pytest.skip("there is no second disk")
     with tempfile.TemporaryDirectory(dir=other) as name:
         monkeypatch.setattr(tempfile, "tempdir", name)
-        outcome = desk.publish("--engine", engine)
+        outcome = desk.publish()
         assert outcome.status == 0, outcome.text
         assert os.listdir(name) == []
     assert run("verify", desk.out).status == 0

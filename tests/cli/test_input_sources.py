@@ -24,13 +24,13 @@ from workbench import CANARY, COLUMNS, Desk, Outcome, assert_refused, command_li
 import betalike
 from betalike.cli.app import app
 from betalike.engines import scattering
-from betalike.engines.choice import EngineName, choose_engine
-from betalike.engines.outofcore import OutOfCoreEngine
+from betalike.engines.choice import choose_engine
+from betalike.engines.local import LocalEngine
+from betalike.engines.source import Source
 from betalike.errors import FileError
 
 GOOD = to_csv(people())
-ENGINES = ["memory", "outofcore"]
-each_engine = pytest.mark.parametrize("engine", ENGINES)
+each_reading = pytest.mark.usefixtures("reading")
 
 
 def frame() -> pl.DataFrame:
@@ -59,10 +59,10 @@ FORMS = {
 }
 
 
-@each_engine
+@each_reading
 @pytest.mark.parametrize("form", FORMS)
-def test_a_table_comes_from_standard_input(desk: Desk, form: str, engine: str) -> None:
-    published = run_with(FORMS[form], *desk.words(Path("-"), engine=engine))
+def test_a_table_comes_from_standard_input(desk: Desk, form: str) -> None:
+    published = run_with(FORMS[form], *desk.words(Path("-")))
     assert published.status == 0, published.text
     assert len(desk.published()) == len(people())
     assert set(files_under(desk.folder)) == {"out", "out/published.csv", "out/certificate.json"}
@@ -121,20 +121,20 @@ def test_a_signal_ends_the_wait_for_standard_input(desk: Desk) -> None:
     assert files_under(desk.folder) == {}
 
 
-@each_engine
-def test_a_pipe_is_refused_at_once(desk: Desk, engine: str) -> None:
+@each_reading
+def test_a_pipe_is_refused_at_once(desk: Desk) -> None:
     pipe = desk.folder / "pipe"
     os.mkfifo(pipe)
     signal.alarm(60)  # else it would wait for ever
-    refused = desk.publish(table=pipe, engine=engine)
+    refused = desk.publish(table=pipe)
     signal.alarm(0)
     assert_refused(refused, "pipe", "standard input")
 
 
-@each_engine
+@each_reading
 @pytest.mark.parametrize("device", ["/dev/full", "/dev/zero"])
-def test_devices_are_refused(desk: Desk, device: str, engine: str) -> None:
-    assert_refused(desk.publish(table=Path(device), engine=engine), "is a device")
+def test_devices_are_refused(desk: Desk, device: str) -> None:
+    assert_refused(desk.publish(table=Path(device)), "is a device")
 
 
 FOOTER = len(FORMS["parquet"]) - 8 - int.from_bytes(FORMS["parquet"][-8:-4], "little")
@@ -155,6 +155,7 @@ DAMAGES = {
 }
 
 
+@each_reading
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_every_command_refuses_damaged_tables(desk: Desk, capfd: pytest.CaptureFixture[str], damage: str) -> None:
     desk.publish()
@@ -163,10 +164,8 @@ def test_every_command_refuses_damaged_tables(desk: Desk, capfd: pytest.CaptureF
     new = ["--beta", 2, "--out", desk.folder / "new"]
     before = files_under(desk.folder)
     for words in (
-        ["publish", table, *columns, *new, "--engine", "memory"],
-        ["publish", table, *columns, *new, "--engine", "outofcore"],
         ["publish", table, *columns, *new],
-        ["publish", table, *columns, *new, "--keep", "name", "--engine", "outofcore"],
+        ["publish", table, *columns, *new, "--keep", "name"],
         ["describe", table],
         ["audit", table, *columns],
         ["verify", desk.out, "--original", table],
@@ -176,35 +175,35 @@ def test_every_command_refuses_damaged_tables(desk: Desk, capfd: pytest.CaptureF
     assert "panicked" not in capfd.readouterr().err
 
 
-@each_engine
-def test_a_file_of_carriage_returns_is_read(desk: Desk, engine: str) -> None:
+@each_reading
+def test_a_file_of_carriage_returns_is_read(desk: Desk) -> None:
     table = desk.write("t.csv", GOOD.replace(b"\n", b"\r"))
-    assert desk.publish(table=table, engine=engine).status == 0
+    assert desk.publish(table=table).status == 0
     assert len(desk.published()) == len(people())
 
 
-@each_engine
-def test_nobody_is_shown_as_names(desk: Desk, engine: str) -> None:
+@each_reading
+def test_nobody_is_shown_as_names(desk: Desk) -> None:
     first = [f"{CANARY} Smith", "37", "f", "Ulm", "disease"]  # one of the wanted names is a cell
     table = desk.write("t.csv", to_csv([first, *people()], header=None))
-    refused = desk.publish(table=table, engine=engine)
+    refused = desk.publish(table=table)
     assert_refused(refused, "header line", "5 columns")
     assert "37" not in refused.text
     assert_refused(run("describe", table), "header line")
 
 
-@each_engine
-def test_doubled_names_are_refused_in_every_engine(desk: Desk, engine: str) -> None:
+@each_reading
+def test_doubled_names_are_refused_in_every_engine(desk: Desk) -> None:
     table = desk.write("t.csv", GOOD.replace(b"name,age", b"age,age", 1))
-    assert_refused(desk.publish(table=table, engine=engine), "more than one column", "'age'")
+    assert_refused(desk.publish(table=table), "more than one column", "'age'")
 
 
-@each_engine
-def test_a_guessed_quote_swallows_no_row(desk: Desk, engine: str) -> None:
+@each_reading
+def test_a_guessed_quote_swallows_no_row(desk: Desk) -> None:
     rows = [list(row) for row in people()]
     rows[3][3], rows[4][4] = "'Ulm", "flu'"
     table = desk.write("t.csv", to_csv(rows))
-    assert desk.publish(table=table, engine=engine).status == 0
+    assert desk.publish(table=table).status == 0
     assert len(desk.published()) == len(rows)
     assert sum(row["disease"] == "flu'" for row in desk.published()) == 1
 
@@ -213,10 +212,11 @@ def test_compressed_tables_are_judged_by_their_text(tmp_path: Path) -> None:
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 8_000_000))
     assert path.stat().st_size < 1 << 20
-    assert choose_engine(path, "auto", "256MB", 2).name is EngineName.OUTOFCORE
-    assert choose_engine(path, "auto", "4GB", 2).name is EngineName.MEMORY
+    assert not choose_engine(path, "auto", "256MB", 2).holds_table
+    assert choose_engine(path, "auto", "4GB", 2).holds_table
 
 
+@pytest.mark.usefixtures("in_batches")
 @pytest.mark.parametrize("form", ["gz", "western", "parquet"])
 def test_no_copy_of_the_table_is_on_disk_meanwhile(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
@@ -225,21 +225,22 @@ def test_no_copy_of_the_table_is_on_disk_meanwhile(
     table = desk.write("people", content)
     monkeypatch.setenv("TMPDIR", str(desk.folder))
     seen: list[str] = []
-    count = OutOfCoreEngine.count_cells
+    count = LocalEngine.count_cells
 
-    def watched(engine: OutOfCoreEngine) -> object:
+    def watched(engine: LocalEngine) -> object:
         counted = count(engine)
         seen.extend(files_under(desk.folder))
         return counted
 
-    monkeypatch.setattr(OutOfCoreEngine, "count_cells", watched)
-    assert desk.publish(table=table, engine="outofcore").status == 0
+    monkeypatch.setattr(LocalEngine, "count_cells", watched)
+    assert desk.publish(table=table).status == 0
     shown = {name.split("/")[0] for name in seen}
     assert seen
     assert not any(CANARY in Path(desk.folder, name).read_text() for name in shown - {"people"} if "." not in name)
     assert all(name in ("people", "out") or name.startswith(".out.betalike-") for name in shown)
 
 
+@pytest.mark.usefixtures("in_batches")
 def test_scratch_files_are_private(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     modes: list[tuple[int, ...]] = []
     take = scattering.Buckets.take
@@ -252,8 +253,8 @@ def test_scratch_files_are_private(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
         return take(buckets)
 
     monkeypatch.setattr(scattering.Buckets, "take", watched)
-    monkeypatch.setattr("betalike.engines.outofcore.PART_AT_ONCE", 1 << 20)
-    assert desk.publish(table=desk.table(), engine="outofcore", keep="name", memory="256MB").status == 0
+    monkeypatch.setattr("betalike.engines.local.SHUFFLED_SHARE", 1 << 20)
+    assert desk.publish(table=desk.table(), keep="name", memory="256MB").status == 0
     assert modes
     assert set(modes) == {(0o600, 0o700)}
 
@@ -271,32 +272,26 @@ def test_what_a_killed_process_left_is_removed_whatever_it_published(desk: Desk)
     assert not left.exists()
 
 
+@pytest.mark.usefixtures("in_batches")
 def test_a_table_that_changes_meanwhile_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     table = desk.table()
-    count = OutOfCoreEngine._batches
+    count = Source.batches
 
-    def changed(engine: OutOfCoreEngine, names: list[str]) -> object:
-        for batch in count(engine, names):
+    def changed(source: Source, names: list[str]) -> object:
+        for batch in count(source, names):
             os.utime(table, ns=(1, 1))
             yield batch
 
-    monkeypatch.setattr(OutOfCoreEngine, "_batches", changed)
-    assert_refused(desk.publish(table=table, engine="outofcore"), "changed while it was read")
+    monkeypatch.setattr(Source, "batches", changed)
+    assert_refused(desk.publish(table=table), "changed while it was read")
     assert not desk.out.exists()
 
 
+@each_reading
 def test_a_lazy_frame_of_a_damaged_file_is_refused(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
     table = desk.write("t", DAMAGES["parquet data"])
-    for engine in ENGINES:
-        with pytest.raises(FileError):
-            betalike.publish(
-                pl.scan_parquet(table),
-                quasi_identifiers=["age"],
-                sensitive="disease",
-                beta=2,
-                out=desk.out,
-                engine=engine,
-            )
+    with pytest.raises(FileError):
+        betalike.publish(pl.scan_parquet(table), quasi_identifiers=["age"], sensitive="disease", beta=2, out=desk.out)
     assert "panicked" not in capfd.readouterr().err
 
 

@@ -27,22 +27,23 @@ FAR = {
 
 
 @pytest.mark.parametrize("role", ["value", "disease", "kept"])
-@pytest.mark.parametrize("engine", ["memory", "outofcore", "frame"])
+@pytest.mark.parametrize(
+    ("source", "reading"), [("file", "held"), ("file", "batches"), ("frame", "held")], indirect=["reading"]
+)
+@pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("kind", FAR)
-def test_dates_that_python_cannot_read_are_refused(kind: str, engine: str, role: str, tmp_path: Path) -> None:
+def test_dates_that_python_cannot_read_are_refused(kind: str, source: str, role: str, tmp_path: Path) -> None:
     table = pl.DataFrame({"value": [1, 2, 3] * 4, "disease": ["a", "b", "c"] * 4, "kept": [1, 2, 3] * 4})
     table = table.with_columns(FAR[kind].gather([0, 1, 2] * 4).alias(role))
     table.write_parquet(tmp_path / "table.parquet")
-    given: Any = {"table": table} if engine == "frame" else {"table": tmp_path / "table.parquet", "engine": engine}
     with pytest.raises(SchemaError, match=f"'{role}' has [48] dates outside the years 1 to 9999"):
         betalike.publish(
-            given.pop("table"),
+            table if source == "frame" else tmp_path / "table.parquet",
             quasi_identifiers=["value"],
             sensitive="disease",
             keep=["kept"],
             beta=4,
             out=tmp_path / "out",
-            **given,
         )
     assert not (tmp_path / "out").exists()
 

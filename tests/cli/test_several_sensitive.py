@@ -106,7 +106,7 @@ def test_what_is_no_promise_is_refused(desk: Desk, case: str) -> None:
         ({"scheme": "tmondrian", "beta": None, "t": "0.2"}, ["t-closeness is promised for one", "a beta or a cap"]),
         ({"width": "5"}, ["several sensitive columns", "a width cannot"]),
         ({"groups": "north"}, ["several sensitive columns"]),
-        ({"engine": "outofcore"}, ["in memory only", "'outofcore'"]),
+        ({"engine": "spark"}, ["'spark'", "one sensitive column", "--engine local"]),
         ({"sensitive": "disease,disease"}, ["named twice"]),
         ({"sensitive": "disease,age", "qi": "age"}, ["named twice"]),
         ({"sensitive": "disease,town"}, ["no column 'town'"]),

@@ -55,11 +55,11 @@ def values_of(path: Path, column: str) -> Counter[str]:
     return Counter(line[header.index(column)] for line in lines)
 
 
-@pytest.mark.parametrize("engine", ["memory", "outofcore"])
+@pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline"])
-def test_a_safe_release_says_the_same(desk: Desk, table: Path, scheme: str, engine: str) -> None:
+def test_a_safe_release_says_the_same(desk: Desk, table: Path, scheme: str) -> None:
     original = cells(table)
-    words = ["--engine", engine, "--keep", "name", "--scheme", scheme, "--seed", 1, "--categorical", "city"]
+    words = ["--keep", "name", "--scheme", scheme, "--seed", 1, "--categorical", "city"]
     plain = desk.folder / "plain"
     assert run(*desk.words(table, *words, out=plain)).status == 0
     assert run(*desk.words(table, *words, "--spreadsheet-safe")).status == 0
@@ -103,9 +103,9 @@ def test_an_audit_of_a_safe_release(desk: Desk, table: Path) -> None:
     assert outcome.status == 0, outcome.text
 
 
-@pytest.mark.parametrize("engine", ["memory", "outofcore"])
-def test_without_it_a_warning_names_the_columns(desk: Desk, table: Path, engine: str) -> None:
-    outcome = run(*desk.words(table, "--engine", engine, "--keep", "name"))
+@pytest.mark.usefixtures("reading")
+def test_without_it_a_warning_names_the_columns(desk: Desk, table: Path) -> None:
+    outcome = run(*desk.words(table, "--keep", "name"))
     assert outcome.status == 0
     assert "run as formulas" in outcome.stderr
     assert "disease" in outcome.stderr
@@ -113,7 +113,7 @@ def test_without_it_a_warning_names_the_columns(desk: Desk, table: Path, engine:
     assert any("run as formulas" in warning and "disease" in warning for warning in desk.certificate()["warnings"])
     assert run("verify", desk.out).status == 0
     for more in (["--spreadsheet-safe"], ["--format", "parquet"]):
-        outcome = run(*desk.words(table, "--engine", engine, "--force", *more))
+        outcome = run(*desk.words(table, "--force", *more))
         assert "run as formulas" not in outcome.text
         assert not any("run as formulas" in warning for warning in desk.certificate()["warnings"])
 
@@ -150,9 +150,10 @@ def test_it_is_for_csv(desk: Desk) -> None:
     assert_refused(desk.publish(format="spreadsheet-safe csv"), "the format is")
 
 
+@pytest.mark.usefixtures("in_batches")
 def test_python_and_the_specification_take_it_too(desk: Desk, table: Path) -> None:
     columns = {"quasi_identifiers": ["age", "city"], "sensitive": "disease"}
-    release = betalike.publish(table, **columns, beta=2, out=desk.out, spreadsheet_safe=True, engine="outofcore")
+    release = betalike.publish(table, **columns, beta=2, out=desk.out, spreadsheet_safe=True)
     values = release.frame.collect()["disease"]
     assert dict(values.value_counts().iter_rows()) == dict(Counter(line[4] for line in cells(table)[1:]))
     assert betalike.verify(release, original=pl.read_csv(table, infer_schema=False)).holds

@@ -19,8 +19,7 @@ import polars as pl
 from pyspark import cloudpickle
 
 from betalike.engines.engine import Engine, Format, Layout, Recount
-from betalike.engines.memory import MemoryEngine
-from betalike.engines.outofcore import OutOfCoreEngine
+from betalike.engines.local import LocalEngine
 from betalike.engines.spark.engine import SparkEngine
 from betalike.engines.spark.session import start_session
 from betalike.table.axis import Axis, OrderedAxis
@@ -34,10 +33,10 @@ Value = str | None
 Label = str | tuple[float, ...] | None
 
 
-def out_of_core(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
+def in_batches(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
     """From a Parquet file, and with so little memory that even a small table does not fit."""
     frame.write_parquet(scratch / "table.parquet", row_group_size=50)
-    return OutOfCoreEngine(
+    return LocalEngine(
         pl.scan_parquet(scratch / "table.parquet"), schema, memory=20_000, batch_rows=70, most_cells=10_000
     )
 
@@ -71,8 +70,8 @@ def on_spark(frame: pl.DataFrame, schema: Schema, scratch: Path) -> Engine:
 
 
 ENGINES: dict[str, ScratchEngineMaker] = {
-    "memory": lambda frame, schema, _: MemoryEngine(frame, schema),
-    "outofcore": out_of_core,
+    "held": lambda frame, schema, _: LocalEngine(frame, schema),
+    "batches": in_batches,
     "spark": on_spark,
 }
 

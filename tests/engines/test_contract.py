@@ -17,7 +17,7 @@ from contract import N_ROWS, QIS, EngineMaker, class_labels, random_plan, schema
 from scipy import stats
 
 from betalike.engines.engine import Engine, Layout
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.errors import InputError, SchemaError
 from betalike.table.cells import Cells, Plan
 from betalike.table.schema import Kind
@@ -159,7 +159,7 @@ def test_a_seed_gives_the_same_rows_on_every_engine_whatever_their_order(
         return Counter(publish(engine, plan, seed=3, layout=layout).rows())
 
     schema = schema_of(QIS)
-    reference = multiset(MemoryEngine(table, schema))
+    reference = multiset(LocalEngine(table, schema))
     assert multiset(make_engine(table, schema)) == reference
     assert multiset(make_engine(table.reverse(), schema)) == reference
 

@@ -11,7 +11,7 @@ from contract import quick_session
 
 import betalike
 from betalike.engines.engine import Format, Layout
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.engines.spark.engine import SparkEngine
 from betalike.errors import InputError
 from betalike.promises import Likeness
@@ -74,7 +74,7 @@ def test_parts_are_split_by_the_workers(table: pl.DataFrame, tmp_path: Path, sch
         is_within = (both[f"{name}_low"] <= both[name]) & (both[name] <= both[f"{name}_high"])
         assert is_within.fill_null(both[name].is_null()).all()
     if scheme == "seam":
-        exact = publish(MemoryEngine(table, told), job, Stopwatch()).certificate
+        exact = publish(LocalEngine(table, told), job, Stopwatch()).certificate
         assert published.certificate.release.average_loss <= 1.1 * exact.release.average_loss
 
 

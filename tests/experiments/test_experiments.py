@@ -12,7 +12,7 @@ import pytest
 
 from betalike.api import make_schema
 from betalike.datasets import census_like, census_like_hierarchies
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.promises import Likeness
 from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import make_scheme
@@ -141,7 +141,7 @@ def test_an_unknown_experiment_is_refused(capsys: pytest.CaptureFixture[str]) ->
 
 def plan_of(frame: pl.DataFrame, beta: float) -> Plan:
     schema = make_schema(["age", "work_class"], "salary_class", census_like_hierarchies(), None, None, None, (), False)
-    cells = MemoryEngine(frame.select(schema.names), schema).count_cells()
+    cells = LocalEngine(frame.select(schema.names), schema).count_cells()
     return make_scheme("burel+split", SeededRandomness(1)).plan(cells, Likeness(beta))
 
 

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import twins
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.io.arguments import make_schema
 from betalike.promises import Form, Likeness
 from betalike.runtime.randomness import SeededRandomness
@@ -190,4 +190,4 @@ def test_section_7_burel_looks_at_buckets_and_never_at_the_secrets_within_them(
 def plan_of(frame: pl.DataFrame, beta: float, retrieval: Retrieval, seed: int) -> Plan:
     schema = make_schema(["x", "y"], "secret", None, None, None, None, (), False)
     scheme = Burel(retrieval=retrieval, randomness=SeededRandomness(seed))
-    return scheme.plan(MemoryEngine(frame, schema).count_cells(), Likeness(beta))
+    return scheme.plan(LocalEngine(frame, schema).count_cells(), Likeness(beta))

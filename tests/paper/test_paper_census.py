@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import twins
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.io.arguments import make_schema
 from betalike.measures.audit import Audit, measure
 from betalike.measures.loss import plan_loss
@@ -55,7 +55,7 @@ class Experiments:
     def _cells(self, n_attributes: int) -> Cells:
         names = QI_5[:n_attributes]
         schema = make_schema(names, "salary_class", self.hierarchies, None, None, None, (), False)
-        return MemoryEngine(self.census, schema).count_cells()
+        return LocalEngine(self.census, schema).count_cells()
 
     def _plan(self, n_attributes: int, scheme: str, beta: int) -> Plan:
         return make_scheme(scheme, SeededRandomness(SEED)).plan(self.cells(n_attributes), Likeness(beta))

@@ -16,7 +16,7 @@ import betalike
 import promise_twins
 import twins
 from betalike.api import make_schema
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.measures.audit import measure
 from betalike.measures.loss import plan_loss
 from betalike.promises import Closeness, DisclosureForLikeness, Likeness, Model
@@ -40,7 +40,7 @@ class Experiments:
 
     def _cells(self, names: tuple[str, ...], sensitive: str) -> Cells:
         schema = make_schema(names, sensitive, self.hierarchies, None, None, None, (), False)
-        return MemoryEngine(self.census, schema).count_cells()
+        return LocalEngine(self.census, schema).count_cells()
 
     def salaries(self, n_attributes: int) -> Cells:
         """The table of the paper's experiments."""

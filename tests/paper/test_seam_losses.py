@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.io.arguments import make_schema
 from betalike.measures.loss import plan_loss
 from betalike.promises import Likeness
@@ -46,7 +46,7 @@ class Tables:
             frame = pl.read_csv(self.folder / "adult" / "adult.csv", separator=";")
         hierarchies = self.folder / table / "hierarchies"
         schema = make_schema(columns, sensitive, hierarchies, kinds, None, None, (), False)
-        return MemoryEngine(frame, schema).count_cells()
+        return LocalEngine(frame, schema).count_cells()
 
 
 @pytest.fixture(scope="module")

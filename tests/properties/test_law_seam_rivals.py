@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from betalike.datasets import census_like, census_like_hierarchies
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.io.arguments import make_schema
 from betalike.measures.loss import plan_loss
 from betalike.promises import Likeness
@@ -37,7 +37,7 @@ def fold(columns: dict[str, Any], secret: Any, **arguments: Any) -> Cells:
         (),
         False,
     )
-    return MemoryEngine(frame, schema).count_cells()
+    return LocalEngine(frame, schema).count_cells()
 
 
 def draw_secret(rng: np.random.Generator, score: np.ndarray, shares: list[float], dependence: float) -> np.ndarray:

@@ -13,7 +13,7 @@ import polars as pl
 from betalike.attacks.possible_classes import cover_counts
 from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.engines.coding import comparable
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.errors import InputError
 from betalike.io.hierarchies import choose_hierarchies
 from betalike.io.tables import Frame, read
@@ -50,7 +50,7 @@ def open_target(
     schema = _schema(opened, {}, tree)
     frame = read(original, schema, missing, delimiter)
     schema.check_columns(frame.columns)
-    engine = MemoryEngine(frame, _schema(opened, _unnamed_leaves(opened, frame), tree))
+    engine = LocalEngine(frame, _schema(opened, _unnamed_leaves(opened, frame), tree))
     target = lay_over(opened, engine.count_cells(), engine.sensitive_labels)
     return replace(target, cell_of_rows=engine.cell_of_rows)
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from betalike.comparison.search import match
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.errors import InfeasibleError, InputError, ParameterError, suggestion
 from betalike.measures.loss import plan_loss
 from betalike.promises import Closeness, Disclosure, DisclosureForLikeness, Form, Likeness, Model, fit
@@ -133,7 +133,7 @@ def parameter_of(scheme: str) -> str:
     return PARAMETERS.get(PROMISES.get(scheme, ("",))[0], "beta")
 
 
-def compare_schemes(engine: MemoryEngine, contest: Contest, progress: Progress = SILENT) -> Comparison:
+def compare_schemes(engine: LocalEngine, contest: Contest, progress: Progress = SILENT) -> Comparison:
     """Compare schemes on a table; the others are made equal to the first one."""
     comparing = Comparing(engine, contest, Questions(engine, contest))
     turns = [(beta, scheme) for beta in contest.betas for scheme in contest.schemes]
@@ -150,7 +150,7 @@ def compare_schemes(engine: MemoryEngine, contest: Contest, progress: Progress =
 class Comparing:
     """A table, and the contest between schemes on it."""
 
-    engine: MemoryEngine
+    engine: LocalEngine
     contest: Contest
     questions: Questions
 
@@ -238,7 +238,7 @@ class Comparing:
 class Questions:
     """Random COUNT queries, the same for every release of a table. Paper: 6.2."""
 
-    def __init__(self, engine: MemoryEngine, contest: Contest) -> None:
+    def __init__(self, engine: LocalEngine, contest: Contest) -> None:
         self._engine, self._contest = engine, contest
         cells = engine.count_cells()
         # With the hierarchies, every release has the same columns, and so the same queries.

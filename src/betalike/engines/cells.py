@@ -1,4 +1,4 @@
-"""Cells from codes: what every engine brings its counts to."""
+"""Cells from counts: every engine brings its counts into this form."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from betalike.engines.coding import code_quasi_identifier, code_sensitive
+from betalike.engines.coding import code_quasi_identifier
 from betalike.engines.combinations import Combinations
+from betalike.engines.sensitive import DistinctColumn, SensitiveValues, code_sensitive_columns
 from betalike.runtime.arrays import Ids, Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import Cells, ValueCounts, fold
@@ -19,11 +19,20 @@ from betalike.table.schema import Schema
 
 @dataclass(frozen=True)
 class Coded:
-    """Cells, the value that each sensitive code is published as, and the cell of each row or combination."""
+    """Cells, the sensitive values, and the cell of each distinct combination of columns."""
 
     cells: Cells
-    published: pl.Series
+    sensitive: SensitiveValues
     cell_of: Ids
+
+
+@dataclass(frozen=True)
+class CodedMargins:
+    """Value counts, the sensitive values, and the code of each distinct sensitive combination."""
+
+    counts: ValueCounts
+    sensitive: SensitiveValues
+    code_of: Ids
 
 
 def make_cells(
@@ -33,9 +42,9 @@ def make_cells(
     codes: Sequence[NDArray[np.integer]],
     count: Ints | None = None,
 ) -> tuple[Cells, Ids]:
-    """Fold codes of the quasi-identifiers and the sensitive attribute into cells; also the cell of each entry.
+    """Fold codes of the quasi-identifiers and the sensitive attribute into cells; also return the cell of each entry.
 
-    Entries are rows, or stand for as many as `count` tells.
+    An entry is one row, or stands for `count` rows.
     """
     sizes = [axis.size for axis in axes]
     entry_of_cell, cell_of = fold(codes, [*sizes, sensitive.size])
@@ -47,40 +56,34 @@ def make_cells(
 
 
 def code_combinations(combinations: Combinations, schema: Schema) -> Coded:
-    """Cells from the distinct combinations of a table's quasi-identifiers and its sensitive column."""
-    axes, codes = [], []
-    for place, attribute in enumerate(schema.quasi_identifiers):
-        values, counts, numbers = _present(combinations, place)
-        axis, code = code_quasi_identifier(values, attribute, counts)
+    """Return cells from the distinct combinations of a table's quasi-identifiers and its sensitive columns."""
+    columns = [_present(combinations, place) for place in range(len(combinations.numbers))]
+    n_axes, axes, codes = len(schema.quasi_identifiers), [], []
+    for column, attribute in zip(columns, schema.quasi_identifiers, strict=False):
+        axis, code = code_quasi_identifier(column.values, attribute, column.counts)
         axes.append(axis)
-        codes.append(code[numbers])
-    sensitive, code, published = _code_sensitive(combinations, schema)
-    cells, cell_of = make_cells(schema, axes, sensitive, [*codes, code], combinations.count)
-    return Coded(cells, published, cell_of)
+        codes.append(code[column.places])
+    sensitive, code, _ = code_sensitive_columns(columns[n_axes:], schema)
+    cells, cell_of = make_cells(schema, axes, sensitive.axis, [*codes, code], combinations.count)
+    return Coded(cells, sensitive, cell_of)
 
 
-def code_margins(columns: Sequence[Combinations], schema: Schema) -> tuple[ValueCounts, Ids, pl.Series]:
-    """ValueCounts from the values of each column by itself; the code of each sensitive value, and what is published."""
+def code_margins(columns: Sequence[Combinations], sensitive: Combinations, schema: Schema) -> CodedMargins:
+    """Return value counts from the values of each quasi-identifier and the combinations of the sensitive columns."""
     axes = []
-    for combinations, attribute in zip(columns[:-1], schema.quasi_identifiers, strict=True):
-        values, counts, _ = _present(combinations, 0)
-        axes.append(code_quasi_identifier(values, attribute, counts)[0])
-    sensitive, code, published = _code_sensitive(columns[-1], schema)
-    value_counts = np.bincount(code, columns[-1].count, sensitive.size).astype(np.int64)
-    return ValueCounts(tuple(axes), sensitive, schema.weights, value_counts), code.astype(np.int32), published
+    for combinations, attribute in zip(columns, schema.quasi_identifiers, strict=True):
+        column = _present(combinations, 0)
+        axes.append(code_quasi_identifier(column.values, attribute, column.counts)[0])
+    parts = [_present(sensitive, place) for place in range(len(sensitive.numbers))]
+    values, code, _ = code_sensitive_columns(parts, schema)
+    counts = np.bincount(code, sensitive.count, values.axis.size).astype(np.int64)
+    return CodedMargins(ValueCounts(tuple(axes), values.axis, schema.weights, counts), values, code.astype(np.int32))
 
 
-def _code_sensitive(combinations: Combinations, schema: Schema) -> tuple[Axis, NDArray[np.integer], pl.Series]:
-    values, counts, numbers = _present(combinations, len(combinations.numbers) - 1)
-    axis, code, published = code_sensitive(values, schema.sensitive, schema.sensitive_missing_is_value, counts)
-    return axis, code[numbers], published
-
-
-def _present(combinations: Combinations, place: int) -> tuple[pl.Series, Ints, Ids]:
-    """The values of a column that occur, how many rows have each, and the place of each combination's value."""
+def _present(combinations: Combinations, place: int) -> DistinctColumn:
+    """Return the values of a column that occur; its missing value is first, if a row has it."""
     name, values = list(combinations.values.items())[place]
-    counts = combinations.count_of(place)
-    numbers = combinations.numbers[place]
-    if counts[0] == 0:  # no row lacks a value
-        return values.slice(1).alias(name), counts[1:], numbers - np.int32(1)
-    return values.alias(name), counts, numbers
+    counts, numbers = combinations.count_of(place), combinations.numbers[place]
+    if counts[0] == 0:  # every row has a value
+        return DistinctColumn(values.slice(1).alias(name), counts[1:], numbers - np.int32(1))
+    return DistinctColumn(values.alias(name), counts, numbers)

@@ -1,4 +1,4 @@
-"""Which engine carries a table: what fits in memory is read into it, what does not passes by in batches."""
+"""Choosing an engine: one machine or Spark, and on one machine all rows at once or in batches."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from pathlib import Path
 import polars as pl
 
 from betalike.engines.engine import Engine, Format
-from betalike.engines.joint import JointEngine
-from betalike.engines.memory import MemoryEngine
-from betalike.engines.outofcore import OutOfCoreEngine
+from betalike.engines.local import LocalEngine
 from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.io.arguments import choose
 from betalike.io.compression import is_compressed
 from betalike.io.csv_text import file_pieces
-from betalike.io.damaged_files import compiled_code_silenced, damage_refused
+from betalike.io.damaged_files import NOT_TO_ITS_END, compiled_code_silenced, damage_refused
 from betalike.io.sources import interruptible, read_beginning, shown_name, table_files
 from betalike.io.spreadsheet import escape
 from betalike.io.tables import CSV, DAMAGED, Frame, is_path, kind_of, read, scan_columnar, scan_table
@@ -30,28 +28,29 @@ from betalike.table.schema import Schema, text_columns
 
 UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 LEAST_MEMORY, MOST_MEMORY = 256 << 20, 1 << 60
-# Measured: what the engine in memory takes of it.
-PER_CELL = 45
-PER_CSV_BYTE = 16
-PER_PLANNED_CELL = 300
+# Bytes of memory, measured: of a table that is held, for each of its cells or for each byte of its CSV text; of a cell
+# of a plan on Spark's driver; of a cell of a release that is held.
+PER_CELL, PER_CSV_BYTE, PER_PLANNED_CELL, PER_RELEASED_CELL = 45, 16, 300, 20
+MOST_HELD = 640 << 20  # larger tables take less memory in batches, and no more time
+FORMER_NAMES = ("memory", "outofcore")
 
 
 class EngineName(StrEnum):
     """The engines."""
 
     AUTO = "auto"
-    MEMORY = "memory"
-    OUTOFCORE = "outofcore"
+    LOCAL = "local"
     SPARK = "spark"
 
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """An engine, the memory that it may use, and why it was chosen."""
+    """An engine, the memory that it may use, why it was chosen, and whether it holds the whole table in memory."""
 
     name: EngineName
     memory: int
     reason: str
+    holds_table: bool = False
 
 
 @contextlib.contextmanager
@@ -65,78 +64,92 @@ def open_engine(
     master: str | None = None,
     progress: Progress = SILENT,
 ) -> Iterator[Engine]:
-    """The chosen engine for a table; `folder` is where a release goes."""
+    """Open a table with the chosen engine; `folder` is where the release goes, if not into memory."""
     if choice.name is EngineName.SPARK:
         from betalike.engines.spark.engine import SparkEngine
         from betalike.engines.spark.failures import failures_told
         from betalike.engines.spark.tables import read_table
 
+        if schema.parts:
+            raise ParameterError(
+                f"the engine 'spark' ({choice.reason}) publishes one sensitive column, not several. Take --engine "
+                "local, or name one sensitive column."
+            )
         with failures_told():
             rows = read_table(table, schema, missing, delimiter, master, choice.memory)
             yield SparkEngine(rows, schema, choice.memory // PER_PLANNED_CELL)
         return
-    if choice.name is EngineName.MEMORY:
-        carrier = JointEngine if schema.parts else MemoryEngine
-        yield carrier(read(table, schema, missing, delimiter, choice.memory), schema)
+    if choice.holds_table:
+        frame = read(table, schema, missing, delimiter, choice.memory)
+        yield LocalEngine(frame, schema, choice.memory, progress=progress)
         return
-    if folder is None:
-        raise ParameterError("the engine 'outofcore' writes a release to a folder: name it with out.")
     if isinstance(table, pl.LazyFrame):
-        yield OutOfCoreEngine(table, schema, choice.memory, progress=progress)
-        return
-    if not is_path(table):
-        raise ParameterError("the engine 'outofcore' takes the path of a table, or a lazy Polars frame.")
-    found = scan_table(table, schema.names, text_columns(schema), missing, delimiter)
-    yield OutOfCoreEngine(
-        found.rows, schema, choice.memory, progress=progress, n_rows=found.n_rows, check_source=found.check
+        rows, n_rows, check = table, _count_rows(table), lambda: None
+    else:
+        found = scan_table(table, schema.names, text_columns(schema), missing, delimiter)
+        rows, n_rows, check = found.rows, found.n_rows, found.check
+    if folder is None:
+        _check_release_fits(n_rows, len(schema.names), choice.memory)
+    yield LocalEngine(
+        rows, schema, choice.memory, progress=progress, n_rows=n_rows, check_source=check, holds_release=folder is None
     )
+
+
+def _check_release_fits(n_rows: int, n_columns: int, memory: int) -> None:
+    """Refuse to hold a release in memory that takes more than is allowed."""
+    needed = PER_RELEASED_CELL * n_rows * n_columns
+    if needed > memory:
+        raise ParameterError(
+            f"the release would take about {in_words(needed)} of memory, and {in_words(memory)} are allowed. Name a "
+            "folder for it (out), or allow more (memory)."
+        )
 
 
 def choose_engine(
     table: Frame, wanted: str, memory: str | int | None, n_columns: int, master: str | None = None
 ) -> EngineChoice:
-    """The engine for a table, from its size and the memory at hand, unless one is asked for."""
+    """Choose the engine for a table, and whether the table is held in memory, from its size and the memory at hand."""
+    if wanted in FORMER_NAMES:
+        raise ParameterError(
+            f"the engine '{wanted}' is part of the engine 'local', which holds a table in memory or reads it in "
+            "batches, as its size asks for. Write --engine local, or leave it out; --memory sets its limit."
+        )
     name = choose(EngineName, wanted, "engine")
-    if master is not None and name not in (EngineName.AUTO, EngineName.SPARK):
-        raise ParameterError(f"a master is named, which the engine '{name}' has no use for. Take --engine spark.")
+    if master is not None and name is EngineName.LOCAL:
+        raise ParameterError("a master is named, which the engine 'local' has no use for. Take --engine spark.")
     at_hand = memory_at_hand()
     budget = int(USED_SHARE * at_hand) if memory is None else parse_memory(memory)
     if is_spark_frame(table):
-        if name not in (EngineName.AUTO, EngineName.SPARK):
-            raise ParameterError(f"the table is a Spark frame, which the engine '{name}' does not take.")
+        if name is EngineName.LOCAL:
+            raise ParameterError("the table is a Spark frame, which the engine 'local' does not take.")
         return EngineChoice(EngineName.SPARK, budget, "the table is a Spark frame")
-    if name is not EngineName.AUTO:
-        return EngineChoice(name, budget, "asked for")
-    if master is not None:
-        return EngineChoice(EngineName.SPARK, budget, "a master is named")
-    if not is_path(table):
-        return EngineChoice(EngineName.MEMORY, budget, "the table is in memory already")
-    needed = memory_needed(table, n_columns, budget)
-    chosen = EngineName.MEMORY if needed <= budget else EngineName.OUTOFCORE
-    limit = f"{in_words(at_hand)} at hand" if memory is None else f"the {in_words(budget)} allowed"
-    return EngineChoice(chosen, budget, f"the table would take about {in_words(needed)} of {limit}")
-
-
-def check_in_memory(choice: EngineChoice) -> None:
-    """Refuse another engine for several sensitive columns, whose combinations are counted in memory."""
-    if choice.name is not EngineName.MEMORY:
-        raise ParameterError(
-            f"several sensitive columns are published in memory only, not with the engine '{choice.name}' "
-            f"({choice.reason}). Take --engine memory, or name one sensitive column."
-        )
+    if name is EngineName.SPARK or master is not None:
+        return EngineChoice(EngineName.SPARK, budget, "asked for" if master is None else "a master is named")
+    if not is_path(table) and not isinstance(table, pl.LazyFrame):
+        return EngineChoice(EngineName.LOCAL, budget, "the table is in memory already", holds_table=True)
+    enough = min(budget, MOST_HELD)
+    needed = memory_needed(table, n_columns, enough)
+    if needed <= enough:
+        reason = f"the table takes about {in_words(needed)} of memory, so it is read at once"
+    else:
+        limit = f"{in_words(at_hand)} at hand" if memory is None else f"the {in_words(budget)} allowed"
+        reason = f"the table is read in batches, with {limit}"
+    return EngineChoice(EngineName.LOCAL, budget, reason, holds_table=needed <= enough)
 
 
 def is_spark_frame(table: Frame) -> bool:
-    """Whether a table is a frame of Spark, told without importing it."""
+    """Return whether a table is a Spark frame, without importing Spark."""
     return type(table).__module__.startswith("pyspark.sql") and type(table).__name__ == "DataFrame"
 
 
-def memory_needed(path: str | Path, n_columns: int, enough: int) -> int:
+def memory_needed(table: str | Path | pl.LazyFrame, n_columns: int, enough: int) -> int:
     """Return about how much memory a table takes to publish: from its number of rows, or the size of its text.
 
-    Compressed text is measured, not believed; what takes more than `enough` is measured no further.
+    Compressed text is measured, not believed; text that takes more than `enough` is measured no further.
     """
-    files = table_files(path)
+    if isinstance(table, pl.LazyFrame):
+        return PER_CELL * (n_columns + 1) * _count_rows(table)
+    files = table_files(table)
     kind = kind_of(files[0])
     if kind == CSV:
         n_bytes = 0
@@ -146,9 +159,13 @@ def memory_needed(path: str | Path, n_columns: int, enough: int) -> int:
                 if PER_CSV_BYTE * n_bytes > enough:
                     break
         return PER_CSV_BYTE * n_bytes
-    with damage_refused(DAMAGED.format(shown_name(Path(path)), kind)), compiled_code_silenced():
-        rows = int(scan_columnar(files, kind).select(pl.len()).collect().item())
-    return PER_CELL * (n_columns + 1) * rows
+    with damage_refused(DAMAGED.format(shown_name(Path(table)), kind)), compiled_code_silenced():
+        return PER_CELL * (n_columns + 1) * _count_rows(scan_columnar(files, kind))
+
+
+def _count_rows(table: pl.LazyFrame) -> int:
+    with damage_refused(NOT_TO_ITS_END), compiled_code_silenced():
+        return int(table.select(pl.len()).collect(engine="streaming").item())
 
 
 def _text_sizes(file: Path) -> Iterator[int]:

@@ -18,7 +18,6 @@ from betalike.engines.cells import make_cells
 from betalike.engines.coding import (
     ValueCodes,
     code_quasi_identifier,
-    code_sensitive,
     declared_domain,
     empty_to_missing,
     kind_of,
@@ -27,6 +26,7 @@ from betalike.engines.coding import (
     too_far_apart,
 )
 from betalike.engines.combinations import EACH_ROW, Dictionary, Tally
+from betalike.engines.sensitive import DistinctColumn, SensitiveCodes, SensitiveValues, code_sensitive_columns
 from betalike.errors import InputError
 from betalike.runtime.arrays import Ids
 from betalike.table.axis import Axis, OrderedAxis
@@ -118,8 +118,8 @@ class Coarse:
     """A table in coarse cells, and what finds the cell of a row."""
 
     cells: Cells
-    published: pl.Series
-    value_codes: ValueCodes
+    sensitive: SensitiveValues
+    value_codes: SensitiveCodes
     columns: dict[str, BinnedColumn]
     tally: Tally
     cell_of: Ids
@@ -139,7 +139,7 @@ def make_bins(schema: Schema, sample: pl.DataFrame) -> dict[str, BinnedColumn]:
         is_coarse = kind is not Kind.CATEGORICAL and column.n_unique() > FEW_VALUES
         numbers = ordered_numbers(column, kind) if is_coarse else column
         columns[attribute.name] = Bins(attribute, kind, numbers) if is_coarse else Dictionary()
-    return {**columns, schema.sensitive.name: Dictionary()}
+    return {**columns, **{name: Dictionary() for name in schema.sensitive_columns}}
 
 
 def count_coarsely(
@@ -201,14 +201,16 @@ def code_coarsely(columns: dict[str, BinnedColumn], schema: Schema, tally: Tally
             axis, code = code_quasi_identifier(column.values.gather(used).alias(attribute.name), attribute, rows)
             axes.append(axis)
         codes.append(code[place])
-    used, place = np.unique(tally.numbers[-1], return_inverse=True)
-    dictionary = columns[schema.sensitive.name]
-    assert isinstance(dictionary, Listed)
-    values, rows = dictionary.values.gather(used), np.bincount(place, count, len(used)).astype(np.int64)
-    is_value = schema.sensitive_missing_is_value
-    sensitive, code, published = code_sensitive(values.alias(schema.sensitive.name), schema.sensitive, is_value, rows)
-    cells, cell_of = make_cells(schema, axes, sensitive, [*codes, code[place]], count)
-    is_missing = used == 0
-    missing = int(code[is_missing][0]) if is_missing.any() else 0
-    value_codes = ValueCodes(values.filter(pl.Series(~is_missing)), code[~is_missing], missing)
-    return Coarse(cells, published, value_codes, columns, tally, cell_of)
+    names, parts = schema.sensitive_columns, []
+    for name, numbers in zip(names, tally.numbers[-len(names) :], strict=True):
+        used, place = np.unique(numbers, return_inverse=True)
+        dictionary = columns[name]
+        assert isinstance(dictionary, Listed)
+        rows = np.bincount(place, count, len(used)).astype(np.int64)
+        parts.append(DistinctColumn(dictionary.values.gather(used).alias(name), rows, place.astype(np.int32)))
+    sensitive, code, of_values = code_sensitive_columns(parts, schema)
+    cells, cell_of = make_cells(schema, axes, sensitive.axis, [*codes, code], count)
+    value_codes = {
+        name: ValueCodes.of(part.values, codes) for name, part, codes in zip(names, parts, of_values, strict=True)
+    }
+    return Coarse(cells, sensitive, SensitiveCodes(value_codes, sensitive.axis), columns, tally, cell_of)

@@ -6,7 +6,7 @@ import datetime
 import math
 import operator
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.errors import HierarchyError, InputError, SchemaError
+from betalike.engines.numbers import count_rows, one_zero, to_numbers
+from betalike.errors import HierarchyError, SchemaError
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.exact_numbers import Number, Numbers, as_numbers, format_values, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
@@ -23,7 +24,6 @@ from betalike.table.schema import Attribute, Kind
 Codes = NDArray[Any]
 Counts = NDArray[np.int64]
 DENSE_SPAN = 1 << 22
-MOST_DIGITS = 38  # of a decimal
 WHOLE = r"^(-?\d+)\.0$"  # a whole number among others that are not
 
 
@@ -36,16 +36,7 @@ def code_quasi_identifier(column: pl.Series, attribute: Attribute, counts: Count
     kind = kind_of(column, attribute, counts)
     if kind is Kind.CATEGORICAL:
         return _code_categories(column, attribute, counts)
-    return _code_ordered(_to_numbers(column, kind, attribute.name, counts), kind, attribute, counts)
-
-
-def axis_of(column: pl.Series, attribute: Attribute) -> Axis:
-    """The axis of a quasi-identifier alone, which needs the distinct values only."""
-    kind = kind_of(empty_to_missing(column), attribute)
-    try:
-        return code_quasi_identifier(column.unique(), replace(attribute, kind=kind))[0]
-    except InputError:  # told again from all rows, for its message counts them
-        return code_quasi_identifier(column, attribute)[0]
+    return _code_ordered(to_numbers(column, kind, attribute.name, counts), kind, attribute, counts)
 
 
 def code_sensitive(
@@ -53,7 +44,7 @@ def code_sensitive(
 ) -> tuple[Axis, Codes, pl.Series]:
     """The axis of the sensitive attribute, the code of each entry, and the value that each code is published as."""
     as_given, column = one_zero(column), empty_to_missing(column)
-    n_missing = _rows(column.is_null(), counts)
+    n_missing = count_rows(column.is_null(), counts)
     if n_missing and not missing_is_value:
         raise SchemaError(
             f"the sensitive column '{attribute.name}' has {n_missing} missing values. Publish them as a value of their "
@@ -81,15 +72,22 @@ class ValueCodes:
     codes: Codes
     missing: int
 
+    @staticmethod
+    def of(values: pl.Series, codes: Codes) -> ValueCodes:
+        """From distinct values and their codes; a missing value may be among them."""
+        is_missing = values.is_null().to_numpy()
+        missing = int(codes[is_missing][0]) if is_missing.any() else 0
+        return ValueCodes(values.filter(pl.Series(~is_missing)), codes[~is_missing], missing)
+
     def __call__(self, column: pl.Series) -> Codes:
-        """The code of each row."""
+        """Return the code of each row."""
         values = empty_to_missing(self.values)
         return codes_of_values(empty_to_missing(column), values, self.codes, self.missing).astype(np.int32)
 
 
 def ordered_numbers(column: pl.Series, kind: Kind) -> pl.Series:
     """A column of numbers or dates as numbers; missing values are null."""
-    return _to_numbers(empty_to_missing(column), kind, column.name)
+    return to_numbers(empty_to_missing(column), kind, column.name)
 
 
 def comparable_text(text: str) -> str:
@@ -102,13 +100,7 @@ def comparable(column: pl.Series, kind: Kind) -> pl.Series:
     column = empty_to_missing(column)
     if kind is Kind.CATEGORICAL:
         return column.cast(pl.String).str.replace(WHOLE, "$1")  # whole numbers of a frame may be written as 37.0
-    return _to_numbers(column, kind, column.name)
-
-
-def _rows(is_meant: pl.Series, counts: Counts | None) -> int:
-    """How many rows are meant, given which entries are and how many rows each stands for."""
-    meant = is_meant.fill_null(False).to_numpy()
-    return int(meant.sum() if counts is None else counts[meant].sum())
+    return to_numbers(column, kind, column.name)
 
 
 def kind_of(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> Kind:
@@ -136,8 +128,8 @@ def guess_kind(column: pl.Series, attribute: Attribute, counts: Counts | None = 
     if column.dtype == pl.Datetime:
         return Kind.DATETIME
     if column.dtype == pl.String:
-        n_present = _rows(column.is_not_null(), counts)
-        n_numbers = _rows(column.cast(pl.Float64, strict=False).is_not_null(), counts)
+        n_present = count_rows(column.is_not_null(), counts)
+        n_numbers = count_rows(column.cast(pl.Float64, strict=False).is_not_null(), counts)
         if n_present > n_numbers > n_present / 2:
             raise SchemaError(
                 f"the column '{attribute.name}' holds numbers in {n_numbers} rows and text in "
@@ -165,14 +157,6 @@ def empty_to_missing(column: pl.Series) -> pl.Series:
     return one_zero(column.fill_nan(None)) if column.dtype.is_float() else column
 
 
-def one_zero(column: pl.Series) -> pl.Series:
-    """The column with 0.0 in the place of -0.0, which is the same value in another text."""
-    if not column.dtype.is_float():
-        return column
-    is_zero = (column == 0.0).fill_null(False)
-    return column.set(is_zero, 0.0) if is_zero.any() else column
-
-
 def value_texts(column: pl.Series) -> pl.Series:
     """Sensitive values as a certificate names them; a missing one is the empty text."""
     column = one_zero(column.fill_nan(None)) if column.dtype.is_float() else column
@@ -186,98 +170,8 @@ def _to_signed(column: pl.Series) -> pl.Series:
     return signed
 
 
-def _to_numbers(column: pl.Series, kind: Kind, name: str, counts: Counts | None = None) -> pl.Series:
-    """The column as exact numbers: days and microseconds for dates; decimals where these are not whole."""
-    if kind in (Kind.DATE, Kind.DATETIME) and not column.dtype.is_temporal() and column.dtype != pl.String:
-        raise SchemaError(f"the column '{name}' is of type {kind}, but the table has it as {column.dtype}.")
-    convert = {
-        Kind.INTEGER: _to_integers,
-        Kind.DECIMAL: _to_decimals,
-        Kind.REAL: _to_reals,
-        Kind.DATE: _to_days,
-        Kind.DATETIME: _to_microseconds,
-    }[kind]
-    numbers = convert(column)
-    if numbers.null_count() > column.null_count():
-        n_bad, n_rows = _rows(numbers.is_null() & column.is_not_null(), counts), _rows(column.is_null() | True, counts)
-        raise SchemaError(
-            f"the column '{name}' is of type {kind}, but {n_bad} of its {n_rows} values are not. Fix them, name "
-            f"them as missing (--missing), or make the column categorical (--categorical {name})."
-        )
-    if kind is Kind.REAL and numbers.is_infinite().any():
-        n_infinite = _rows(numbers.is_infinite(), counts)
-        raise SchemaError(f"the column '{name}' has {n_infinite} infinite values; fix them.")
-    return numbers
-
-
-def _to_integers(column: pl.Series) -> pl.Series:
-    """Whole numbers, in 64 bits if all of them fit; null where a value is none."""
-    if column.dtype.is_integer() and column.dtype not in (pl.UInt64, pl.Int128):
-        return column.cast(pl.Int64)
-    numbers = column.cast(pl.Int128, strict=False)
-    if column.dtype.is_float() or column.dtype.is_decimal():
-        numbers = numbers.set((numbers.cast(column.dtype, strict=False) != column).fill_null(False), None)
-    narrow = numbers.cast(pl.Int64, strict=False)
-    return narrow if narrow.null_count() == numbers.null_count() else numbers
-
-
-def _to_decimals(column: pl.Series) -> pl.Series:
-    if column.dtype.is_decimal():
-        return column
-    if column.dtype == pl.String:
-        places = column.str.extract(r"\.(\d+)$").str.len_bytes().max()
-        return column.cast(pl.Decimal(MOST_DIGITS, min(int(str(places or 0)), MOST_DIGITS)), strict=False)
-    if column.dtype.is_integer():
-        return column.cast(pl.Decimal(MOST_DIGITS, 0), strict=False)
-    raise SchemaError(f"the column '{column.name}' is of type decimal, but the table has it as {column.dtype}.")
-
-
-def _to_reals(column: pl.Series) -> pl.Series:
-    """Floating-point numbers; the text "nan" is missing, and whole numbers that they cannot hold are refused."""
-    if column.dtype == pl.Float32:
-        column = column.cast(pl.String)  # 0.1 is 0.1, not 0.10000000149, as its text in a file is
-    numbers = one_zero(column.cast(pl.Float64, strict=False).fill_nan(None))
-    if column.dtype.is_integer() and not (numbers.cast(pl.Int128) == column.cast(pl.Int128)).all():
-        raise SchemaError(
-            f"the column '{column.name}' is of type real, but has whole numbers beyond 2^53 that a real number cannot "
-            "hold. Make it of type integer."
-        )
-    return numbers
-
-
-def _to_days(column: pl.Series) -> pl.Series:
-    if column.dtype == pl.String:
-        return column.str.strptime(pl.Date, strict=False).to_physical()
-    if column.dtype == pl.Datetime:
-        column = column.dt.replace_time_zone(None)  # the time on the wall, where it was taken
-    return column.cast(pl.Date, strict=False).to_physical()
-
-
-def _to_microseconds(column: pl.Series) -> pl.Series:
-    """Microseconds on the wall; decimals where some moments have nanoseconds."""
-    if column.dtype == pl.String:
-        column = column.str.replace(r"(:\d\d(?:\.\d+)?)(?:[+-]\d\d:?\d\d|Z)$", "$1")  # the time on the wall
-        is_finer = column.str.contains(r"\.\d{7}").any()
-        column = _parse_moments(column, pl.Datetime("ns" if is_finer else "us"))
-    elif column.dtype == pl.Datetime:
-        column = column.dt.replace_time_zone(None)
-    if column.dtype == pl.Datetime("ns"):
-        nanoseconds = column.to_physical()
-        if (nanoseconds % 1000 != 0).any():
-            return nanoseconds.cast(pl.Decimal(MOST_DIGITS, 3)) / 1000
-    return column.cast(pl.Datetime("us"), strict=False).to_physical()
-
-
-def _parse_moments(column: pl.Series, wanted: pl.Datetime) -> pl.Series:
-    """Moments; null where a text is none, also where all are: there Polars finds no form to go by."""
-    try:
-        return column.str.strptime(wanted, strict=False)
-    except pl.exceptions.ComputeError:
-        return pl.Series(column.name, [None] * len(column), dtype=wanted)
-
-
 def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute, counts: Counts | None) -> tuple[Axis, Codes]:
-    has_missing = _rows(numbers.is_null(), counts) > 0
+    has_missing = count_rows(numbers.is_null(), counts) > 0
     values, codes = _rank(numbers)
     low, high = (values[:1].tolist()[0], values[-1:].tolist()[0]) if len(values) else (0, 0)
     if kind is Kind.REAL and not math.isfinite(float(high) - float(low)):
@@ -285,7 +179,7 @@ def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute, counts: 
     declared = declared_domain(attribute, kind)
     if declared is not None and len(values) and (declared[0] > low or declared[1] < high):
         is_outside = np.array([not declared[0] <= value <= declared[1] for value in values.tolist()])
-        raise outside_domain(attribute, _rows(pl.Series(np.append(is_outside, False)[codes]), counts))
+        raise outside_domain(attribute, count_rows(pl.Series(np.append(is_outside, False)[codes]), counts))
     domain = declared or (low, high)
     return OrderedAxis(attribute.name, kind, values, domain, has_missing, declared is not None), codes
 
@@ -366,7 +260,7 @@ def _code_categories(column: pl.Series, attribute: Attribute, counts: Counts | N
     axis = HierarchyAxis(
         attribute.name,
         hierarchy,
-        _rows(column.is_null(), counts) > 0,
+        count_rows(column.is_null(), counts) > 0,
         is_declared=attribute.hierarchy is not None,
     )
     return axis, codes_of_values(column, distinct, leaves, missing=hierarchy.n_leaves)
@@ -391,7 +285,7 @@ def _leaves_of(
 
 def _absent_leaves(column: pl.Series, absent: pl.Series, name: str, counts: Counts | None) -> HierarchyError:
     is_absent = column.is_in(absent.implode())
-    n_rows = _rows(is_absent, counts)
+    n_rows = count_rows(is_absent, counts)
     return HierarchyError(
         f"the hierarchy {name}.csv lacks {len(absent)} of the values of the column '{name}', which occur in "
         f"{n_rows} rows. Add a line for each: the value; its ancestors; '*'."

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.coding import codes_of_values, empty_to_missing
+from betalike.errors import InputError
 from betalike.runtime.arrays import Ids, Ints
 from betalike.table.cells import fold
 from betalike.table.kernels import add_to_counts, find_keys, number_dense, number_places, pack_numbers
@@ -20,6 +22,7 @@ MOST_LISTED = 1 << 20
 _POOL = ThreadPoolExecutor(2)  # compiled loops let go of the interpreter
 MOST_PLACES = 64  # for numbers of a column that is kept apart from the keys
 MOST_SPLIT = 1 << 23  # places of one hash table
+OTHER_ROWS = "the table has other rows than when it was counted. Publish it when nothing changes it."
 MERGE_FROM = 4_000_000  # combinations of several batches that are brought together
 
 
@@ -56,33 +59,32 @@ class Dictionary:
 
     def _number_texts(self, plain: pl.Series, column: pl.Series) -> Ids:
         repeated = plain if plain.dtype == pl.Categorical else plain.cast(pl.Categorical(self._texts))
-        places = repeated.to_physical()
-        if not places.null_count():
+        places = repeated.to_physical().cast(pl.UInt32)
+        if not places.null_count() and self.size > 1:
             numbers = np.empty(len(places), dtype=np.int32)
-            if number_places(places.cast(pl.UInt32).to_numpy(), self._number_of_text, numbers):
+            if number_places(places.to_numpy(), self._number_of_text, numbers):
                 return numbers
-        is_missing = places.is_null().to_numpy() if places.null_count() else False
-        places = places.fill_null(0)
-        n_places = int(places.to_numpy().max(initial=0)) + 1
+        is_missing = places.is_null().to_numpy() if places.null_count() else None
+        by_row = places.fill_null(0).to_numpy()
+        n_places = int(by_row.max(initial=0)) + 1
         if n_places > len(self._number_of_text):
             more = np.zeros(2 * n_places - len(self._number_of_text), dtype=np.int32)
             self._number_of_text = np.append(self._number_of_text, more)
-        numbers = self._number_of_text[places.to_numpy()]
-        if ((numbers == 0) & ~np.asarray(is_missing)).any():
-            firsts = places.set(pl.Series(np.broadcast_to(is_missing, len(places)).copy()), None).arg_unique()
-            met = places.gather(firsts)
-            texts = plain.gather(firsts).cast(pl.String)
-            is_new = pl.Series(self._number_of_text[met.to_numpy()] == 0) & (texts != "").fill_null(False)
-            self._number_of_text[met.filter(is_new).to_numpy()] = self._add(column, firsts.filter(is_new))
-            numbers = self._number_of_text[places.to_numpy()]
-        return np.where(is_missing, np.int32(0), numbers) if is_missing is not False else numbers
+        row_of = np.full(n_places, -1, dtype=np.int64)  # a row of each text
+        rows = np.arange(len(by_row)) if is_missing is None else np.flatnonzero(~is_missing)
+        row_of[by_row[rows]] = rows
+        met = np.flatnonzero((row_of >= 0) & (self._number_of_text[:n_places] == 0))
+        is_text = (plain.gather(row_of[met]).cast(pl.String) != "").to_numpy()
+        self._number_of_text[met[is_text]] = self._add(column, pl.Series(row_of[met[is_text]]))
+        numbers = self._number_of_text[by_row]
+        return numbers if is_missing is None else np.where(is_missing, np.int32(0), numbers)
 
     def _number_values(self, plain: pl.Series, column: pl.Series) -> Ids:
         if self._dense is not None and plain.dtype == pl.Int64 and not plain.null_count():
             numbers = np.empty(len(plain), dtype=np.int32)
             if number_dense(plain.to_numpy(), *self._dense, numbers):
                 return numbers
-        firsts = plain.arg_unique()
+        firsts = _rows_of_values(plain)
         met = plain.gather(firsts)
         is_new = met.is_not_null()
         if self._known is not None:
@@ -112,10 +114,27 @@ class Combinations:
     count: Ints
     dictionaries: Sequence[Dictionary] = ()
 
+    @cached_property
+    def _places(self) -> tuple[Tally, Ids] | None:
+        """A tally of the combinations, and the combination at each of its places; None if keys would be too long."""
+        tally = Tally(len(self.numbers))
+        try:
+            tally.add(self.numbers, [dictionary.size for dictionary in self.dictionaries], EACH_ROW)
+        except OverflowError:
+            return None
+        combination = np.empty(len(self.count), dtype=np.int32)
+        combination[tally.find(self.numbers)] = np.arange(len(self.count), dtype=np.int32)
+        return tally, combination
+
     def find(self, batch: pl.DataFrame) -> Ids:
-        """The combination that each row of a batch is."""
-        met = zip(self.numbers, self.dictionaries, self.values, strict=True)
-        together = [np.concatenate([known, dictionary.number(batch[name])]) for known, dictionary, name in met]
+        """Return the combination of each row of a batch; the table must not have changed since it was counted."""
+        columns = list(_POOL.map(Dictionary.number, self.dictionaries, [batch[name] for name in self.values]))
+        if len(columns) == 1:  # in the order of its numbers
+            return np.asarray(columns[0] - self.numbers[0][0])
+        if self._places is not None:
+            tally, combination = self._places
+            return np.asarray(combination[tally.find(columns)])
+        together = [np.concatenate(pair) for pair in zip(self.numbers, columns, strict=True)]
         _, number = fold(together, [int(column.max()) + 1 for column in together])
         place = np.empty(len(self.count), dtype=np.int32)
         place[number[: len(place)]] = np.arange(len(place), dtype=np.int32)
@@ -131,6 +150,18 @@ class Combinations:
         """How many rows have each value of a column."""
         size = len(list(self.values.values())[column])
         return np.bincount(self.numbers[column], self.count, size).astype(np.int64)
+
+
+def _rows_of_values(column: pl.Series) -> pl.Series:
+    """Return a row of each distinct value."""
+    if column.dtype == pl.Int64 and len(column) and not column.null_count():
+        numbers = column.to_numpy()
+        low, high = int(numbers.min()), int(numbers.max())
+        if high - low < min(MOST_LISTED, 4 * len(numbers)):
+            row_of = np.full(high - low + 1, -1, dtype=np.int64)
+            row_of[numbers - low] = np.arange(len(numbers))
+            return pl.Series(row_of[row_of >= 0])
+    return column.arg_unique()
 
 
 def _as_list(values: pl.Series) -> tuple[int, Ids] | None:
@@ -230,13 +261,17 @@ class Tally:
         return sum(half.n_pairs for half in self._halves)
 
     def find(self, columns: Sequence[Ids]) -> Ids:
-        """The place of each row's combination, which must have been added before; not if the last column is split."""
+        """Return the place of each row's combination, which was added before; not if the last column is split."""
+        if any(len(column) and int(column.max()) >> bits for column, bits in zip(columns, self._bits, strict=True)):
+            raise InputError(OTHER_ROWS)
         keys = self._keys(columns)
         found = np.empty(len(keys), dtype=np.int32)
         first = 0
         for half in self._halves:
             find_keys(keys, half.slots, half.known, half.half, first, found)
             first += half.n_known
+        if found.min(initial=0) < 0:
+            raise InputError(OTHER_ROWS)
         return found
 
     def _keys(self, columns: Sequence[Ids]) -> NDArray[np.uint64]:

@@ -71,6 +71,14 @@ class Format(StrEnum):
         return self is Format.SPREADSHEET
 
 
+@dataclass(frozen=True)
+class Assignment:
+    """A plan, and the randomness with which rows get their class and their place."""
+
+    plan: Plan
+    randomness: Randomness
+
+
 class Engine(Protocol):
     """What carries rows: it counts, hands rows out to classes or draws anew, writes, and counts what was written."""
 
@@ -109,6 +117,10 @@ class Engine(Protocol):
 
     def write(self, release: Any, path: Path, form: Format) -> list[str]:
         """Write the release to a file; names the columns with cells that a spreadsheet would run as formulas."""
+        ...
+
+    def give_back(self, release: Any, path: Path | None, form: Format) -> Any:
+        """Return a finished release as a frame: its rows, or a lazy frame of the files where they are too many."""
         ...
 
     def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:

@@ -1,70 +1,21 @@
-"""Reading back rows that were published exactly, and comparing them with the table."""
+"""Comparing columns as a file shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
 
-import numpy as np
 import polars as pl
 
-from betalike.engines.coding import codes_of_values
-from betalike.engines.engine import Format
 from betalike.errors import SchemaError
 from betalike.io.frames import check_years
-from betalike.io.spreadsheet import restore_columns
-from betalike.runtime.arrays import Ids, Ints
-from betalike.table.kernels import count_pairs
-
-
-@dataclass(frozen=True)
-class Written:
-    """A table as it was written, a column at a time where the format allows it."""
-
-    columns: list[str]
-    height: int
-    column: Callable[[str], pl.Series]
-
-
-def open_written(release: pl.DataFrame, path: Path | None, form: Format, as_text: Collection[str]) -> Written:
-    """What was written, in the types of the release where CSV can tell them; the release itself if no file is."""
-    if path is not None and form is Format.PARQUET:
-        height = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
-        return Written(
-            pl.scan_parquet(path, glob=False).collect_schema().names(), height, lambda name: _read_column(path, name)
-        )
-    if path is not None:
-        types: dict[str, Any] = {
-            name: dtype if is_plain_number(dtype) and name not in as_text else pl.String
-            for name, dtype in release.schema.items()
-        }
-        release = pl.read_csv(path, schema_overrides=types, glob=False)
-        release = restore_columns(release) if form.is_safe else release
-    return Written(release.columns, release.height, release.get_column)
 
 
 def count_changed(written: pl.Series, original: pl.Series) -> int:
-    """In how many rows two columns differ; texts alone are compared where CSV knows no type, and '' is missing."""
-    if written.dtype != original.dtype or not is_plain_number(original.dtype):
+    """Count the rows in which two columns differ: as text where CSV knows no type, with '' as missing."""
+    is_same_type = written.dtype == original.dtype
+    if not is_same_type or not (is_plain_number(original.dtype) or has_no_text(original.dtype)):
         written, original = (as_plain_text(column) for column in (written, original))
     return int(written.ne_missing(original).sum())
-
-
-def count_moves(values: Ids, published: pl.Series, labels: Sequence[str]) -> tuple[Ints, int]:
-    """How many rows of each value were published as each, and how many as something that is no value."""
-    if published.dtype in (pl.Categorical, pl.Enum):
-        published = published.cast(pl.String)
-    number = {label: i for i, label in enumerate(labels)}
-    distinct = published.unique().drop_nulls()
-    numbers = np.array([number.get(text, -1) for text in distinct.cast(pl.String)], dtype=np.int32)
-    places = codes_of_values(published, distinct, numbers, missing=number.get("", -1))
-    return count_pairs(values, places, len(labels)), int((places < 0).sum())
-
-
-def _read_column(path: Path, name: str) -> pl.Series:
-    return pl.read_parquet(path, columns=[name], glob=False).to_series().rechunk()
 
 
 def has_no_text(dtype: pl.DataType) -> bool:

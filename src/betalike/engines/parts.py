@@ -6,7 +6,7 @@ it with the caps of the whole table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,9 +14,10 @@ import polars as pl
 
 from betalike.engines.cells import make_cells
 from betalike.engines.coarse import Coarse
-from betalike.engines.coding import ValueCodes, code_quasi_identifier
+from betalike.engines.coding import code_quasi_identifier
 from betalike.engines.engine import Layout
-from betalike.engines.memory import class_columns
+from betalike.engines.labels import label_series
+from betalike.engines.sensitive import SensitiveCodes
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
@@ -34,8 +35,8 @@ class PartPublisher:
     schema: Schema
     axes: tuple[Axis, ...]
     sensitive: Axis
-    value_codes: ValueCodes
-    published: pl.Series
+    value_codes: SensitiveCodes
+    published: pl.DataFrame
     table_counts: Ints
     refine: Refine | None
     layout: Layout
@@ -44,21 +45,21 @@ class PartPublisher:
     def of(schema: Schema, coarse: Coarse, refine: Refine | None, layout: Layout) -> PartPublisher:
         """For the parts of a table in coarse cells; without `refine`, parts are classes already."""
         cells = coarse.cells
-        shown = coarse.published.alias(schema.sensitive.name)
-        counts = cells.value_counts
+        shown, counts = coarse.sensitive.shown, cells.value_counts
         return PartPublisher(schema, cells.axes, cells.sensitive, coarse.value_codes, shown, counts, refine, layout)
 
     def __call__(self, rows: pl.DataFrame, sets: Ids | None, randomness: Randomness) -> tuple[pl.DataFrame, int]:
         """The published rows of some rows of the table, and their number of classes; `sets` are classes, if given."""
         coded = [self._code(rows[a.name], i) for i, a in enumerate(self.schema.quasi_identifiers)]
-        values = self.value_codes(rows[self.schema.sensitive.name])
+        values = self.value_codes(rows)
         axes = [axis for axis, _ in coded]
         cells, cell = make_cells(self.schema, axes, self.sensitive, [*(codes for _, codes in coded), values])
         cells = replace(cells, table_counts=self.table_counts)
         plan, ec = self._plan(cells, cell, randomness) if sets is None else _as_planned(cells, cell, sets)
         columns = [column.gather(pl.Series(ec)) for column in label_series(plan, self.layout)]
         kept = [rows[attribute.name] for attribute in self.schema.kept]
-        return pl.DataFrame([*columns, self.published.gather(pl.Series(values)), *kept]), plan.n_classes
+        shown = [column.gather(pl.Series(values)) for column in self.published]
+        return pl.DataFrame([*columns, *shown, *kept]), plan.n_classes
 
     def _code(self, column: pl.Series, place: int) -> tuple[Axis, Ids]:
         """The codes of a column on the axis of the table; of numbers and dates, on one of the values that occur."""
@@ -84,10 +85,3 @@ def _as_planned(cells: Cells, cell: Ids, sets: Ids) -> tuple[Plan, Ids]:
     firsts, number = fold([cell, ec], [len(cells.count), n_classes])
     count = np.bincount(number, minlength=len(firsts)).astype(np.int64)
     return Plan(cells, cell[firsts], count, ec[firsts].astype(np.int32), n_classes), ec.astype(np.int32)
-
-
-def label_series(plan: Plan, layout: Layout) -> list[pl.Series]:
-    """The published columns of the quasi-identifiers, with one entry for each class."""
-    low, high = (side.astype(np.int64) for side in plan.boxes)
-    axes: Sequence[Axis] = plan.cells.axes
-    return [column for i, axis in enumerate(axes) for column in class_columns(axis, low[:, i], high[:, i], layout)]

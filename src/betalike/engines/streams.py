@@ -1,4 +1,4 @@
-"""Rows that pass by in batches: written to a file without ever being together, read back, and told apart."""
+"""Rows in batches: written to a file without holding them all, read back, and compared by a fingerprint."""
 
 from __future__ import annotations
 
@@ -7,29 +7,38 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
 
 from betalike.engines.engine import Format
 from betalike.engines.exact_rows import as_plain_text, check_csv_types, has_no_text, is_plain_number
-from betalike.engines.memory import cannot_write, write_csv
-from betalike.errors import GuaranteeError
-from betalike.io.spreadsheet import restore_lazily
+from betalike.errors import FileError, GuaranteeError
+from betalike.io.spreadsheet import escape_columns, formula_columns, restore_lazily
 
 BATCH_ROWS = 1_000_000
 PART_ROWS = 2_000_000
-GROUP_ROWS = 250_000
+GROUP_ROWS = WRITTEN_ROWS = 250_000
+TIMES_AS_TEXT = [pl.col(pl.Datetime, pl.Time).cast(pl.String), pl.col(pl.Duration).dt.to_string("iso")]  # as in CSV
 UNREADABLE = "what was written cannot be read back. Nothing was published."
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Rows that are made when they are wanted; what does not fit in memory meanwhile goes to the folder given."""
+    """Rows that are made when they are needed; what does not fit in memory meanwhile goes to the folder given."""
 
     schema: pl.Schema
     make: Callable[[Path], Iterator[pl.DataFrame]]
+
+    @staticmethod
+    def of(frame: pl.DataFrame) -> Stream:
+        """Return the rows of a frame."""
+        return Stream(frame.schema, lambda _: frame.iter_slices(WRITTEN_ROWS))
+
+    def collect(self, scratch: Path) -> pl.DataFrame:
+        """Hold all rows in memory."""
+        return pl.concat(self.make(scratch))
 
 
 def sink(stream: Stream, path: Path, form: Format) -> list[str]:
@@ -52,6 +61,13 @@ def sink(stream: Stream, path: Path, form: Format) -> list[str]:
         raise cannot_write(path, error) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def cannot_write(path: Path, error: Exception) -> FileError:
+    """Return an error that says why a file could not be written, in words that show no cell."""
+    is_full = "No space left" in str(error)  # Polars says it in words only
+    reason = "no space is left on the disk" if is_full else "its disk or folder does not take it"
+    return FileError(f"{path.name} could not be written: {reason}. Nothing was published.")
 
 
 def remove(path: Path) -> None:
@@ -96,6 +112,17 @@ def _parts(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield pl.concat(gathered)
 
 
+def write_csv(rows: pl.DataFrame, place: Path | IO[bytes], form: Format, include_header: bool = True) -> list[str]:
+    """Write rows as CSV and return the columns with cells that a spreadsheet would run as formulas.
+
+    A missing value that is a row by itself is quoted, because many readers skip blank lines.
+    """
+    rows = rows.with_columns(TIMES_AS_TEXT)
+    missing = '""' if rows.width == 1 else ""
+    (escape_columns(rows) if form.is_safe else rows).write_csv(place, include_header=include_header, null_value=missing)
+    return [] if form.is_safe else formula_columns(rows)
+
+
 def _write_csv(batches: Iterator[pl.DataFrame], path: Path, form: Format) -> list[str]:
     formulas: dict[str, None] = {}
     with path.open("wb") as file:
@@ -132,20 +159,21 @@ def written_names(path: Path, form: Format) -> list[str]:
 
 
 def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
-    """The columns of a written release, batch by batch, in their types where the format can tell them.
+    """Yield the columns of a written release, batch by batch, in their types where the format has them.
 
-    Repeated texts and whole numbers stay as they are even where text is asked for.
+    Repeated texts and whole numbers stay as they are even where text is asked for. Texts that repeat are read faster as
+    categories.
     """
     try:
         if form is Format.PARQUET:
             table = pl.scan_parquet(path, glob=False).select(list(types))
             found = table.collect_schema()
             table = table.select(
-                pl.col(name) if dtype != pl.String or _is_told_apart(found[name]) else pl.col(name).cast(dtype)
+                pl.col(name).cast(pl.String) if _is_text(dtype) and not _is_distinct(found[name]) else pl.col(name)
                 for name, dtype in types.items()
             )
         else:
-            known = {name: dtype if is_plain_number(dtype) else pl.String for name, dtype in types.items()}
+            known = {name: _type_in_csv(dtype, form) for name, dtype in types.items()}
             table = pl.scan_csv(path, schema_overrides=known, glob=False).select(list(types))
             table = restore_lazily(table) if form.is_safe else table
         yield from table.collect_batches(chunk_size=rows, maintain_order=True)
@@ -153,9 +181,18 @@ def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int =
         raise GuaranteeError(UNREADABLE) from error
 
 
-def _is_told_apart(dtype: pl.DataType) -> bool:
-    """Whether values of a type differ just where their texts do."""
-    return dtype == pl.Categorical or dtype.is_integer()
+def _type_in_csv(dtype: Any, form: Format) -> Any:
+    is_known = is_plain_number(dtype) or (dtype == pl.Categorical and not form.is_safe)
+    return dtype if is_known else pl.String
+
+
+def _is_text(dtype: Any) -> bool:
+    return dtype in (pl.String, pl.Categorical)
+
+
+def _is_distinct(dtype: pl.DataType) -> bool:
+    """Return whether values of a type are equal exactly when their text is."""
+    return _is_text(dtype) or dtype.is_integer()
 
 
 def fingerprint(rows: pl.DataFrame, as_text: Collection[str] = ()) -> int:

@@ -26,8 +26,8 @@ PARSED_BYTES = 1 << 24  # of text at once
 NOT_CSV = "{} cannot be read as CSV with the delimiter {!r}. Is it another kind of file?"
 DOUBLED = "{} has more than one column {}. Give each column a different name."
 NO_ROOM = (
-    "{} does not fit in memory: its cells alone take more than {} MB. Publish it with --engine outofcore, or allow "
-    "more with --memory."
+    "{} does not fit in memory: its cells alone take more than {} MB. betalike publish reads such a table in batches; "
+    "other commands need more memory."
 )
 NO_ROWS = "{} has a header but no rows; there is nothing to publish."
 

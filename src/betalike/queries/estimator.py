@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.engine import Layout, Recount
-from betalike.engines.memory import read_release, recount
+from betalike.engines.recounting import read_release, recount
 from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
 from betalike.io.damaged_files import compiled_code_silenced, damage_refused

@@ -12,7 +12,7 @@ import polars as pl
 
 from betalike.engines.coding import code_sensitive, comparable, value_texts
 from betalike.engines.combinations import Combinations, count_each
-from betalike.engines.joint import join_columns, joint_axis
+from betalike.engines.sensitive import join_columns, joint_axis
 from betalike.engines.streams import BATCH_ROWS, scan_release
 from betalike.errors import SchemaError
 from betalike.measures.audit import Audit, measure_perturbed, measure_withheld

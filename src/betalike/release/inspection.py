@@ -17,8 +17,8 @@ from betalike.engines.coding import code_sensitive, value_texts
 from betalike.engines.combinations import count_combinations
 from betalike.engines.engine import Layout, Recount
 from betalike.engines.exact_rows import check_labels
-from betalike.engines.joint import counts_of_part, join_columns
-from betalike.engines.memory import label_values, recount, recount_distinct
+from betalike.engines.recounting import recount, recount_distinct
+from betalike.engines.sensitive import counts_of_part, join_columns, label_values
 from betalike.engines.streams import scan_release, scan_written, written_names
 from betalike.errors import CertificateError, GuaranteeError, InputError, SchemaError
 from betalike.io.spreadsheet import formula_columns_of, is_formula

@@ -17,7 +17,7 @@ import polars as pl
 from betalike.engines.coding import comparable, value_texts
 from betalike.engines.combinations import Combinations, add_up, count_combinations, count_each
 from betalike.engines.exact_rows import as_plain_text, check_labels
-from betalike.engines.joint import join_columns
+from betalike.engines.sensitive import join_columns
 from betalike.errors import InputError
 from betalike.release.certificate import Certificate, protected_columns
 from betalike.release.published_labels import CodedOriginal, Label, code_original

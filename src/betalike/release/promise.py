@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from betalike.engines.joint import joint_axis
+from betalike.engines.sensitive import joint_axis
 from betalike.errors import CertificateError, InputError
 from betalike.promises import (
     CertificateCap,

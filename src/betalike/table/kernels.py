@@ -121,16 +121,16 @@ def add_to_counts(
 
 @kernel
 def find_keys(keys: Words, slots: Ids, known: Words, half: int, first: int, found: Ids) -> None:
-    """Find the place of each key of one half among the known ones, counted from `first`; every key must be known."""
+    """Find the place of each key of one half among the known ones, counted from `first`; -1 where it is not known."""
     mask = len(slots) - 1
     for row in range(len(keys)):
         mixed = keys[row] * np.uint64(0x9E3779B97F4A7C15)
         if np.int64(mixed >> np.uint64(63)) != half:
             continue
         slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
-        while known[slots[slot]] != keys[row]:
+        while slots[slot] >= 0 and known[slots[slot]] != keys[row]:
             slot = (slot + 1) & mask
-        found[row] = first + slots[slot]
+        found[row] = first + slots[slot] if slots[slot] >= 0 else -1
 
 
 @kernel

@@ -74,7 +74,7 @@ def publish(
         str | None, typer.Option("--redistribution", help="SABRE's classes: by space (default) or by counts.")
     ] = None,
     engine: Annotated[
-        str, typer.Option("--engine", help="memory, outofcore (larger than memory), spark, or auto: what fits.")
+        str, typer.Option("--engine", help="local (this machine), spark, or auto: Spark if a master is named.")
     ] = "auto",
     memory: Annotated[
         str | None, typer.Option("--memory", help="How much may be used, such as 2GB (default: most of what is free).")

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from betalike.engines.cells import Coded, code_combinations, code_margins
 from betalike.engines.coarse import Coarse
 from betalike.engines.coding import ValueCodes
 from betalike.engines.combinations import Combinations, TooManyError, combine, combine_each
-from betalike.engines.engine import Draw, ExactRecount, Format, Layout, PartsRecount, Recount
-from betalike.engines.memory import check_distinct_names, label_columns, label_values, recount_distinct
-from betalike.engines.parts import PartPublisher, Refine, label_series
+from betalike.engines.counting import CountingEngine
+from betalike.engines.engine import Assignment, Draw, ExactRecount, Format, Layout, PartsRecount, Recount
+from betalike.engines.labels import check_distinct_names, label_columns, label_series
+from betalike.engines.parts import PartPublisher, Refine
+from betalike.engines.recounting import recount_distinct
+from betalike.engines.sensitive import label_values
 from betalike.engines.spark.failures import tasks_ended
 from betalike.engines.spark.parts import CELL, CHANCE, PART, count_on_spark, in_turns, publish_on_workers, with_cells
 from betalike.engines.spark.rows import (
@@ -39,7 +39,7 @@ from betalike.engines.streams import rows_of_files
 from betalike.errors import GuaranteeError, InputError, ParameterError
 from betalike.runtime.arrays import Ints
 from betalike.runtime.randomness import Randomness
-from betalike.table.cells import Cells, Plan, ValueCounts
+from betalike.table.cells import Plan
 from betalike.table.schema import Schema
 
 SparkFrame = Any
@@ -51,31 +51,23 @@ CHUNK, PLACE, ENDS, CLASSES = "betalike chunk", "betalike place", "betalike ends
 
 
 @dataclass(frozen=True)
-class Assignment:
-    """A plan, and the randomness with which its rows will be handed out and shuffled."""
-
-    plan: Plan
-    randomness: Randomness
-
-
-@dataclass(frozen=True)
-class Trace:
-    """Rows as they were drawn, with their value before and after if it was drawn anew."""
+class DrawnFrame:
+    """Rows as they were drawn, with their value before and after if it was drawn again."""
 
     drawn: SparkFrame
     has_values: bool
 
 
 @dataclass(frozen=True)
-class PartsTrace:
-    """Rows as they were made part by part, and the names of those that are published."""
+class PartedFrame:
+    """Rows as they were made part by part, and the names of the columns that are published."""
 
     made: SparkFrame
     names: list[str]
-    n_classes: int | None = None  # workers do not tell
+    n_classes: int | None = None  # workers do not report it
 
 
-class SparkEngine:
+class SparkEngine(CountingEngine):
     """Counts the cells of a Spark frame, makes the rows of a release where they are, and writes them as Parquet."""
 
     name = "spark"
@@ -83,11 +75,9 @@ class SparkEngine:
 
     def __init__(self, table: SparkFrame, schema: Schema, most_cells: int = MOST_CELLS) -> None:
         schema.check_columns(table.columns)
-        self.schema = schema
+        super().__init__(schema)
         self._table = table
         self._most_cells = most_cells
-        self._names = [*schema.quasi_identifier_names, schema.sensitive.name]
-        self._kept = [attribute.name for attribute in schema.kept]
         if not table.limit(1).count():
             raise InputError("the table has no rows; there is nothing to publish.")
 
@@ -102,27 +92,15 @@ class SparkEngine:
             raise TooManyError
         return found.select(names), found[COUNT].to_numpy().astype(np.int64)
 
-    @cached_property
-    def _combinations(self) -> Combinations:
+    def _count_combinations(self) -> Combinations:
         return combine(*self._count(self._table, self._names))
 
-    @cached_property
-    def _counted(self) -> Coded | Coarse:
-        """The table in cells, or in coarse ones if there are more of them than the driver takes."""
-        try:
-            return code_combinations(self._combinations, self.schema)
-        except TooManyError:
-            return count_on_spark(self._table, self.schema, self._most_cells, self._values_of)
+    def _count_coarsely(self) -> Coarse:
+        return count_on_spark(self._table, self.schema, self._most_cells, self._values_of)
 
-    @property
-    def is_coarse(self) -> bool:
-        """Whether the cells are coarse."""
-        return isinstance(self._counted, Coarse)
-
-    @property
-    def _coded(self) -> Coded:
-        assert isinstance(self._counted, Coded)
-        return self._counted
+    def _count_columns(self) -> tuple[list[Combinations], Combinations]:
+        *columns, sensitive = (self._values_of(name) for name in self._names)
+        return columns, sensitive
 
     def _values_of(self, name: str) -> Combinations:
         """The values of a column; a clear error if there are too many."""
@@ -135,36 +113,6 @@ class SparkEngine:
             ) from error
         return combine_each(values[name], count)
 
-    @cached_property
-    def _columns(self) -> list[Combinations]:
-        """The values of each column by itself."""
-        return [self._values_of(name) for name in self._names]
-
-    @cached_property
-    def _margins(self) -> tuple[ValueCounts, NDArray[np.int32], pl.Series]:
-        return code_margins(self._columns, self.schema)
-
-    def count_cells(self) -> Cells:
-        """Fold the table into cells."""
-        return self._counted.cells
-
-    def count_values(self) -> ValueCounts:
-        """Count the sensitive values alone."""
-        return self._margins[0]
-
-    @property
-    def _published_values(self) -> pl.Series:
-        return self._margins[2] if "_margins" in self.__dict__ else self._counted.published
-
-    @property
-    def sensitive_labels(self) -> list[str]:
-        """The sensitive values as text, for a certificate; a missing value is the empty text."""
-        return label_values(self._published_values)
-
-    def assign(self, plan: Plan, randomness: Randomness) -> Assignment:
-        """Rows are handed out when they are made."""
-        return Assignment(plan, randomness)
-
     def generalize(self, assignment: Assignment, layout: Layout = Layout.LABELS) -> SparkFrame:
         """The release as rows in random order: labels of each row's class, the sensitive value, the kept columns."""
         cells = assignment.plan.cells
@@ -173,9 +121,6 @@ class SparkEngine:
         shown = [*self._label_names(layout), self.schema.sensitive.name, *self._kept]
         shuffled = ordered_at_random(rows, keys, cells.n_rows, assignment.randomness)
         return shuffled.select([quoted(name) for name in shown])
-
-    def _label_names(self, layout: Layout) -> list[str]:
-        return [name for group in label_columns(self.count_cells().axes, layout) for name in group]
 
     def _planned_rows(self, assignment: Assignment, layout: Layout) -> tuple[SparkFrame, list[str]]:
         """Rows from the plan alone: it tells how many rows of each class have each sensitive value."""
@@ -190,7 +135,7 @@ class SparkEngine:
         chunks = pl.DataFrame(
             [
                 *(column.gather(ec) for column in label_series(assignment.plan, layout)),
-                self._published_values.gather(value).alias(self.schema.sensitive.name),
+                *(column.gather(value) for column in self._sensitive.shown),
                 pl.Series(CHUNK, np.arange(len(pair))),
                 pl.Series(COUNT, np.where(is_last, rest[pair], CHUNK_ROWS)),
             ]
@@ -204,7 +149,7 @@ class SparkEngine:
 
         plan, sensitive = assignment.plan, self.schema.sensitive.name
         table = draw_rows(self._table, [*self._names, *self._kept])
-        known = self._to_spark(self._combinations.frame.with_columns(pl.Series(CELL, self._coded.cell_of)))
+        known = self._to_spark(self._combinations.frame.with_columns(pl.Series(CELL, self._counted.cell_of)))
         labels = self._to_spark(
             pl.DataFrame([pl.Series(CLASS, np.arange(plan.n_classes, dtype=np.int32)), *label_series(plan, layout)])
         )
@@ -229,7 +174,7 @@ class SparkEngine:
 
     def publish_parts(
         self, sets: Plan, refine: Refine | None, layout: Layout, randomness: Randomness
-    ) -> tuple[SparkFrame, PartsTrace]:
+    ) -> tuple[SparkFrame, PartedFrame]:
         """The rows of all sets, split further or as they are, by the workers; in random order."""
         from pyspark import StorageLevel
         from pyspark.sql import functions as F
@@ -247,10 +192,10 @@ class SparkEngine:
         made = publish_on_workers(rows, publisher, numbered.schema, CLASS, refine is None)
         made = made.persist(StorageLevel.DISK_ONLY)
         shuffled = ordered_at_random(made, [NUMBER], sets.cells.n_rows, randomness)
-        return shuffled.select([quoted(name) for name in example.columns]), PartsTrace(made, example.columns)
+        return shuffled.select([quoted(name) for name in example.columns]), PartedFrame(made, example.columns)
 
     def read_parts(
-        self, release: SparkFrame, trace: PartsTrace, path: Path | None, form: Format, layout: Layout
+        self, release: SparkFrame, trace: PartedFrame, path: Path | None, form: Format, layout: Layout
     ) -> PartsRecount:
         """Count a release again, some of its classes at a time."""
         written = release if path is None else self._session.read.parquet(path.absolute().as_uri())
@@ -278,23 +223,23 @@ class SparkEngine:
         arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
         return self._session.createDataFrame(arrow, from_arrow_schema(arrow.schema, prefer_timestamp_ntz=True))
 
-    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[SparkFrame, Trace]:
+    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[SparkFrame, DrawnFrame]:
         """The rows as they are, in random order; sensitive values are drawn anew, or left out."""
         from pyspark.sql import functions as F
 
-        margins, code_of, published = self._margins
+        margins, code_of = self._margins.counts, self._margins.code_of
         names, sensitive = list(self.schema.quasi_identifier_names), self.schema.sensitive.name
-        values = self._columns[-1].values[sensitive].slice(1)
+        values = self._columns[1].values[sensitive].slice(1)
         codes = ValueCodes(values, code_of[1:], int(code_of[0]))
         drawing = None if draw is None else Drawing(sensitive, codes, draw)
         drawn = draw_rows(self._table, [*self._names, *self._kept], drawing)
         shown = [*names, *([] if draw is None else [sensitive]), *self._kept]
         if draw is not None:
-            after = pl.Series(AFTER, np.arange(len(published)))
-            new = self._to_spark(pl.DataFrame([after, published.alias(sensitive)]))
+            values_by_code = self._margins.sensitive.shown.with_row_index(AFTER)
+            new = self._to_spark(values_by_code.with_columns(pl.col(AFTER).cast(pl.Int64)))
             drawn = drawn.drop(sensitive).join(F.broadcast(new), AFTER)
         rows = ordered_at_random(drawn, [NUMBER], margins.n_rows, randomness)
-        return rows.select([quoted(name) for name in shown]), Trace(drawn, draw is not None)
+        return rows.select([quoted(name) for name in shown]), DrawnFrame(drawn, draw is not None)
 
     def write(self, release: SparkFrame, path: Path, form: Format) -> list[str]:
         """Write a release to a folder of Parquet files, which no spreadsheet runs as formulas."""
@@ -306,6 +251,10 @@ class SparkEngine:
             if not file.name.endswith(".parquet") or file.name.startswith("."):
                 file.unlink()  # marks of Hadoop
         return []
+
+    def give_back(self, release: SparkFrame, path: Path | None, form: Format) -> SparkFrame:
+        """Return a finished release: the written files, where there are any."""
+        return release if path is None else self._session.read.parquet(path.absolute().as_uri())
 
     def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
         """The files of the folder that the release was written to."""
@@ -327,7 +276,7 @@ class SparkEngine:
         texts = combine(found.select(pl.all().cast(pl.String)), count)
         return recount_distinct(texts.frame, texts.numbers, texts.count, names, self.sensitive_labels)
 
-    def compare_exactly(self, release: SparkFrame, trace: Trace, path: Path | None, form: Format) -> ExactRecount:
+    def compare_exactly(self, release: SparkFrame, trace: DrawnFrame, path: Path | None, form: Format) -> ExactRecount:
         """Compare exact rows, as they were written, with the table's as they were drawn; all rows at once."""
         written = release if path is None else self._session.read.parquet(path.absolute().as_uri())
         names, sensitive = release.columns, self.schema.sensitive.name
@@ -341,7 +290,7 @@ class SparkEngine:
         values, count = self._count(written, [sensitive])
         is_known = pl.Series(label_values(values[sensitive])).is_in(pl.Series(self.sensitive_labels).implode())
         n_unknown = int(count[~is_known.to_numpy()].sum())
-        moves = np.zeros((len(self._published_values),) * 2, dtype=np.int64)
+        moves = np.zeros((len(self.sensitive_labels),) * 2, dtype=np.int64)
         for before, after, count in trace.drawn.groupBy(quoted(BEFORE), quoted(AFTER)).count().collect():
             moves[before, after] = count
         return ExactRecount(n_rows, n_changed, n_unknown, moves)

@@ -106,11 +106,11 @@ def _check_lines(lines: SparkFrame, quote: str) -> None:
         F.count(F.when(~F.is_valid_utf8(line), 1)), F.count(F.when(n_quotes % 2 == 1, 1))
     ).first()
     if n_strange:
-        raise FileError("the table is not UTF-8 text; the engine 'spark' reads no other. Convert it, or use outofcore.")
+        raise FileError("the table is not UTF-8 text; the engine 'spark' reads no other. Convert it, or use local.")
     if n_open:
         raise FileError(
             f"{n_open} lines of the table have a quote ({quote}) that is not closed. The engine 'spark' takes no line "
-            "breaks inside quotes; convert the table to Parquet, or use outofcore."
+            "breaks inside quotes; convert the table to Parquet, or use local."
         )
 
 
@@ -124,6 +124,6 @@ def _check_rows(table: SparkFrame, first: str) -> None:
     ).first()
     if n_ragged:
         raise FileError(
-            f"{n_ragged} rows of the table have more or fewer fields than its header. Mend them, and quote fields that "
+            f"{n_ragged} rows of the table have more or fewer fields than its header. Fix them, and quote fields that "
             "hold the delimiter."
         )

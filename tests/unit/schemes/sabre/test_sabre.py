@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import promise_twins
 from betalike.api import make_schema
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.errors import ParameterError
 from betalike.measures.loss import plan_loss
 from betalike.promises import Closeness, Likeness
@@ -93,7 +93,7 @@ def test_by_counts_it_never_looks_at_the_secrets_within_a_bucket(seed: int, t: f
     schema = make_schema(["x", "y"], "secret", None, None, None, None, (), False)
 
     def plan_of(column: np.ndarray) -> Plan:
-        cells = MemoryEngine(pl.DataFrame({**points, "secret": column}), schema).count_cells()
+        cells = LocalEngine(pl.DataFrame({**points, "secret": column}), schema).count_cells()
         return Sabre(Redistribution.COUNTS, SeededRandomness(seed)).plan(cells, Closeness(t, Ground.ORDERED))
 
     counts = np.bincount(secrets, minlength=8)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from betalike import schemes
-from betalike.engines.memory import MemoryEngine
+from betalike.engines.local import LocalEngine
 from betalike.errors import ParameterError
 from betalike.io.arguments import make_schema
 from betalike.measures.loss import plan_loss
@@ -430,7 +430,7 @@ def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_chance(seed: int, be
     )
     schema = make_schema(["number", "real", "word"], "secret", None, None, None, None, (), False)
     plans = [
-        Seam(SeededRandomness(number)).plan(MemoryEngine(rows, schema).count_cells(), Likeness(beta, k=k))
+        Seam(SeededRandomness(number)).plan(LocalEngine(rows, schema).count_cells(), Likeness(beta, k=k))
         for number, rows in enumerate([frame, frame[rng.permutation(n).tolist()]])
     ]
     for name in ("cell", "count", "ec", "n_classes"):

@@ -1,4 +1,4 @@
-"""Out of core: dictionaries and tallies against plain counting, rows in random order, releases like those in memory."""
+"""The engine on this machine: dictionaries and tallies against plain counting, and releases held or in batches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from betalike.engines import combinations
 from betalike.engines.choice import choose_engine, memory_at_hand, parse_memory
 from betalike.engines.combinations import Dictionary, Tally, count_combinations
 from betalike.engines.scattering import in_random_order
-from betalike.errors import FileError, ParameterError
+from betalike.errors import FileError, InputError, ParameterError
 from betalike.release.rebuilding import is_same
 from betalike.runtime.randomness import randomness
 
@@ -90,7 +90,7 @@ def table() -> pl.DataFrame:
     return census_like(3000, seed=2).select(*QIS, SENSITIVE, "country")
 
 
-def publish(source: object, out: Path, **more: object) -> betalike.Release:
+def publish(source: object, out: Path | None, **more: object) -> betalike.Release:
     return betalike.publish(
         source,
         quasi_identifiers=QIS,
@@ -104,23 +104,30 @@ def rows_of(folder: Path) -> Counter[tuple[object, ...]]:
     return Counter(pl.scan_parquet(folder / "published.parquet").collect().rows())
 
 
+@pytest.mark.usefixtures("in_batches")
 @pytest.mark.parametrize("kept", [[], ["country"]], ids=["", "kept"])
 @pytest.mark.parametrize("scheme", ["seam", "burel", "lmondrian", "perturb", "baseline"])
-def test_a_release_is_that_of_memory(scheme: str, kept: list[str], table: pl.DataFrame, tmp_path: Path) -> None:
+def test_a_release_in_batches_is_that_of_a_held_table(
+    scheme: str, kept: list[str], table: pl.DataFrame, tmp_path: Path
+) -> None:
     table.write_parquet(tmp_path / "t.parquet")
     options = {"scheme": scheme, "keep": kept}
-    inside = publish(tmp_path / "t.parquet", tmp_path / "a", engine="memory", **options)
-    outside = publish(tmp_path / "t.parquet", tmp_path / "b", engine="outofcore", **options)
+    inside = publish(table, tmp_path / "a", **options)
+    outside = publish(tmp_path / "t.parquet", tmp_path / "b", **options)
     assert rows_of(tmp_path / "a") == rows_of(tmp_path / "b")
     for key in ("promise", "release", "also", "prior", "scheme", "table"):
         assert is_same(inside.certificate[key], outside.certificate[key])
     assert betalike.verify(tmp_path / "b", original=tmp_path / "t.parquet").holds
+    assert inside.engine is not None
     assert outside.engine is not None
-    assert outside.engine.name == "outofcore"
+    assert (inside.engine.holds_table, outside.engine.holds_table) == (True, False)
+    unwritten = publish(tmp_path / "t.parquet", None, **options)
+    assert Counter(unwritten.frame.rows()) == rows_of(tmp_path / "b")
+    assert isinstance(publish(table.lazy(), None, **options).frame, pl.LazyFrame)
 
 
 @pytest.mark.parametrize("form", ["csv", "csv.gz", "latin", "folder", "pattern", "lazy"])
-def test_every_kind_of_source(form: str, table: pl.DataFrame, tmp_path: Path) -> None:
+def test_every_kind_of_source(form: str, table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source: object = tmp_path / "t.csv"
     texts = table.with_columns(pl.format("é{}", "education").alias("education")) if form == "latin" else table
     text = texts.write_csv().encode()
@@ -138,23 +145,26 @@ def test_every_kind_of_source(form: str, table: pl.DataFrame, tmp_path: Path) ->
             part.write_parquet(tmp_path / "parts" / f"part-{place}.parquet")
         source = tmp_path / "parts" if form == "folder" else tmp_path / "parts" / "part-*.parquet"
     more = {"hierarchies": None} if form == "latin" else {}
-    publish(source, tmp_path / "a", engine="outofcore", **more)
-    publish(table if form == "lazy" else source, tmp_path / "b", engine="memory", **more)
+    publish(source, tmp_path / "b", **more)
+    monkeypatch.setattr("betalike.engines.choice.MOST_HELD", -1)
+    publish(source, tmp_path / "a", **more)
     same = [Counter(map(str, rows.elements())) for rows in (rows_of(tmp_path / "a"), rows_of(tmp_path / "b"))]
     assert same[0] == same[1]
     assert {path.name for path in tmp_path.iterdir()} <= {"t.csv", "parts", "a", "b"}  # nothing is left behind
 
 
+@pytest.mark.usefixtures("reading")
 def test_many_rows_are_a_folder_of_files(table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("betalike.engines.streams.PART_ROWS", 1000)
-    monkeypatch.setattr("betalike.engines.outofcore.WRITTEN_ROWS", 500)
-    release = publish(table.lazy(), tmp_path / "a", engine="outofcore")
+    for module in ("local", "streams"):
+        monkeypatch.setattr(f"betalike.engines.{module}.WRITTEN_ROWS", 500)
+    release = publish(table.lazy(), tmp_path / "a")
     names = [f"published.parquet/part-0000{number}.parquet" for number in range(3)]
     assert list(release.certificate["files"]) == names
     assert betalike.verify(tmp_path / "a").holds
     assert betalike.audit(tmp_path / "a", quasi_identifiers=QIS, sensitive=SENSITIVE).audit.rows == 3000
     betalike.query(tmp_path / "a", "age < 40")
-    publish(table.lazy(), tmp_path / "a", engine="outofcore")  # replaces the folder
+    publish(table.lazy(), tmp_path / "a")  # replaces the folder
     extra = tmp_path / "a" / "published.parquet" / "part-9.parquet"
     extra.write_bytes((tmp_path / "a" / names[0]).read_bytes())
     assert not betalike.verify(tmp_path / "a").holds
@@ -166,13 +176,17 @@ def test_many_rows_are_a_folder_of_files(table: pl.DataFrame, tmp_path: Path, mo
 def test_the_engine_follows_from_the_size_and_the_memory(table: pl.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     table.write_parquet(path)
-    assert choose_engine(path, "auto", None, 4).name == "memory"
+    chosen = choose_engine(path, "auto", None, 4)
+    assert (chosen.name, chosen.holds_table) == ("local", True)
+    assert "read at once" in chosen.reason
     large = pl.concat([table] * 700)
     large.write_parquet(path)
     chosen = choose_engine(path, "auto", "256MB", 4)
-    assert chosen.name == "outofcore"
-    assert "256.0 MB allowed" in chosen.reason
-    assert choose_engine(table, "auto", "256MB", 4).name == "memory"
+    assert (chosen.name, chosen.holds_table) == ("local", False)
+    assert "in batches, with the 256.0 MB allowed" in chosen.reason
+    assert not choose_engine(large.lazy(), "local", "256MB", 4).holds_table
+    assert choose_engine(large, "local", "256MB", 4).holds_table
+    assert choose_engine(table.lazy(), "local", "256MB", 4).holds_table
     assert memory_at_hand() > 0
 
 
@@ -182,12 +196,34 @@ def test_memory_that_cannot_be_is_refused(memory: str) -> None:
         parse_memory(memory)
 
 
-def test_what_cannot_be_out_of_core_is_refused(table: pl.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="name it with out"):
-        betalike.publish(table.lazy(), quasi_identifiers=QIS, sensitive=SENSITIVE, beta=3, engine="outofcore")
-    with pytest.raises(ParameterError, match="takes the path"):
-        publish(table, tmp_path / "a", engine="outofcore")
+@pytest.mark.parametrize("name", ["memory", "outofcore"])
+def test_the_former_names_are_refused_with_the_new_one(name: str, table: pl.DataFrame) -> None:
+    with pytest.raises(ParameterError, match="--engine local"):
+        publish(table, None, engine=name)
+
+
+@pytest.mark.usefixtures("in_batches")
+def test_a_release_that_does_not_fit_in_memory_needs_a_folder(
+    table: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("betalike.engines.choice.PER_RELEASED_CELL", 1 << 20)
+    with pytest.raises(ParameterError, match=r"Name a folder for it \(out\)"):
+        publish(table.lazy(), None, memory="256MB")
+
+
+@pytest.mark.usefixtures("in_batches")
+def test_a_file_that_is_no_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(FileError):
-        publish(tmp_path / "t.parquet", tmp_path / "a", engine="outofcore")
+        publish(tmp_path / "t.parquet", tmp_path / "a")
     assert not (tmp_path / "a").exists()
+
+
+def test_a_table_with_other_rows_in_the_second_pass_is_refused(table: pl.DataFrame) -> None:
+    counted = count_combinations([table], table.columns)
+    for age in (-1, int(str(table["age"].max())) + 1000):
+        with pytest.raises(InputError, match="other rows"):
+            counted.find(table.head(3).with_columns(pl.lit(age).cast(table["age"].dtype).alias("age")))
+    swapped = table.select(pl.col("age").shift(1, fill_value=0), pl.exclude("age"))
+    with pytest.raises(InputError, match="other rows"):
+        counted.find(swapped)

@@ -1,0 +1,118 @@
+"""Columns as exact numbers: whole numbers, decimals, reals, and days or microseconds of dates."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from betalike.errors import SchemaError
+from betalike.runtime.arrays import Ints
+from betalike.table.schema import Kind
+
+MOST_DIGITS = 38  # of a decimal
+
+
+def count_rows(is_meant: pl.Series, counts: Ints | None) -> int:
+    """Count the rows of the entries that are meant; an entry is a row, or stands for as many as `counts` says."""
+    meant = is_meant.fill_null(False).to_numpy()
+    return int(meant.sum() if counts is None else counts[meant].sum())
+
+
+def one_zero(column: pl.Series) -> pl.Series:
+    """Return the column with 0.0 in the place of -0.0, which is the same value in another text."""
+    if not column.dtype.is_float():
+        return column
+    is_zero = (column == 0.0).fill_null(False)
+    return column.set(is_zero, 0.0) if is_zero.any() else column
+
+
+def to_numbers(column: pl.Series, kind: Kind, name: str, counts: Ints | None = None) -> pl.Series:
+    """Return the column as exact numbers: days and microseconds for dates; decimals where these are not whole."""
+    if kind in (Kind.DATE, Kind.DATETIME) and not column.dtype.is_temporal() and column.dtype != pl.String:
+        raise SchemaError(f"the column '{name}' is of type {kind}, but the table has it as {column.dtype}.")
+    convert = {
+        Kind.INTEGER: _to_integers,
+        Kind.DECIMAL: _to_decimals,
+        Kind.REAL: _to_reals,
+        Kind.DATE: _to_days,
+        Kind.DATETIME: _to_microseconds,
+    }[kind]
+    numbers = convert(column)
+    if numbers.null_count() > column.null_count():
+        n_bad, n_rows = (
+            count_rows(numbers.is_null() & column.is_not_null(), counts),
+            count_rows(column.is_null() | True, counts),
+        )
+        raise SchemaError(
+            f"the column '{name}' is of type {kind}, but {n_bad} of its {n_rows} values are not. Fix them, name "
+            f"them as missing (--missing), or make the column categorical (--categorical {name})."
+        )
+    if kind is Kind.REAL and numbers.is_infinite().any():
+        n_infinite = count_rows(numbers.is_infinite(), counts)
+        raise SchemaError(f"the column '{name}' has {n_infinite} infinite values; fix them.")
+    return numbers
+
+
+def _to_integers(column: pl.Series) -> pl.Series:
+    """Whole numbers, in 64 bits if all of them fit; null where a value is none."""
+    if column.dtype.is_integer() and column.dtype not in (pl.UInt64, pl.Int128):
+        return column.cast(pl.Int64)
+    numbers = column.cast(pl.Int128, strict=False)
+    if column.dtype.is_float() or column.dtype.is_decimal():
+        numbers = numbers.set((numbers.cast(column.dtype, strict=False) != column).fill_null(False), None)
+    narrow = numbers.cast(pl.Int64, strict=False)
+    return narrow if narrow.null_count() == numbers.null_count() else numbers
+
+
+def _to_decimals(column: pl.Series) -> pl.Series:
+    if column.dtype.is_decimal():
+        return column
+    if column.dtype == pl.String:
+        places = column.str.extract(r"\.(\d+)$").str.len_bytes().max()
+        return column.cast(pl.Decimal(MOST_DIGITS, min(int(str(places or 0)), MOST_DIGITS)), strict=False)
+    if column.dtype.is_integer():
+        return column.cast(pl.Decimal(MOST_DIGITS, 0), strict=False)
+    raise SchemaError(f"the column '{column.name}' is of type decimal, but the table has it as {column.dtype}.")
+
+
+def _to_reals(column: pl.Series) -> pl.Series:
+    """Floating-point numbers; the text "nan" is missing, and whole numbers that they cannot hold are refused."""
+    if column.dtype == pl.Float32:
+        column = column.cast(pl.String)  # 0.1 is 0.1, not 0.10000000149, as its text in a file is
+    numbers = one_zero(column.cast(pl.Float64, strict=False).fill_nan(None))
+    if column.dtype.is_integer() and not (numbers.cast(pl.Int128) == column.cast(pl.Int128)).all():
+        raise SchemaError(
+            f"the column '{column.name}' is of type real, but has whole numbers beyond 2^53 that a real number cannot "
+            "hold. Make it of type integer."
+        )
+    return numbers
+
+
+def _to_days(column: pl.Series) -> pl.Series:
+    if column.dtype == pl.String:
+        return column.str.strptime(pl.Date, strict=False).to_physical()
+    if column.dtype == pl.Datetime:
+        column = column.dt.replace_time_zone(None)  # the time on the wall, where it was taken
+    return column.cast(pl.Date, strict=False).to_physical()
+
+
+def _to_microseconds(column: pl.Series) -> pl.Series:
+    """Microseconds on the wall; decimals where some moments have nanoseconds."""
+    if column.dtype == pl.String:
+        column = column.str.replace(r"(:\d\d(?:\.\d+)?)(?:[+-]\d\d:?\d\d|Z)$", "$1")  # the time on the wall
+        is_finer = column.str.contains(r"\.\d{7}").any()
+        column = _parse_moments(column, pl.Datetime("ns" if is_finer else "us"))
+    elif column.dtype == pl.Datetime:
+        column = column.dt.replace_time_zone(None)
+    if column.dtype == pl.Datetime("ns"):
+        nanoseconds = column.to_physical()
+        if (nanoseconds % 1000 != 0).any():
+            return nanoseconds.cast(pl.Decimal(MOST_DIGITS, 3)) / 1000
+    return column.cast(pl.Datetime("us"), strict=False).to_physical()
+
+
+def _parse_moments(column: pl.Series, wanted: pl.Datetime) -> pl.Series:
+    """Moments; null where a text is none, also where all are: there Polars finds no form to go by."""
+    try:
+        return column.str.strptime(wanted, strict=False)
+    except pl.exceptions.ComputeError:
+        return pl.Series(column.name, [None] * len(column), dtype=wanted)
