@@ -86,6 +86,8 @@ def test_a_picture(desk: Desk, form: str, begins: bytes) -> None:
         (["--picture", "nowhere/loss.svg"], "there is no folder"),
         (["--beta", "two"], "--beta has 'two', which is not a number"),
         (["--schemes", "seem"], "there is no scheme 'seem'"),
+        (["--schemes", ","], "name at least one scheme"),
+        (["--beta", ","], "name at least one scheme and one beta"),
         (["--match", "l"], "it must be one of: t, loss"),
         (["--sensitive", "illness"], "illness"),
     ],

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from betalike.cli.options import split_list
 from betalike.errors import ParameterError
 from betalike.promises.parameters import NUMBERS, PARAMETERS, takes
 
@@ -14,10 +13,15 @@ WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitiv
 OPTIONS = ("retrieval", "effort", "attribute", "second_try", "redistribution")
 
 
+def split_list(given: list[str] | None) -> list[str]:
+    """Return the items of `a,b` and of repeated options, without spaces around them."""
+    return [part.strip() for text in given or [] for part in text.split(",") if part.strip()]
+
+
 def one_or_several(given: str) -> Any:
     """Return a column, or a list if several are named."""
     names = split_list([given])
-    return names if names and len(names) > 1 else given
+    return names if len(names) > 1 else given
 
 
 def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:
@@ -37,9 +41,9 @@ def compare_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, 
     further = ("weights", "missing", "missing_sensitive", "delimiter", "seed")
     compared = {name: value for name, value in arguments.items() if name in (*taken, *further)}
     if given["beta"]:
-        compared["beta"] = [_parse_number("--beta", text) for text in given["beta"]]
+        compared["beta"] = [_parse_number("--beta", text) for text in split_list(given["beta"])]
     if given["schemes"]:
-        compared["schemes"] = given["schemes"]
+        compared["schemes"] = split_list(given["schemes"])
     return compared
 
 
@@ -50,7 +54,7 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
 
         arguments = read_specification(spec).arguments(spec.parent)
     given = {**given, **dict.fromkeys(PARAMETERS), **promise_arguments(given)}
-    arguments |= {name: given[name] for name in ("quasi_identifiers", "keep", "missing") if given.get(name)}
+    arguments |= {name: split_list(given[name]) for name in ("quasi_identifiers", "keep", "missing") if given.get(name)}
     plain = ("table", "sensitive", "out", "scheme", "hierarchies", "missing_sensitive", "format", "layout", "delimiter")
     if given.get("sensitive") is not None:
         given["sensitive"] = one_or_several(given["sensitive"])
@@ -59,8 +63,8 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
             arguments[name] = given[name]
     if spec is not None and (given.get("scheme") is not None or given.get("model") is not None):
         _leave_out_other_promise(arguments, given)
-    kinds = dict.fromkeys(given["categorical"] or (), "categorical")
-    for column in given["numeric"] or ():
+    kinds = dict.fromkeys(split_list(given["categorical"]), "categorical")
+    for column in split_list(given["numeric"]):
         if column in kinds:
             raise ParameterError(f"'{column}' is named with --numeric and with --categorical. Choose one.")
         kinds[column] = "numeric"
@@ -72,7 +76,7 @@ def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, .
     if kinds:
         arguments["kinds"] = {**arguments.get("kinds", {}), **kinds}
     if given["weights"]:
-        arguments["weights"] = {**arguments.get("weights", {}), **_parse_weights(given["weights"])}
+        arguments["weights"] = {**arguments.get("weights", {}), **_parse_weights(split_list(given["weights"]))}
     options = {name: given[name] for name in OPTIONS if given.get(name) is not None}
     if options:
         arguments["options"] = {**arguments.get("options", {}), **options}
@@ -88,7 +92,7 @@ def promise_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, parameter in PARAMETERS.items():
         value = given.get(name)
         if parameter.type == list[str]:
-            value = split_list(value)
+            value = split_list(value) or None
         elif isinstance(value, str) and parameter.type == float | str and value not in parameter.range.words:
             value = _parse_number(f"--{name.replace('_', '-')}", value)
         if value is not None and value is not False:

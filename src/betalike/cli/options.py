@@ -8,16 +8,6 @@ from typing import Annotated, Any
 import typer
 
 
-def split_list(given: list[str] | None) -> list[str] | None:
-    """Return the items of `a,b` and of repeated options, without spaces around them; None if there are none."""
-    return [part.strip() for text in given or [] for part in text.split(",") if part.strip()] or None
-
-
-def list_option(name: str, help: str) -> Any:
-    """Declare an option that is a list: `a,b`, or the option repeated."""
-    return typer.Option(name, callback=split_list, help=help)
-
-
 def input_option(name: str, help: str) -> Any:
     """Declare an option for a path that betalike reads, and whose errors betalike reports, not Typer."""
     return typer.Option(name, readable=False, help=help)
@@ -30,14 +20,14 @@ def input_argument(help: str) -> Any:
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a release.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
-Qi = Annotated[list[str] | None, list_option("--qi", "Quasi-identifiers: columns that others may know, a,b,c.")]
+Qi = Annotated[list[str] | None, typer.Option("--qi", help="Quasi-identifiers: columns that others may know, a,b,c.")]
 Sensitive = Annotated[
     str | None, typer.Option("--sensitive", help="The column to protect; publish takes several too, a,b.")
 ]
 Hierarchies = Annotated[
     Path | None, input_option("--hierarchies", "Folder with a <column>.csv for each hierarchy (leaf;...;*).")
 ]
-Missing = Annotated[list[str] | None, list_option("--missing", "Texts that stand for a missing value, NA,?.")]
+Missing = Annotated[list[str] | None, typer.Option("--missing", help="Texts that stand for a missing value, NA,?.")]
 Delimiter = Annotated[str | None, typer.Option("--delimiter", help="Delimiter of a CSV file, if not recognized.")]
 Scheme = Annotated[
     str | None,
@@ -52,11 +42,13 @@ Method = Annotated[
     typer.Option("--method", help="density or uniform; for a perturbed release shrinkage, inversion or prior."),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="Repeatable choices, for experiments only.")]
-Numeric = Annotated[list[str] | None, list_option("--numeric", "Quasi-identifiers to treat as numbers, a,b.")]
+Numeric = Annotated[list[str] | None, typer.Option("--numeric", help="Quasi-identifiers to treat as numbers, a,b.")]
 Categorical = Annotated[
-    list[str] | None, list_option("--categorical", "Quasi-identifiers to treat as categories, a,b.")
+    list[str] | None, typer.Option("--categorical", help="Quasi-identifiers to treat as categories, a,b.")
 ]
-Weights = Annotated[list[str] | None, list_option("--weights", "How much the loss on a column counts, age=2,gender=1.")]
+Weights = Annotated[
+    list[str] | None, typer.Option("--weights", help="How much the loss on a column counts, age=2,gender=1.")
+]
 MissingSensitive = Annotated[
     str | None, typer.Option("--missing-sensitive", help="error (default), or value: publish it as a value.")
 ]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 import betalike
-from betalike.cli.options import Delimiter, Folder, Hierarchies, Json, Missing, Seed, input_option, list_option
+from betalike.cli.options import Delimiter, Folder, Hierarchies, Json, Missing, Seed, input_option
 from betalike.cli.outcome import print_json, run, shown_progress
 
 
@@ -15,9 +17,9 @@ def attack(
     original: Annotated[Path | None, input_option("--original", "The original table, to judge guesses.")] = None,
     attacks: Annotated[
         list[str] | None,
-        list_option(
+        typer.Option(
             "--attacks",
-            "naive-bayes, definetti, skewness, similarity, minimality, corruption, composition (default: all).",
+            help="naive-bayes, definetti, skewness, similarity, minimality, corruption, composition (default: all).",
         ),
     ] = None,
     second: Annotated[
@@ -32,6 +34,7 @@ def attack(
     """Attack a release as an adversary would, and show how much more it gives away than a blind guess."""
 
     def command() -> int:
+        from betalike.cli.arguments import split_list
         from betalike.errors import ParameterError
         from betalike.report.attacks import print_attacks
         from betalike.report.figure_table import figure_console
@@ -42,10 +45,10 @@ def attack(
             report = betalike.attack(
                 folder,
                 original=original,
-                attacks=attacks or None,
+                attacks=split_list(attacks) if attacks else None,
                 second=second,
                 hierarchies=hierarchies,
-                missing=missing or (),
+                missing=split_list(missing),
                 delimiter=delimiter,
                 seed=seed,
                 progress=progress,

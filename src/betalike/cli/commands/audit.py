@@ -27,20 +27,20 @@ def audit(
     """Measure which promises any published table keeps: k, l, t, beta, delta, and its worst class."""
 
     def command() -> int:
-        from betalike.cli.arguments import one_or_several, promise_arguments
+        from betalike.cli.arguments import one_or_several, promise_arguments, split_list
         from betalike.errors import ParameterError
 
         if not quasi_identifiers or not sensitive:
             raise ParameterError("name the columns: --qi a,b,c --sensitive d.")
         audited = betalike.audit(
             published,
-            quasi_identifiers=quasi_identifiers,
+            quasi_identifiers=split_list(quasi_identifiers),
             sensitive=one_or_several(sensitive),
             original=original,
             certificate=certificate,
             **promise_arguments(promise),
             hierarchies=hierarchies,
-            missing=missing or (),
+            missing=split_list(missing),
             delimiter=delimiter,
         )
         if json:

@@ -22,7 +22,6 @@ from betalike.cli.options import (
     Spec,
     Weights,
     input_argument,
-    list_option,
 )
 from betalike.cli.outcome import print_json, run, shown_progress
 from betalike.cli.promise_options import promise_option
@@ -32,9 +31,11 @@ def compare(
     table: Annotated[Path | None, input_argument("CSV, Parquet or Arrow IPC file; or in --spec.")] = None,
     quasi_identifiers: Qi = None,
     sensitive: Sensitive = None,
-    beta: Annotated[list[str] | None, list_option("--beta", "One or several, in turn: 1,2,4 (default: 4).")] = None,
+    beta: Annotated[
+        list[str] | None, typer.Option("--beta", help="One or several, in turn: 1,2,4 (default: 4).")
+    ] = None,
     schemes: Annotated[
-        list[str] | None, list_option("--schemes", "Names, a,b (default: all); the first is the reference.")
+        list[str] | None, typer.Option("--schemes", help="Names, a,b (default: all); the first is the reference.")
     ] = None,
     match: Annotated[
         str | None, typer.Option("--match", help="t or loss: find what makes the others equal to the reference in it.")

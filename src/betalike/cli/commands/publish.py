@@ -26,7 +26,6 @@ from betalike.cli.options import (
     Weights,
     input_argument,
     input_option,
-    list_option,
 )
 from betalike.cli.outcome import Interruption, print_json, run, shown_progress
 from betalike.cli.promise_options import takes_promise
@@ -46,7 +45,7 @@ def publish(
     numeric: Numeric = None,
     categorical: Categorical = None,
     keep: Annotated[
-        list[str] | None, list_option("--keep", "Columns to publish as they are, unprotected, a,b.")
+        list[str] | None, typer.Option("--keep", help="Columns to publish as they are, unprotected, a,b.")
     ] = None,
     weights: Weights = None,
     missing: Missing = None,

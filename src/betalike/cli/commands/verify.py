@@ -23,8 +23,10 @@ def verify(
     """Check a release against its certificate: its files, its promise and every figure, recounted."""
 
     def command() -> int:
+        from betalike.cli.arguments import split_list
+
         checked = betalike.verify(
-            folder, original=original, missing=missing or (), delimiter=delimiter, signed_by=signed_by
+            folder, original=original, missing=split_list(missing), delimiter=delimiter, signed_by=signed_by
         )
         if json:
             print_json(checked.to_dict())

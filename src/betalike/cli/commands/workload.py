@@ -28,6 +28,7 @@ def workload(
     """Measure how far a release's answers to random queries are from the exact counts."""
 
     def command() -> int:
+        from betalike.cli.arguments import split_list
         from betalike.errors import ParameterError
 
         if original is None:
@@ -41,7 +42,7 @@ def workload(
                 selectivity=selectivity,
                 method=method,
                 hierarchies=hierarchies,
-                missing=missing or (),
+                missing=split_list(missing),
                 delimiter=delimiter,
                 seed=seed,
             )
