@@ -30,20 +30,13 @@ from betalike.queries.answer import Answer
 from betalike.queries.release import Release, folder_of, read_release_text
 from betalike.queries.release import open_release as open_folder
 from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
+from betalike.release.audit import AuditReport, audit_frame, prior_from_certificate, prior_from_column, refuse_exact
 from betalike.release.certificate import FILE_NAME, AnyCertificate, choose_certificate, read_if_certified
 from betalike.release.folder import check_free, holds_release
-from betalike.release.inspection import (
-    AuditReport,
-    VerifyReport,
-    audit_frame,
-    prior_from_certificate,
-    prior_from_column,
-    refuse_exact,
-    verify_folder,
-)
 from betalike.release.publish import Job
 from betalike.release.publish import publish as publish_table
 from betalike.release.signatures import load_signer
+from betalike.release.verify_folder import VerifyReport, verify_folder
 from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import randomness
 from betalike.schemes import DEFAULT_SCHEME, Scheme, choose_scheme, make_promise

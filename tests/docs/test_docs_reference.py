@@ -25,7 +25,7 @@ from betalike.io.description import Description
 from betalike.queries.answer import Answer, Estimates
 from betalike.queries.workload import WorkloadResult
 from betalike.release.certificate import Certificate
-from betalike.release.inspection import VerifyReport
+from betalike.release.verify_folder import VerifyReport
 
 REFERENCE = DOCS / "reference"
 CAMPAIGNS = [

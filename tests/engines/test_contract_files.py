@@ -16,7 +16,7 @@ from betalike.engines.engine import Format, Layout
 from betalike.errors import SchemaError
 from betalike.measures.loss import plan_loss
 from betalike.promises import Form, Likeness
-from betalike.release.verification import PlannedLabels, verify
+from betalike.release.verify import PlannedLabels, verify
 from betalike.runtime.randomness import randomness
 from betalike.table.cells import Plan
 

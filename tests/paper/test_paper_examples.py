@@ -15,7 +15,7 @@ from betalike.measures.audit import Audit
 from betalike.measures.loss import average_loss, class_losses
 from betalike.promises import Likeness, posterior_cap
 from betalike.promises.distances import Ground, earth_movers_distances
-from betalike.release.inspection import AuditReport
+from betalike.release.audit import AuditReport
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws, is_eligible
 from betalike.table.axis import HierarchyAxis, OrderedAxis

@@ -17,7 +17,7 @@ import betalike
 import promise_twins
 import twins
 from betalike.promises.distances import Ground, earth_movers_distances
-from betalike.release.inspection import AuditReport
+from betalike.release.audit import AuditReport
 from betalike.table.axis import HierarchyAxis
 from betalike.table.cells import ClassCounts
 from betalike.table.hierarchy import Hierarchy

@@ -106,6 +106,8 @@ def measure(classes: ClassCounts, prior_counts: Ints, sensitive: Axis) -> Audit:
 
 def put_together(parts: Sequence[Audit]) -> Audit:
     """Combine the levels of a table's parts; all rows of a class are in one part."""
+    if len(parts) == 1:
+        return parts[0]
     classes = np.array([part.classes for part in parts], dtype=np.float64)
 
     def greatest(name: str) -> Any:

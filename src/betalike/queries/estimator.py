@@ -27,9 +27,9 @@ from betalike.queries.label_shares import Shares, Spread
 from betalike.queries.predicate import parse
 from betalike.queries.reconstruction import PerturbedCounts, Shrinkage, learn_shrinkage
 from betalike.queries.value_sets import Span
+from betalike.release.audit import published_columns
 from betalike.release.certificate import Certificate, ColumnFacts, published_name, written_form
 from betalike.release.companion_files import TRANSITION_FILE, read_transition
-from betalike.release.inspection import published_columns
 from betalike.release.published_labels import read_domain
 from betalike.runtime.arrays import Floats
 from betalike.table.exact_numbers import Numbers

@@ -29,7 +29,7 @@ from betalike.release.certificate import (
     read_if_certified,
     written_form,
 )
-from betalike.release.verification import Verified
+from betalike.release.verify import Verified
 from betalike.table.hierarchy import Hierarchy
 
 

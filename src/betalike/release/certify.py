@@ -1,10 +1,11 @@
-"""The certificate of a verified release: everything that it tells, brought together."""
+"""Build the certificate of a release from its figures, when it is published and again when it is verified."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 
 import betalike
@@ -26,7 +27,7 @@ from betalike.release.certificate import (
     TableFacts,
     Tool,
 )
-from betalike.release.verification import Verified
+from betalike.release.verify import Figures
 from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.cells import TableSummary
@@ -40,7 +41,7 @@ EXACT_ROWS = "quasi-identifiers are published exactly, so there is no identity a
 
 
 def certify(
-    verified: Verified,
+    figures: Figures,
     table: TableSummary,
     sensitive_labels: Sequence[str],
     model: Model,
@@ -56,7 +57,7 @@ def certify(
     seconds: dict[str, float],
 ) -> Certificate:
     """Build the certificate of a release; all that it says was verified, or given by the user."""
-    audit, verdict = verified.audit, verified.verdict
+    audit, verdict = figures.audit, figures.verdict
     present = [i for i, count in enumerate(table.value_counts) if count]
     counts = {sensitive_labels[i]: int(table.value_counts[i]) for i in present}
     return Certificate(
@@ -64,13 +65,13 @@ def certify(
         promise=PromiseFacts(
             model=model.name,
             beta=None if model.beta is None else float(model.beta),
-            k=model.k,
+            k=1 if figures.classes is None else model.k,
             holds=verdict.holds,
             worst_gain=verdict.worst_gain,
             worst_ratio=verdict.worst_ratio,
             parameters=dict(model.parameters),
             hierarchy=_promised_hierarchy(model, table, sensitive_labels),
-            caps=promised_caps(model, table.sensitive, table.value_counts),
+            caps=_promised_caps(model, table.sensitive, table.value_counts),
         ),
         scheme=scheme,
         table=TableFacts(
@@ -78,7 +79,7 @@ def certify(
             quasi_identifiers=[axis.name for axis in table.axes],
             sensitive=table.sensitive.name,
             kept=list(kept),
-            columns=_describe_columns(verified, table),
+            columns=_describe_columns(figures, table),
             sensitive_columns=list(table.sensitive.columns) if isinstance(table.sensitive, JointAxis) else [],
         ),
         release=ReleaseFacts(
@@ -86,36 +87,33 @@ def certify(
             classes=audit.classes,
             formed_classes=formed_classes,
             smallest_class=audit.k,
-            average_loss=verified.loss.average,
-            loss=verified.loss.per_attribute,
+            average_loss=figures.loss.average,
+            loss=figures.loss.per_attribute,
             layout=str(layout),
             spreadsheet_safe=is_safe,
         ),
-        also=levels_of(audit),
+        also=_levels(audit),
         prior={label: count / table.n_rows for label, count in counts.items()},
         prior_counts=counts,
         randomness=SEEDED if is_seeded else OPERATING_SYSTEM,
         files=files,
         seconds=seconds,
-        warnings=warnings_of(verified.classes is None, is_seeded, kept, formulas),
+        warnings=_warnings(figures.classes is None, is_seeded, kept, formulas),
     )
 
 
-def _promised_hierarchy(model: Model, outline: TableSummary, labels: Sequence[str]) -> list[list[str]]:
-    """The tree of the sensitive values, where the promise is about distances along it or about its nodes, else nothing.
-
-    Of the values that occur: those are in the prior as well.
-    """
-    axis = outline.sensitive
+def _promised_hierarchy(model: Model, table: TableSummary, labels: Sequence[str]) -> list[list[str]]:
+    """Return the tree of the values that occur, if the promise is about distances along it or about its nodes."""
+    axis = table.sensitive
     is_near = isinstance(model, Closeness) and model.ground is Ground.HIERARCHICAL
     is_grouped = isinstance(model, Likeness) and isinstance(model.span, Nodes)
     if not ((is_near or is_grouped) and isinstance(axis, HierarchyAxis)):
         return []
-    leaves = zip(labels, axis.hierarchy.paths, outline.value_counts, strict=False)  # a missing value is in no path
+    leaves = zip(labels, axis.hierarchy.paths, table.value_counts, strict=False)  # a missing value is in no path
     return [[label, *path[1:]] for label, path, count in leaves if count]
 
 
-def levels_of(audit: Audit) -> Levels:
+def _levels(audit: Audit) -> Levels:
     """Return what a certificate says of other promises."""
     return Levels(
         k=audit.k,
@@ -131,7 +129,7 @@ def levels_of(audit: Audit) -> Levels:
     )
 
 
-def promised_caps(model: Model, sensitive: Axis, counts: Ints) -> dict[str, str]:
+def _promised_caps(model: Model, sensitive: Axis, counts: Ints) -> dict[str, str]:
     """Return the cap of whatever occurs so often, where it follows from a function that a certificate cannot hold."""
     if not isinstance(model, Likeness) or not isinstance(model.cap, Cap):
         return {}
@@ -139,7 +137,7 @@ def promised_caps(model: Model, sensitive: Axis, counts: Ints) -> dict[str, str]
     return {str(count): str(model.cap.at(count, n_rows)) for count in sorted({*totals.tolist()} - {0})}
 
 
-def warnings_of(is_exact: bool, is_seeded: bool, kept: Sequence[str], formulas: Sequence[str]) -> list[str]:
+def _warnings(is_exact: bool, is_seeded: bool, kept: Sequence[str], formulas: Sequence[str]) -> list[str]:
     """Return what a reader must know of a release."""
     warnings = [ONCE]
     if is_exact:
@@ -177,56 +175,35 @@ def summary_of(certificate: Certificate, signature: str) -> dict[str, Any]:
     }
 
 
-def _describe_columns(verified: Verified, outline: TableSummary) -> list[ColumnFacts]:
-    columns = list(zip(outline.axes, outline.weights, strict=True))
-    if verified.classes is None:
-        return [_describe_exact_column(axis, weight) for axis, weight in columns]
-    labels = verified.classes.shown
-    return [_describe_column(*column, shown) for column, shown in zip(columns, labels, strict=True)]
+def _describe_columns(figures: Figures, table: TableSummary) -> list[ColumnFacts]:
+    """Describe the quasi-identifiers: what their owner declared, and what the published labels or values show."""
+    columns = zip(table.axes, table.weights, strict=True)
+    if figures.classes is None:
+        return [_describe_column(axis, weight, None) for axis, weight in columns]
+    labels = figures.classes.shown
+    return [_describe_column(axis, weight, shown) for (axis, weight), shown in zip(columns, labels, strict=True)]
 
 
-def _describe_exact_column(axis: Axis, weight: float) -> ColumnFacts:
-    """What the certificate tells of a quasi-identifier that is published as it is."""
+def _describe_column(axis: Axis, weight: float, shown: set[str] | None) -> ColumnFacts:
+    """Describe one quasi-identifier; `shown` is None where every value is published as it is."""
+    facts = ColumnFacts(axis.name, str(axis.kind), weight, has_missing=axis.has_missing)
     if isinstance(axis, OrderedAxis):
-        return ColumnFacts(axis.name, str(axis.kind), weight, domain=axis.domain_texts, has_missing=axis.has_missing)
-    return ColumnFacts(
-        axis.name,
-        str(axis.kind),
-        weight,
+        is_known = shown is None or axis.is_domain_declared or _shows_domain(axis, shown)
+        return msgspec.structs.replace(facts, domain=axis.domain_texts if is_known else None)
+    if not isinstance(axis, HierarchyAxis):
+        raise InternalError(f"the axis of '{axis.name}' is of an unknown kind.")
+    tree, labels = axis.hierarchy, shown or set()  # of exact values, every leaf is published anyway
+    nodes = [i for i in range(tree.n_leaves, tree.root) if tree.labels[i] in labels]
+    under = tree.n_leaves_under(np.array(nodes, dtype=np.int64)).tolist()
+    return msgspec.structs.replace(
+        facts,
         leaves=axis.size,
-        hierarchy=_told_paths(axis, ()),  # every other leaf is published
-        has_missing=axis.has_missing,
+        leaves_under={tree.labels[i]: n for i, n in zip(nodes, under, strict=True)},
+        hierarchy=[list(path) for path in tree.paths if axis.is_declared or path[0] in labels],
     )
 
 
-def _describe_column(axis: Axis, weight: float, shown: set[str]) -> ColumnFacts:
-    """What the certificate tells of a quasi-identifier: what its owner declared, and what the published labels show."""
-    if isinstance(axis, OrderedAxis):
-        low, high = axis.domain_texts
-        ends = [meaning for meaning in axis.meanings([*shown]) if isinstance(meaning, tuple)]  # 1e-05 is also 0.00001
-        is_low_shown = any(start == axis.domain[0] for start, _ in ends)
-        is_high_shown = any(end == axis.domain[1] for _, end in ends)
-        is_known = axis.is_domain_declared or (is_low_shown and is_high_shown)
-        domain = (low, high) if is_known else None
-        return ColumnFacts(axis.name, str(axis.kind), weight, domain=domain, has_missing=axis.has_missing)
-    if isinstance(axis, HierarchyAxis):
-        nodes = [i for i in range(axis.hierarchy.n_leaves, axis.hierarchy.root) if axis.hierarchy.labels[i] in shown]
-        under = axis.hierarchy.n_leaves_under(np.array(nodes, dtype=np.int64))
-        leaves_under = {axis.hierarchy.labels[i]: int(n) for i, n in zip(nodes, under, strict=True)}
-        return ColumnFacts(
-            axis.name,
-            str(axis.kind),
-            weight,
-            leaves=axis.size,
-            leaves_under=leaves_under,
-            hierarchy=_told_paths(axis, shown),
-            has_missing=axis.has_missing,
-        )
-    raise InternalError(f"the axis of '{axis.name}' is of an unknown kind.")
-
-
-def _told_paths(axis: Axis, shown: Collection[str]) -> list[list[str]]:
-    """The hierarchy as far as it is public: a declared one, else the leaves that are shown."""
-    if not isinstance(axis, HierarchyAxis):
-        return []
-    return [list(path) for path in axis.hierarchy.paths if axis.is_declared or path[0] in shown]
+def _shows_domain(axis: OrderedAxis, shown: set[str]) -> bool:
+    """Whether labels show both ends of a domain, in whatever form of a number: 1e-05 is also 0.00001."""
+    ends = [meaning for meaning in axis.meanings([*shown]) if isinstance(meaning, tuple)]
+    return any(low == axis.domain[0] for low, _ in ends) and any(high == axis.domain[1] for _, high in ends)

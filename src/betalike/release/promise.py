@@ -24,6 +24,7 @@ from betalike.release.certificate import Certificate, PromiseFacts
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.exact_numbers import parse_values
 from betalike.table.hierarchy import Hierarchy
+from betalike.table.joint import JOINED
 from betalike.table.schema import Kind
 
 
@@ -55,7 +56,8 @@ def _make(promise: PromiseFacts, n_rows: int) -> Model | DisclosureForLikeness |
 
 def promised_axis(certificate: Certificate, model: Model) -> Axis:
     """The sensitive values of a certificate, in its order, with the distances or sets that the promise is about."""
-    name, labels = certificate.table.sensitive, list(certificate.prior_counts)
+    labels = list(certificate.prior_counts)
+    name = JOINED.join(certificate.table.sensitive_columns) or certificate.table.sensitive
     span = model.span if isinstance(model, Likeness) else None
     ground = model.ground if isinstance(model, Closeness) else Ground.EQUAL
     if ground is None:

@@ -19,7 +19,7 @@ from betalike.release.certify import certify
 from betalike.release.folder import check_free, sha256_of, staged
 from betalike.release.routes import Draft, Job, route_of
 from betalike.release.signatures import SIGNATURE_FILE, Sign
-from betalike.release.verification import Verified
+from betalike.release.verify import Verified
 from betalike.runtime.progress import Stopwatch
 from betalike.schemes import Perturbing
 

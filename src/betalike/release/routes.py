@@ -26,7 +26,7 @@ from betalike.release.companion_files import (
     write_distribution,
     write_transition,
 )
-from betalike.release.verification import (
+from betalike.release.verify import (
     OTHER_LABELS,
     PlannedLabels,
     Verified,

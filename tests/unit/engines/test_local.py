@@ -21,7 +21,7 @@ from betalike.engines.choice import choose_engine, memory_at_hand, parse_memory
 from betalike.engines.combinations import Dictionary, Tally, count_combinations
 from betalike.engines.scattering import in_random_order
 from betalike.errors import FileError, InputError, ParameterError
-from betalike.release.rebuilding import is_same
+from betalike.release.recompute import is_same
 from betalike.runtime.randomness import randomness
 
 QIS, SENSITIVE = ["age", "gender", "education"], "salary_class"

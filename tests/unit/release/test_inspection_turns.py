@@ -9,7 +9,7 @@ import pytest
 
 import betalike
 from betalike.datasets import census_like
-from betalike.release import inspection
+from betalike.release import recount
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 def test_turns_find_what_one_look_finds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads((folder / "certificate.json").read_text())["release"]["classes"] > 20
     at_once = betalike.verify(folder)
-    monkeypatch.setattr(inspection, "CLASSES_AT_ONCE", 7)
+    monkeypatch.setattr(recount, "CLASSES_AT_ONCE", 7)
     in_turns = betalike.verify(folder)
     assert at_once.holds
     assert in_turns.checks == at_once.checks
@@ -35,5 +35,5 @@ def test_a_false_number_of_classes_is_not_believed(folder: Path, monkeypatch: py
     certificate = json.loads(path.read_text())
     certificate["release"]["classes"] = classes
     path.write_text(json.dumps(certificate))
-    monkeypatch.setattr(inspection, "CLASSES_AT_ONCE", 500)
+    monkeypatch.setattr(recount, "CLASSES_AT_ONCE", 500)
     assert not betalike.verify(folder).holds

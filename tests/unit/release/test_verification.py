@@ -10,7 +10,7 @@ import pytest
 from betalike.engines.engine import ExactRecount
 from betalike.errors import GuaranteeError, InternalError
 from betalike.promises import Likeness, Transition
-from betalike.release.verification import Verified, are_plausible, verify_perturbed, verify_withheld
+from betalike.release.verify import Verified, are_plausible, verify_perturbed, verify_withheld
 from betalike.schemes import Perturbation
 from betalike.table.axis import HierarchyAxis
 from betalike.table.cells import ValueCounts

@@ -1,0 +1,147 @@
+"""Audit any published table, made by betalike or not: rows with the same quasi-identifiers are a class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from betalike.engines.coding import code_sensitive, value_texts
+from betalike.engines.exact_rows import check_labels
+from betalike.engines.sensitive import counts_of_part, label_values
+from betalike.engines.recounting import recount
+from betalike.errors import CertificateError, SchemaError
+from betalike.measures.audit import Audit, measure
+from betalike.promises import DisclosureForLikeness, Model, Verdict, for_audit
+from betalike.promises.verdict import wording
+from betalike.release.certificate import Certificate
+from betalike.release.recount import is_exact
+from betalike.table.schema import Attribute, check_columns
+
+Prior = dict[str, int]
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """The levels a published table reaches, the source of the prior, and the verdict on a promise if one was named."""
+
+    audit: Audit
+    prior_source: str
+    worst_value: str
+    verdict: Verdict | None
+    warnings: tuple[str, ...]
+    promise: str | None = None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the named promise is kept; None if none was named."""
+        return None if self.verdict is None else self.verdict.holds
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `audit --json`."""
+        audit = self.audit
+        return {
+            "rows": audit.rows,
+            "classes": audit.classes,
+            "k": audit.k,
+            "distinct_l": audit.distinct_l,
+            "l": audit.l,
+            "average_l": audit.average_l,
+            "t": audit.t,
+            "average_t": audit.average_t,
+            "t_ground": str(audit.ground),
+            "t_by_ground": audit.t_by_ground,
+            "jensen_shannon": audit.jensen_shannon,
+            "kullback_leibler": audit.kullback_leibler,
+            "basic_beta": audit.basic_beta,
+            "enhanced_beta": audit.enhanced_beta,
+            "delta": audit.delta,
+            "promise": self.promise,
+            "holds": self.holds,
+            "worst": {
+                "size": audit.worst.size,
+                "value": self.worst_value,
+                "p": audit.worst.prior,
+                "q": audit.worst.posterior,
+            },
+            "prior": self.prior_source,
+            "warnings": list(self.warnings),
+        }
+
+
+def prior_from_column(column: pl.Series) -> tuple[str, Prior]:
+    """How often each sensitive value occurs in the original table."""
+    check_labels(column.to_frame())
+    texts = value_texts(column)
+    return "original", dict(texts.value_counts().iter_rows())
+
+
+def prior_from_certificate(certificate: Certificate, sensitive: str) -> tuple[str, Prior]:
+    """How often each sensitive value occurs, as a certificate tells."""
+    refuse_exact(certificate)
+    columns = certificate.table.sensitive_columns
+    if sensitive in columns:
+        return "certificate", counts_of_part(certificate.prior_counts, columns.index(sensitive))
+    if certificate.table.sensitive != sensitive or columns:
+        raise CertificateError(f"the certificate is for the sensitive column '{certificate.table.sensitive}'.")
+    return "certificate", dict(certificate.prior_counts)
+
+
+def refuse_exact(certificate: Certificate | None) -> None:
+    """Refuse to measure the classes of a release that keeps its promise without any."""
+    if certificate is not None and is_exact(certificate):
+        raise CertificateError(
+            f"this is a release by the scheme '{certificate.scheme.name}', which keeps its promise without classes, so "
+            "an audit of classes says nothing about it. Check it with: betalike verify DIR."
+        )
+
+
+def audit_frame(
+    frame: pl.DataFrame,
+    quasi_identifiers: list[str],
+    sensitive: Attribute,
+    prior: tuple[str, Prior] | None,
+    model: Model | DisclosureForLikeness | None,
+) -> AuditReport:
+    """Measure a published frame; columns `x_low` and `x_high` stand for a quasi-identifier `x`."""
+    if not quasi_identifiers:
+        raise SchemaError("no quasi-identifier is named; name the columns that others could know.")
+    if sensitive.name in quasi_identifiers:
+        raise SchemaError(
+            f"the column '{sensitive.name}' is named as quasi-identifier and as sensitive. Choose one role."
+        )
+    doubled = [name for name in quasi_identifiers if quasi_identifiers.count(name) > 1]
+    if doubled:
+        raise SchemaError(f"the quasi-identifier '{doubled[0]}' is named twice. Name each column once.")
+    names = [published_columns(name, frame.columns) for name in quasi_identifiers]
+    used = [*(name for group in names for name in group), sensitive.name]
+    check_columns(used, frame.columns)
+    check_labels(frame.select(used))
+    warnings: list[str] = []
+    if prior is None:
+        prior = ("published", prior_from_column(frame[sensitive.name])[1])
+        warnings.append("the prior was taken from the published table itself; give the original or its certificate.")
+    source, counts = prior
+    texts = value_texts(frame[sensitive.name])
+    everything = pl.Series(sensitive.name, [*counts, *(set(texts.unique()) - set(counts))], dtype=pl.String)
+    axis, _, values = code_sensitive(everything, sensitive, missing_is_value=True)
+    labels = label_values(values)
+    prior_counts = np.array([counts.get(label, 0) for label in labels], dtype=np.int64)
+    counted = recount(frame.with_columns(texts), names, sensitive.name, labels)
+    audit = measure(counted.classes, prior_counts, axis)
+    verdict = promise = None
+    if model is not None:
+        fitted = for_audit(model, prior_counts, axis)
+        verdict, promise = fitted.judge(counted.classes, prior_counts, axis), wording(fitted)
+    return AuditReport(audit, source, labels[audit.worst.value], verdict, tuple(warnings), promise)
+
+
+def published_columns(name: str, columns: Sequence[str]) -> list[str]:
+    """The published column of a quasi-identifier, or the two of its bounds."""
+    bounds = [f"{name}_low", f"{name}_high"]
+    if name not in columns and all(bound in columns for bound in bounds):
+        return bounds
+    return [name]

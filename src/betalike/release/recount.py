@@ -1,0 +1,280 @@
+"""Count the published files of a release again, as a receiver can: from the files and the certificate alone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import polars as pl
+
+from betalike.engines.coding import code_sensitive, comparable, value_texts
+from betalike.engines.combinations import Combinations, count_combinations, count_each
+from betalike.engines.engine import Layout, Recount
+from betalike.engines.sensitive import join_columns, joint_axis
+from betalike.engines.recounting import recount, recount_distinct
+from betalike.engines.streams import BATCH_ROWS, scan_release, scan_written, written_names
+from betalike.errors import GuaranteeError, SchemaError
+from betalike.measures.audit import Audit, put_together
+from betalike.promises import Model, Verdict, likeness_of
+from betalike.promises.distances import Ground, natural_ground
+from betalike.promises.verdict import wording, worst_verdict
+from betalike.release.certificate import Certificate, protected_columns, written_form
+from betalike.release.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
+from betalike.release.files import Check
+from betalike.release.promise import are_in_order, promised_axis, tree_axis
+from betalike.release.published_labels import Label
+from betalike.release.recompute_columns import ShownColumn, read_labels
+from betalike.release.verify import SensitiveValues, are_plausible
+from betalike.runtime.arrays import Ints
+from betalike.schemes import Baseline, Perturbation
+from betalike.schemes.perturbation import retention_figures
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
+from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.schema import Attribute, Kind, Role
+
+PERTURB, BASELINE = Perturbation().name, Baseline().name
+COMPANIONS = {PERTURB: TRANSITION_FILE, BASELINE: SENSITIVE_FILE}
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+OTHER_VALUES = "the sensitive values are not those of the certificate."
+T = TypeVar("T")
+CLASSES_AT_ONCE = 500_000  # of a release that are counted in one turn
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the files of a release show; `sizes` is None where there are no classes."""
+
+    verdict: Verdict
+    audit: Audit
+    columns: list[ShownColumn]
+    is_ground_known: bool  # whether distances between sensitive values follow from the certificate
+    sizes: Ints | None = None
+    details: Mapping[str, float] = field(default_factory=dict)
+
+
+def is_exact(certificate: Certificate) -> bool:
+    """Whether a release has exact quasi-identifiers, and so no classes."""
+    return certificate.scheme.name in COMPANIONS
+
+
+def count_files(path: Path, certificate: Certificate, model: Model, check: Check) -> Found | None:
+    """Count a published table again and check its promise; None if its figures cannot be compared."""
+    found = (_count_exact if is_exact(certificate) else _count_classes)(path, certificate, model, check)
+    if found is not None:
+        what = "a class" if found.sizes is not None else "a published value"
+        check("promise", found.verdict.holds, f"{what} breaks the promise: {wording(model)}.")
+    return found
+
+
+def scan_published(path: Path, certificate: Certificate) -> Iterator[pl.DataFrame]:
+    """Read the rows of a published table, all cells of a generalized one as text or whole numbers."""
+    form = written_form(certificate, path)
+    if not is_exact(certificate):
+        names = [*_flat(certificate), *protected_columns(certificate), *certificate.table.kept]
+        yield from scan_written(path, form, dict.fromkeys(names, pl.String))
+        return
+    table, sensitive = certificate.table, protected_columns(certificate) if certificate.scheme.name == PERTURB else []
+    rows = scan_release(path, form)
+    if rows.collect_schema().names() != [*table.quasi_identifiers, *sensitive, *table.kept]:
+        raise SchemaError("the columns are not those of the certificate.")
+    yield from rows.collect_batches(chunk_size=BATCH_ROWS)
+
+
+def label_groups(certificate: Certificate) -> list[list[str]]:
+    """Return the published columns of each quasi-identifier: two for a range, if the layout is of bounds."""
+    is_bounds = certificate.release.layout == Layout.BOUNDS
+    return [
+        [f"{column.name}_low", f"{column.name}_high"] if is_bounds and Kind(column.kind).is_ordered else [column.name]
+        for column in certificate.table.columns
+    ]
+
+
+def _flat(certificate: Certificate) -> list[str]:
+    return [name for group in label_groups(certificate) for name in group]
+
+
+def _sensitive_values(certificate: Certificate, model: Model) -> tuple[SensitiveValues, bool]:
+    """Return the sensitive values of a certificate, and whether it says by which distances it measured t."""
+    counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
+    axis, order, is_ground_known = _audited_axis(certificate)
+    return SensitiveValues(counts, promised_axis(certificate, model), axis, order), is_ground_known
+
+
+def _audited_axis(certificate: Certificate) -> tuple[Axis, Ints | None, bool]:
+    """Return the axis with the distances that a certificate measured t with, and the places of its values on it."""
+    labels, columns = list(certificate.prior_counts), certificate.table.sensitive_columns
+    name, ground = certificate.table.sensitive, certificate.also.t_ground
+    if columns:
+        return joint_axis(name, columns, labels), None, True
+    column = pl.Series(name, labels, dtype=pl.String)
+    axis, codes, _ = code_sensitive(column, Attribute(name, Role.SENSITIVE), missing_is_value=True)
+    order = np.argsort(codes)
+    if ground == str(natural_ground(axis)):
+        return axis, order, True
+    if ground == Ground.EQUAL:
+        return HierarchyAxis(name, Hierarchy.flat(map(str, range(len(labels))))), None, True
+    are_dates = all(re.match(r"[+-]?\d{4,}-\d\d-\d\d", label) for label in labels if label)
+    if ground == Ground.ORDERED and are_dates and are_in_order(labels):
+        return OrderedAxis(name, Kind.REAL, np.arange(len(labels)), (0.0, len(labels) - 1.0)), None, True
+    if ground == Ground.HIERARCHICAL and certificate.promise.hierarchy:
+        return tree_axis(name, labels, certificate.promise.hierarchy), None, True
+    is_elsewhere = ground == Ground.HIERARCHICAL or (ground == Ground.ORDERED and are_dates)
+    return axis, order, not is_elsewhere
+
+
+def _count_classes(path: Path, certificate: Certificate, model: Model, check: Check) -> Found | None:
+    counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
+    if counts.min() <= 0:  # classes cannot be judged by it
+        check("sensitive values", False, OTHER_VALUES)
+        return None
+    values, is_ground_known = _sensitive_values(certificate, model)
+    verdicts, audits, sizes = [], [], []
+    n_unknown, value_counts = 0, np.zeros_like(counts)
+    shown: list[Counter[Label]] = [Counter() for _ in certificate.table.columns]
+    n_turns = _turns(path, certificate)
+    for turn in range(n_turns):
+        counted = _count_turn(path, certificate, turn, n_turns)
+        if counted is None:
+            check("readable", False, f"{path.name} is not the table that the certificate describes.")
+            return None
+        verdict, audit = values.judge_classes(counted.classes, model)
+        verdicts.append(verdict)
+        audits.append(audit)
+        sizes.append(counted.classes.sizes)
+        n_unknown, value_counts = n_unknown + counted.n_unknown, value_counts + counted.classes.value_counts
+        for labels, of_classes in zip(shown, counted.labels, strict=True):
+            for label, size in zip(of_classes, counted.classes.sizes.tolist(), strict=True):
+                labels[label] += size
+    check("readable", True, "")
+    is_permutation = not n_unknown and np.array_equal(value_counts, counts)
+    if not check("sensitive values", is_permutation, OTHER_VALUES):
+        return None
+    try:
+        facts = zip(certificate.table.columns, shown, label_groups(certificate), strict=True)
+        columns = [read_labels(column, labels, len(group) == 2) for column, labels, group in facts]
+    except (ValueError, OverflowError):
+        check("labels", False, "a published label is no value, range or node of its column.")
+        return None
+    check("labels", True, "")
+    return Found(worst_verdict(verdicts), put_together(audits), columns, is_ground_known, np.concatenate(sizes))
+
+
+def _turns(path: Path, certificate: Certificate) -> int:
+    """Return in how many turns to count; a certificate that claims more classes than rows is not believed."""
+    n_classes = certificate.release.classes or 1
+    if n_classes <= CLASSES_AT_ONCE:
+        return 1
+    try:
+        table = scan_release(path, written_form(certificate, path))
+        n_rows = int(table.select(pl.len()).collect(engine="streaming").item())
+    except UNREADABLE:  # which is reported when it is counted
+        return 1
+    return max(-(-min(n_classes, n_rows) // CLASSES_AT_ONCE), 1)
+
+
+def _count_turn(path: Path, certificate: Certificate, turn: int, n_turns: int) -> Recount | None:
+    """Count some of the classes of a published table; None if it does not have the columns of the certificate."""
+    table, form = certificate.table, written_form(certificate, path)
+    flat, sensitive = _flat(certificate), protected_columns(certificate)
+    names, values = label_groups(certificate), list(certificate.prior_counts)
+    types = dict.fromkeys([*flat, *sensitive], pl.String)
+    try:
+        if [*flat, *sensitive, *table.kept] != written_names(path, form):
+            return None
+        rows = scan_written(path, form, types)
+        if table.sensitive_columns:
+            frames = [frame.select(list(types)) for frame in rows]
+            frame = pl.concat(frames) if frames else pl.DataFrame(schema=types)
+            return recount(join_columns(frame, sensitive, table.sensitive), names, table.sensitive, values)
+        if n_turns > 1:
+            rows = (batch.filter(batch.select(flat).hash_rows() % n_turns == turn) for batch in rows)
+        counted = count_combinations(rows, list(types))
+        if not len(counted.count):
+            return None
+        return recount_distinct(counted.frame, counted.numbers, counted.count, names, values)
+    except (*UNREADABLE, GuaranteeError):
+        return None
+
+
+def _count_exact(path: Path, certificate: Certificate, model: Model, check: Check) -> Found | None:
+    read = _read_exact(path, certificate)
+    if not check("readable", read is not None, f"{path.name} is not the table that the certificate describes."):
+        return None
+    assert read is not None
+    n_rows, published, columns = read
+    counts = list(certificate.prior_counts.values())
+    is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == n_rows
+    if not check("prior", is_prior, "the prior of the certificate is not of a table of as many rows."):
+        return None
+    likeness = likeness_of(model, certificate.scheme.name)
+    values, is_ground_known = _sensitive_values(certificate, likeness)
+    labels, is_safe = list(certificate.prior_counts), certificate.release.spreadsheet_safe
+    if certificate.scheme.name == BASELINE:
+        written = _read_or_none(lambda: read_distribution(path.with_name(SENSITIVE_FILE), is_safe))
+        is_true = written == certificate.prior_counts
+        if not check("distribution", is_true, f"{SENSITIVE_FILE} is not the prior of the certificate."):
+            return None
+        return Found(*values.judge_prior(likeness), columns, is_ground_known)
+    matrix = _read_or_none(lambda: read_transition(path.with_name(TRANSITION_FILE), labels, is_safe))
+    if not check("transition", matrix is not None, f"{TRANSITION_FILE} is not a matrix of the values."):
+        return None
+    assert matrix is not None
+    is_known = set(published) <= set(labels)
+    if not check("sensitive values", is_known, "there are sensitive values that the matrix lacks."):
+        return None
+    drawn = np.array([published[label] for label in labels], dtype=np.int64)
+    expected = values.counts @ matrix.probabilities
+    is_plausible = are_plausible(drawn, expected, np.full(len(drawn), n_rows))
+    check("draws", is_plausible, "the sensitive values do not look as if they were drawn with the matrix.")
+    verdict, audit = values.judge_matrix(matrix, likeness)
+    return Found(verdict, audit, columns, is_ground_known, details=retention_figures(matrix, values.counts))
+
+
+def _read_or_none(read: Callable[[], T]) -> T | None:
+    try:
+        return read()
+    except (OSError, ValueError):
+        return None
+
+
+def _read_exact(path: Path, certificate: Certificate) -> tuple[int, Counter[str], list[ShownColumn]] | None:
+    """Read the rows, the sensitive values and the quasi-identifiers of a table; None if it is not as certified."""
+    table = certificate.table
+    values: Counter[str] = Counter()
+    n_rows = 0
+
+    def batches() -> Iterator[pl.DataFrame]:
+        nonlocal n_rows
+        for batch in scan_published(path, certificate):
+            n_rows += batch.height
+            if certificate.scheme.name == PERTURB:
+                name, parts = table.sensitive, table.sensitive_columns
+                column = join_columns(batch, parts, name)[name] if parts else batch[name]
+                values.update(dict(value_texts(column).value_counts().iter_rows()))
+            yield batch
+
+    try:
+        counted = count_each(batches(), table.quasi_identifiers)
+        columns = [_read_column(found, Kind(column.kind)) for found, column in zip(counted, table.columns, strict=True)]
+    except (*UNREADABLE, SchemaError):
+        return None
+    return (n_rows, values, columns) if n_rows else None
+
+
+def _read_column(counted: Combinations, kind: Kind) -> ShownColumn:
+    """Read the distinct values of an exact column with their rows; the first of them stands for missing ones."""
+    shown: Counter[Label] = Counter({None: int(counted.count[0])})
+    cells = comparable(next(iter(counted.values.values())).slice(1), kind).to_list()
+    for value, count in zip(cells, counted.count[1:].tolist(), strict=True):
+        shown[value] += count
+    if ROOT in shown:
+        raise SchemaError("'*' is no value of an exact column.")
+    if not kind.is_ordered:
+        return ShownColumn(shown)
+    numbers = [value for value in cells if value is not None]
+    return ShownColumn({None: shown[None]}, [(min(numbers), max(numbers))] if numbers else [])

@@ -1,0 +1,285 @@
+"""What a release must be to be published: it was recounted as it was written, and it keeps its promise.
+
+Only the functions here make a `Verified`, and nothing else is published. The figures that they measure are measured by
+the same functions when a release folder is verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from betalike.engines.engine import ExactRecount, Layout, Recount
+from betalike.errors import GuaranteeError, InternalError
+from betalike.measures.audit import Audit, measure, measure_perturbed, measure_withheld, put_together
+from betalike.measures.loss import Loss, average_loss
+from betalike.promises import Likeness, Model, Transition, Verdict, judge_transition
+from betalike.promises.verdict import one_class, wording, worst_verdict
+from betalike.runtime.arrays import Floats, Ints
+from betalike.table.axis import Axis, OrderedAxis
+from betalike.table.cells import Cells, ClassCounts, Plan, TableSummary, ValueCounts, fold
+
+OTHER_LABELS = "the labels that were written are not those planned. Nothing was published."
+OTHER_VALUES = (
+    "the sensitive values that were written are not those of the table. Nothing was published. This is a fault of "
+    "betalike, or of the disk."
+)
+FALSE_ALARM = 1e-12  # the chance that honest draws are taken for wrong ones
+
+
+@dataclass(frozen=True)
+class SensitiveValues:
+    """How often each sensitive value occurs, and the axes along which a promise and an audit measure distances.
+
+    `order` has the places of the values along the audit's axis, where they are not in the order of the counts.
+    """
+
+    counts: Ints
+    promised: Axis
+    audited: Axis
+    order: Ints | None = None
+
+    @staticmethod
+    def of(table: TableSummary) -> SensitiveValues:
+        """Return the values of a table, of which everything is known."""
+        return SensitiveValues(table.value_counts, table.sensitive, table.sensitive)
+
+    def judge_classes(self, classes: ClassCounts, model: Model) -> tuple[Verdict, Audit]:
+        """Decide whether classes keep a promise, and measure what else they reach."""
+        placed = classes
+        if self.order is not None:
+            place = np.argsort(self.order)
+            placed = ClassCounts.of(classes.ec, place[classes.value], classes.count, classes.n_values)
+        audit = measure(placed, self._ordered_counts, self.audited)
+        return model.judge(classes, self.counts, self.promised), audit
+
+    def judge_matrix(self, transition: Transition, model: Likeness) -> tuple[Verdict, Audit]:
+        """Decide whether values that are drawn with a matrix keep a promise. Paper: Definition 6."""
+        placed = transition
+        if self.order is not None:
+            placed = Transition(transition.units[np.ix_(self.order, self.order)])
+        audit = measure_perturbed(placed, self._ordered_counts, self.audited)
+        return judge_transition(model, transition, self.counts, self.promised), audit
+
+    def judge_prior(self, model: Likeness) -> tuple[Verdict, Audit]:
+        """Decide whether the distribution alone keeps a promise: for everybody, the posterior is the prior."""
+        verdict = model.judge(one_class(self.counts), self.counts, self.promised)
+        return verdict, measure_withheld(self._ordered_counts, self.audited)
+
+    @property
+    def _ordered_counts(self) -> Ints:
+        return self.counts if self.order is None else self.counts[self.order]
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The sizes of a release's classes, and the labels that each quasi-identifier shows."""
+
+    sizes: Ints
+    shown: list[set[str]]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What was measured on a release; `classes` is None if it has none."""
+
+    verdict: Verdict
+    audit: Audit
+    loss: Loss
+    classes: Classes | None
+
+
+_SEAL = object()
+
+
+@dataclass(frozen=True)
+class Verified(Figures):
+    """The figures of a release that was recounted and found to keep its promise."""
+
+    seal: object
+
+    def __post_init__(self) -> None:
+        if self.seal is not _SEAL:
+            raise InternalError("only a verifier makes a Verified release.")
+
+
+@dataclass(frozen=True)
+class PlannedLabels:
+    """The labels that a plan gives its classes, and how many rows each class has."""
+
+    labels: list[list[str | None]]
+    sizes: Ints
+
+    @staticmethod
+    def of(plan: Plan, layout: Layout) -> PlannedLabels:
+        """Return the labels of each class of a plan, from its box."""
+        low, high = (side.astype(np.int64) for side in plan.boxes)
+        axes = enumerate(plan.cells.axes)
+        return PlannedLabels(
+            [planned_labels(axis, low[:, i], high[:, i], layout) for i, axis in axes], plan.class_counts.sizes
+        )
+
+    def are_in(self, recount: Recount, axes: Sequence[Axis]) -> bool:
+        """Whether each combination of labels has as many rows as planned."""
+        codes = [_number_labels(axis, [*p, *r]) for axis, p, r in zip(axes, self.labels, recount.labels, strict=True)]
+        _, combination = fold(codes, [int(column.max()) + 1 for column in codes])
+        n_planned, n_combinations = len(self.sizes), int(combination.max()) + 1
+        planned = np.bincount(combination[:n_planned], self.sizes, n_combinations)
+        found = np.bincount(combination[n_planned:], recount.classes.sizes, n_combinations)
+        return np.array_equal(planned, found)
+
+
+def planned_labels(axis: Axis, low: Ints, high: Ints, layout: Layout) -> list[str | None]:
+    """Return the labels of ranges of codes; two bounds are joined to a range."""
+    if layout is Layout.LABELS or not isinstance(axis, OrderedAxis):
+        return axis.labels(low, high)
+    ends = zip(*axis.bounds(low, high), strict=True)
+    return [None if a is None else str(a) if a == b else f"[{a}, {b}]" for a, b in ends]
+
+
+def _number_labels(axis: Axis, labels: Sequence[str | None]) -> Ints:
+    """Number labels by what they stand for; the form of a number does not matter."""
+    distinct = list(dict.fromkeys(labels))
+    numbers: dict[object, int] = {}
+    number_of = {
+        label: numbers.setdefault(meaning, len(numbers))
+        for label, meaning in zip(distinct, axis.meanings(distinct), strict=True)
+    }
+    return np.array([number_of[label] for label in labels], dtype=np.int64)
+
+
+def verify(recount: Recount, cells: Cells, model: Model, planned: PlannedLabels | None = None) -> Verified:
+    """Check a recounted release: its sensitive values are the table's, its labels the planned ones, its promise kept.
+
+    Raises GuaranteeError, so that nothing is published, if any of this fails.
+    """
+    verified = verify_parts([recount], cells, model)
+    if planned is not None and not planned.are_in(recount, cells.axes):
+        raise GuaranteeError(OTHER_LABELS)
+    return verified
+
+
+def verify_parts(recounts: Iterable[Recount], cells: Cells, model: Model) -> Verified:
+    """Check a release that was counted in parts; the rows of a class are all in one part.
+
+    Raises GuaranteeError, so that nothing is published, if a part breaks the promise, or if all parts together do not
+    have the sensitive values of the table.
+    """
+    values, value_counts = SensitiveValues.of(cells), np.zeros_like(cells.value_counts)
+    verdicts, audits, losses, sizes = [], [], [], []
+    shown: list[set[str]] = [set() for _ in cells.axes]
+    for recount in recounts:
+        classes = recount.classes
+        if recount.n_unknown:
+            raise GuaranteeError(OTHER_VALUES)
+        value_counts += classes.value_counts
+        verdict, audit = values.judge_classes(classes, model)
+        if not verdict.holds:
+            raise GuaranteeError(
+                f"a class of {int(classes.sizes[verdict.worst_class])} rows would break the promise "
+                f"({wording(model)}). Nothing was published. This is a fault of betalike; another scheme may work "
+                "meanwhile."
+            )
+        labels = list(zip(cells.axes, recount.labels, strict=True))
+        losses.append([_read_loss(axis, of_classes, classes.sizes) for axis, of_classes in labels])
+        shown = [known | _worth_publishing(*found) for known, found in zip(shown, labels, strict=True)]
+        verdicts.append(verdict)
+        audits.append(audit)
+        sizes.append(classes.sizes)
+    if not np.array_equal(value_counts, cells.value_counts):
+        raise GuaranteeError(OTHER_VALUES)
+    rows = np.array([audit.rows for audit in audits], dtype=np.float64)
+    loss = average_loss([axis.name for axis in cells.axes], np.array(losses), rows, cells.weights)
+    found = Classes(np.concatenate(sizes), shown)
+    return Verified(worst_verdict(verdicts), put_together(audits), loss, found, _SEAL)
+
+
+def _worth_publishing(axis: Axis, labels: Sequence[str | None]) -> set[str]:
+    """Return the distinct labels of a quasi-identifier; of numbers and dates, those at the ends of the domain."""
+    shown = [label for label in dict.fromkeys(labels) if label is not None]
+    if not isinstance(axis, OrderedAxis):
+        return set(shown)
+    ends = zip(shown, axis.meanings(shown), strict=True)
+    return {label for label, ends in ends if isinstance(ends, tuple) and {*ends} & {*axis.domain}}
+
+
+def _read_loss(axis: Axis, labels: Sequence[str | None], sizes: Ints) -> float:
+    try:
+        return loss_of_labels(axis, labels, sizes)
+    except (KeyError, ValueError) as error:
+        raise GuaranteeError(
+            f"a label written for '{axis.name}' cannot be read back. Nothing was published."
+        ) from error
+
+
+def loss_of_labels(axis: Axis, labels: Sequence[str | None], rows: Ints) -> float:
+    """Return the average loss of rows, from the label that each group of them has. Paper: Eq. 2, 3 and 5."""
+    distinct = list(dict.fromkeys(labels))
+    losses = dict(zip(distinct, axis.label_losses(distinct).tolist(), strict=True))
+    return float(rows @ np.array([losses[label] for label in labels], dtype=np.float64) / rows.sum())
+
+
+def verify_perturbed(
+    recount: ExactRecount, written: Transition, used: Transition, table: ValueCounts, model: Likeness
+) -> Verified:
+    """Check a perturbed release: exact rows, the matrix that was drawn with, draws that fit it, its promise kept.
+
+    Raises GuaranteeError, so that nothing is published, if any of this fails. Paper: Definition 6.
+    """
+    _check_exact(recount, table)
+    if not np.array_equal(written.units, used.units):
+        raise GuaranteeError("the matrix that was written is not the one that was used. Nothing was published.")
+    if recount.n_unknown or recount.moves is None:
+        raise GuaranteeError("the sensitive values that were written are not those drawn. Nothing was published.")
+    expected = table.value_counts[:, None] * used.probabilities
+    if not are_plausible(recount.moves, expected, table.value_counts[:, None]):
+        raise GuaranteeError(
+            "the sensitive values that were written do not look as if they were drawn with the matrix. Nothing was "
+            "published. This is a fault of betalike."
+        )
+    verdict, audit = SensitiveValues.of(table).judge_matrix(written, model)
+    if not verdict.holds:
+        raise GuaranteeError(
+            f"a published value would break the promise ({wording(model)}). Nothing was published. This is a fault "
+            "of betalike; another scheme may work meanwhile."
+        )
+    return Verified(verdict, audit, no_loss(table.axes), None, _SEAL)
+
+
+def verify_withheld(recount: ExactRecount, written: Ints, table: ValueCounts, model: Likeness) -> Verified:
+    """Check rows that come without their sensitive value: exact rows, no sensitive column, a true distribution.
+
+    Raises GuaranteeError, so that nothing is published, if any of this fails. Paper: 6.3, Baseline.
+    """
+    _check_exact(recount, table)
+    if recount.moves is not None:
+        raise GuaranteeError("the sensitive column was written. Nothing was published. This is a fault of betalike.")
+    if not np.array_equal(written, table.value_counts):
+        raise GuaranteeError("the distribution that was written is not that of the table. Nothing was published.")
+    return Verified(*SensitiveValues.of(table).judge_prior(model), no_loss(table.axes), None, _SEAL)
+
+
+def are_plausible(counted: Ints, expected: Floats, n_draws: Ints) -> bool:
+    """Whether counts could come from draws with these expectations; honest ones fail once in 1e12 releases.
+
+    Bernstein's inequality for each count, and a share of the false alarms for each.
+    """
+    chance = np.log(2 * counted.size / FALSE_ALARM)
+    variance = expected * (1 - expected / n_draws)
+    most = chance / 3 + np.sqrt(chance**2 / 9 + 2 * variance * chance)
+    return bool((np.abs(counted - expected) <= most + 1e-6).all())
+
+
+def _check_exact(recount: ExactRecount, table: ValueCounts) -> None:
+    if recount.n_rows != table.n_rows or recount.n_changed:
+        raise GuaranteeError(
+            "the quasi-identifiers that were written are not those of the table. Nothing was published. This is a "
+            "fault of betalike, or of the disk."
+        )
+
+
+def no_loss(axes: Sequence[Axis]) -> Loss:
+    """Return the loss of a release with exact quasi-identifiers: none."""
+    return Loss({axis.name: 0.0 for axis in axes}, 0.0)

@@ -1,0 +1,155 @@
+"""Verify a release folder: its files, its signature, its promise, and every figure of its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from betalike.errors import CertificateError, InputError
+from betalike.io.spreadsheet import formula_columns_of, is_formula
+from betalike.promises import Model
+from betalike.release.certificate import FILE_NAME, Certificate, PublishedFile, decode_certificate, read_content
+from betalike.release.certify import summary_of
+from betalike.release.files import Check, Files, are_lines_even, check_files
+from betalike.release.original_rows import Matched, Original, match_exact, match_generalized, original_columns
+from betalike.release.promise import promised_model
+from betalike.release.published_labels import check_column
+from betalike.release.recompute import differing_fields, recompute
+from betalike.release.recount import COMPANIONS, count_files, is_exact, label_groups, scan_published
+from betalike.release.signatures import NOT_SIGNED, check_signature
+
+WRONG_FIGURES = "the certificate says what its files do not show"
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """Every check of a release folder, with whether it passed, and what it is that was checked."""
+
+    certificate: Certificate | None
+    checks: dict[str, bool]
+    explanations: tuple[str, ...]
+    not_checked: tuple[str, ...] = ()
+    signature: str = NOT_SIGNED
+
+    @property
+    def holds(self) -> bool:
+        """Whether every check passed."""
+        return all(self.checks.values())
+
+    @property
+    def verified(self) -> dict[str, Any]:
+        """What the certificate promises, so that a reader sees what was checked."""
+        return {} if self.certificate is None else summary_of(self.certificate, self.signature)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `verify --json`."""
+        return {
+            "holds": self.holds,
+            "checks": self.checks,
+            "explanations": list(self.explanations),
+            "verified": self.verified,
+            "not_checked": list(self.not_checked),
+        }
+
+
+def verify_folder(
+    folder: Path,
+    open_original: Callable[[Sequence[str]], AbstractContextManager[Iterator[pl.DataFrame]]] | None,
+    signed_by: str | Path | None,
+) -> VerifyReport:
+    """Check a release from its files alone, and against the original if it is given.
+
+    What is signed are the bytes of the certificate that was read.
+    """
+    if folder.is_file():
+        raise CertificateError(f"'{folder}' is a file; name the folder of the release, which holds certificate.json.")
+    content = read_content(folder)
+    certificate = decode_certificate(content, folder / FILE_NAME, is_strict=True)
+    signature = check_signature(folder, content, None if signed_by is None else Path(signed_by))
+    original = None if open_original is None else partial(open_original, original_columns(certificate))
+    checks: dict[str, bool] = {}
+    explanations: list[str] = []
+
+    def check(name: str, passed: bool, explanation: str) -> bool:
+        checks[name] = checks.get(name, True) and passed
+        if not passed:
+            explanations.append(explanation)
+        return passed
+
+    model = promised_model(certificate)
+    if signature.passed is not None:
+        check("signature", signature.passed, signature.explanation)
+    not_checked = list(signature.not_checked)
+    files = check_files(folder, certificate, COMPANIONS.get(certificate.scheme.name), check)
+    has_prior = check("prior", bool(certificate.prior_counts), "the certificate has no prior.")
+    are_columns = check("columns", _are_columns(certificate), "the certificate contradicts itself on its columns.")
+    if files is not None and has_prior and are_columns:
+        not_checked += _check_table(files, certificate, model, original, check)
+    return VerifyReport(certificate, checks, tuple(explanations), tuple(not_checked), signature.words)
+
+
+def _are_columns(certificate: Certificate) -> bool:
+    """Whether a certificate describes each quasi-identifier, and so that it can be read."""
+    columns = certificate.table.columns
+    try:
+        for column in columns:
+            check_column(column)
+    except (ValueError, OverflowError, InputError):
+        return False
+    return bool(columns) and [column.name for column in columns] == certificate.table.quasi_identifiers
+
+
+def _check_table(
+    files: Files, certificate: Certificate, model: Model, original: Original | None, check: Check
+) -> list[str]:
+    """Check the published table and every figure of the certificate; return the fields that cannot be checked."""
+    path = files.folder / files.published
+    if path.suffix == ".csv" and not are_lines_even(path):
+        check("readable", False, f"{path.name} has lines with more or fewer cells than its header.")
+        return []
+    found = count_files(path, certificate, model, check)
+    if found is None:
+        return []
+    matched = None
+    if original is not None:
+        matched = _check_original(path, certificate, original, found.audit.rows, check)
+    rows = files.rows(found.audit.rows, len(certificate.prior_counts))
+    listed = {name: PublishedFile(digest, rows.get(name, -1)) for name, digest in files.digests.items()}
+    originals = () if matched is None else matched.columns
+    rebuilt, not_checked = recompute(certificate, found, model, listed, _formulas(path, certificate), originals)
+    wrong = differing_fields(certificate, rebuilt)
+    check("figures", not wrong, f"{WRONG_FIGURES}: {', '.join(wrong)}.")
+    return not_checked
+
+
+def _check_original(path: Path, certificate: Certificate, original: Original, n_rows: int, check: Check) -> Matched:
+    """Check that published rows are those of the original, and the prior that of its sensitive column."""
+    rows = partial(scan_published, path, certificate)
+    if is_exact(certificate):
+        matched = match_exact(rows, original, certificate, n_rows)
+    else:
+        matched = match_generalized(rows, label_groups(certificate), original, certificate)
+    check(
+        "quasi-identifiers" if is_exact(certificate) else "rows",
+        matched.n_unmatched == 0,
+        f"the published rows are not those of this original table: {matched.n_unmatched} rows of the two have no "
+        "partner whose quasi-identifiers, sensitive value and kept columns fit.",
+    )
+    is_prior = matched.values == certificate.prior_counts
+    check("original", is_prior, "the certificate's prior is not the sensitive column of this original table.")
+    return matched
+
+
+def _formulas(path: Path, certificate: Certificate) -> list[str]:
+    """Return columns with cells that a spreadsheet would run; those of a spreadsheet-safe file are read as they are."""
+    found = set() if path.suffix == ".parquet" else formula_columns_of(path)
+    is_shown = is_exact(certificate) and not certificate.release.spreadsheet_safe
+    if is_shown and any(map(is_formula, certificate.prior_counts)):
+        found.add(certificate.table.sensitive)
+    return sorted(found)
