@@ -41,32 +41,18 @@ class AuditReport:
         return None if self.verdict is None else self.verdict.holds
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of `audit --json`."""
-        audit = self.audit
+        """Return the content of `audit --json`."""
+        worst = self.audit.worst
+        figures = {
+            "t_ground" if name == "ground" else name: str(level) if name == "ground" else level
+            for name, level in vars(self.audit).items()
+            if name != "worst"
+        }
         return {
-            "rows": audit.rows,
-            "classes": audit.classes,
-            "k": audit.k,
-            "distinct_l": audit.distinct_l,
-            "l": audit.l,
-            "average_l": audit.average_l,
-            "t": audit.t,
-            "average_t": audit.average_t,
-            "t_ground": str(audit.ground),
-            "t_by_ground": audit.t_by_ground,
-            "jensen_shannon": audit.jensen_shannon,
-            "kullback_leibler": audit.kullback_leibler,
-            "basic_beta": audit.basic_beta,
-            "enhanced_beta": audit.enhanced_beta,
-            "delta": audit.delta,
+            **figures,
             "promise": self.promise,
             "holds": self.holds,
-            "worst": {
-                "size": audit.worst.size,
-                "value": self.worst_value,
-                "p": audit.worst.prior,
-                "q": audit.worst.posterior,
-            },
+            "worst": {"size": worst.size, "value": self.worst_value, "p": worst.prior, "q": worst.posterior},
             "prior": self.prior_source,
             "warnings": list(self.warnings),
         }

@@ -188,15 +188,6 @@ def protected_columns(certificate: Certificate) -> list[str]:
     return certificate.table.sensitive_columns or [certificate.table.sensitive]
 
 
-def rows_told(certificate: Certificate) -> dict[str, int]:
-    """How many rows each table of a release has; the files of a folder count together."""
-    rows: dict[str, int] = {}
-    for name, facts in certificate.files.items():
-        table = Path(name).parts[0]
-        rows[table] = rows.get(table, 0) + facts.rows
-    return rows
-
-
 def file_of(folder: Path, name: str) -> Path | None:
     """Return where a file that a certificate names is; None for a name that no release has."""
     return folder / name if RELEASED.fullmatch(name) else None

@@ -115,18 +115,8 @@ def _promised_hierarchy(model: Model, table: TableSummary, labels: Sequence[str]
 
 def _levels(audit: Audit) -> Levels:
     """Return what a certificate says of other promises."""
-    return Levels(
-        k=audit.k,
-        distinct_l=audit.distinct_l,
-        l=audit.l,
-        average_l=audit.average_l,
-        t=audit.t,
-        average_t=audit.average_t,
-        t_ground=str(audit.ground),
-        basic_beta=audit.basic_beta,
-        enhanced_beta=audit.enhanced_beta,
-        delta=audit.delta,
-    )
+    same = {name: getattr(audit, name) for name in Levels.__struct_fields__ if name != "t_ground"}
+    return Levels(**same, t_ground=str(audit.ground))
 
 
 def _promised_caps(model: Model, sensitive: Axis, counts: Ints) -> dict[str, str]:

@@ -19,9 +19,9 @@ from betalike.engines.combinations import Combinations, add_up, count_combinatio
 from betalike.engines.exact_rows import as_plain_text, check_labels
 from betalike.engines.sensitive import join_columns
 from betalike.errors import InputError
+from betalike.measures.transport import unmatched
 from betalike.release.certificate import Certificate, protected_columns
 from betalike.release.published_labels import CodedOriginal, Label, code_original
-from betalike.release.transport import unmatched
 from betalike.runtime.arrays import Ids, Ints
 from betalike.table.cells import fold
 from betalike.table.schema import Kind

@@ -64,7 +64,8 @@ def is_exact(certificate: Certificate) -> bool:
 
 def count_files(path: Path, certificate: Certificate, model: Model, check: Check) -> Found | None:
     """Count a published table again and check its promise; None if its figures cannot be compared."""
-    found = (_count_exact if is_exact(certificate) else _count_classes)(path, certificate, model, check)
+    count = _count_exact if is_exact(certificate) else _count_classes
+    found = count(path, certificate, model, check)
     if found is not None:
         what = "a class" if found.sizes is not None else "a published value"
         check("promise", found.verdict.holds, f"{what} breaks the promise: {wording(model)}.")

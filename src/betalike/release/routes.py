@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,36 +35,17 @@ from betalike.release.verify import (
     verify_perturbed,
     verify_withheld,
 )
-from betalike.runtime.progress import SILENT, Progress
-from betalike.runtime.randomness import Randomness
-from betalike.schemes import Baseline, Perturbation, Perturbing
+from betalike.runtime.progress import Progress
+from betalike.schemes import Baseline, Generalizing, Perturbation, Perturbing, Scheme
 from betalike.schemes.presplit import part
-from betalike.table.cells import Cells, Plan, TableSummary, ValueCounts
-
-
-class PlanningScheme(Protocol):
-    """A scheme that forms classes from cells."""
-
-    @property
-    def name(self) -> str:
-        """The scheme's name in a certificate."""
-        ...
-
-    @property
-    def randomness(self) -> Randomness:
-        """Where its random choices come from."""
-        ...
-
-    def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
-        """Form classes that keep the promise."""
-        ...
+from betalike.table.cells import Cells, Plan, ValueCounts
 
 
 @dataclass(frozen=True)
 class Job:
     """How a table is to be published."""
 
-    scheme: PlanningScheme | Perturbation | Baseline
+    scheme: Scheme
     model: Model | DisclosureForLikeness
     layout: Layout = Layout.LABELS
     form: Format = Format.CSV
@@ -94,35 +75,49 @@ class Draft:
     trace: Any
 
 
-class Route(Protocol):
-    """What the steps of publishing do."""
+@dataclass(frozen=True)
+class Route:
+    """What each step of publishing does; the defaults are those of exact rows."""
 
-    def count(self) -> TableSummary:
-        """Count what the plan and the promise need."""
-        ...
+    engine: Engine
+    job: Job
+
+    def count(self) -> Any:
+        """Count what the plan and the promise need: the sensitive values."""
+        return self.engine.count_values()
 
     def plan(self, table: Any, promise: Model, progress: Progress) -> Any:
         """Decide how the table is published."""
-        ...
+        raise NotImplementedError
 
     def rows_of(self, plan: Any, promise: Model) -> tuple[Any, Any]:
         """Return the rows to publish, and what the engine needs to find them again."""
-        ...
+        raise NotImplementedError
 
     def write(self, draft: Draft, path: Path) -> tuple[set[str], dict[str, int]]:
-        """Write the rows, and the file beside them if there is one.
+        """Write the rows, and a file beside them that names every sensitive value.
 
         Return the columns with cells that a spreadsheet would run, and how many rows the file beside them has.
         """
-        ...
+        formulas, labels = {*self.engine.write(draft.rows, path, self.job.form)}, self.engine.sensitive_labels
+        if not self.job.form.is_safe and any(map(is_formula, labels)):
+            formulas.add(draft.table.sensitive.name)
+        return formulas, {self.write_companion(draft, path.parent): len(labels)}
+
+    def write_companion(self, draft: Draft, folder: Path) -> str:
+        """Write the file beside the rows, and return its name."""
+        raise NotImplementedError
 
     def verify(self, draft: Draft, path: Path | None) -> Verified:
         """Check what was written, or the rows in memory where nothing was."""
-        ...
+        raise NotImplementedError
 
     def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
         """Return what the certificate says of the scheme, and how many classes were formed."""
-        ...
+        return {}, None
+
+    def _compare(self, draft: Draft, path: Path | None) -> ExactRecount:
+        return self.engine.compare_exactly(draft.rows, draft.trace, path, self.job.form)
 
 
 def route_of(engine: Engine, job: Job) -> Route:
@@ -135,11 +130,8 @@ def route_of(engine: Engine, job: Job) -> Route:
 
 
 @dataclass(frozen=True)
-class InClasses:
+class InClasses(Route):
     """Rows with the labels of their classes."""
-
-    engine: Engine
-    job: Job
 
     def count(self) -> Cells:
         """Fold the table into cells."""
@@ -172,8 +164,8 @@ class InClasses:
         return dict(draft.plan.details), draft.plan.n_classes
 
     @property
-    def _scheme(self) -> PlanningScheme:
-        return cast("PlanningScheme", self.job.scheme)
+    def _scheme(self) -> Generalizing:
+        return cast("Generalizing", self.job.scheme)
 
 
 @dataclass(frozen=True)
@@ -215,32 +207,7 @@ class InParts(InClasses):
 
 
 @dataclass(frozen=True)
-class Exact:
-    """Exact rows, whose sensitive value is drawn again or left out."""
-
-    engine: Engine
-    job: Job
-
-    def count(self) -> ValueCounts:
-        """Count the sensitive values alone."""
-        return self.engine.count_values()
-
-    def write(self, draft: Draft, path: Path) -> tuple[set[str], dict[str, int]]:
-        """Write the rows and the file beside them, which names every sensitive value."""
-        formulas, labels = {*self.engine.write(draft.rows, path, self.job.form)}, self.engine.sensitive_labels
-        if not self.job.form.is_safe and any(map(is_formula, labels)):
-            formulas.add(draft.table.sensitive.name)
-        return formulas, {self._write_companion(draft, path.parent): len(labels)}
-
-    def _write_companion(self, draft: Draft, folder: Path) -> str:
-        raise NotImplementedError
-
-    def _compare(self, draft: Draft, path: Path | None) -> ExactRecount:
-        return self.engine.compare_exactly(draft.rows, draft.trace, path, self.job.form)
-
-
-@dataclass(frozen=True)
-class Perturbed(Exact):
+class Perturbed(Route):
     """Exact rows with sensitive values that were drawn again, and the matrix that they were drawn with."""
 
     def plan(self, table: ValueCounts, promise: Model, progress: Progress) -> Perturbing:
@@ -251,7 +218,7 @@ class Perturbed(Exact):
         """Draw the sensitive value of each row."""
         return self.engine.publish_exactly(self._scheme.draw(plan.transition), self._scheme.randomness)
 
-    def _write_companion(self, draft: Draft, folder: Path) -> str:
+    def write_companion(self, draft: Draft, folder: Path) -> str:
         """Write the matrix."""
         labels = self.engine.sensitive_labels
         write_transition(folder / TRANSITION_FILE, labels, draft.plan.transition, self.job.form.is_safe)
@@ -277,7 +244,7 @@ class Perturbed(Exact):
 
 
 @dataclass(frozen=True)
-class Withheld(Exact):
+class Withheld(Route):
     """Exact rows without their sensitive value, beside the overall distribution."""
 
     def plan(self, table: ValueCounts, promise: Model, progress: Progress) -> None:
@@ -288,7 +255,7 @@ class Withheld(Exact):
         """Leave out the sensitive value of each row."""
         return self.engine.publish_exactly(None, self.job.scheme.randomness)
 
-    def _write_companion(self, draft: Draft, folder: Path) -> str:
+    def write_companion(self, draft: Draft, folder: Path) -> str:
         """Write the distribution."""
         write_distribution(folder / SENSITIVE_FILE, self._counts(draft), self.job.form.is_safe)
         return SENSITIVE_FILE
@@ -302,10 +269,6 @@ class Withheld(Exact):
         counts = np.array([written.get(label, 0) for label in self.engine.sensitive_labels], dtype=np.int64)
         promise = likeness_of(draft.promise, self.job.scheme.name)
         return verify_withheld(self._compare(draft, path), counts, draft.table, promise)
-
-    def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
-        """Say nothing: there is no choice to report."""
-        return {}, None
 
     def _counts(self, draft: Draft) -> dict[str, int]:
         return dict(zip(self.engine.sensitive_labels, draft.table.value_counts.tolist(), strict=True))

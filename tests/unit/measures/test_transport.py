@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
-from betalike.release.transport import unmatched
+from betalike.measures.transport import unmatched
 
 
 def flow_over_all_pairs(points, supply, low, high, need) -> int:
