@@ -1,4 +1,4 @@
-"""What an engine does for a release: count, assign, generalize, write, and count what was written."""
+"""What an engine does for a release: count, assign, generalize, write, and recount what was written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True)
 class Recount:
-    """What a published table holds, counted anew: classes by their labels, and the labels per quasi-identifier."""
+    """A published table, recounted: its classes, and their labels per quasi-identifier."""
 
     classes: ClassCounts
     labels: list[list[str | None]]
@@ -33,7 +33,7 @@ class Recount:
 
 @dataclass(frozen=True)
 class PartsRecount:
-    """A published table counted anew in parts, and whether its rows are those that were made, told after the last."""
+    """A published table, recounted in parts; after the last one, whether its rows are those that were made."""
 
     parts: Iterable[Recount]
     is_as_made: Callable[[], bool]
@@ -41,9 +41,9 @@ class PartsRecount:
 
 @dataclass(frozen=True)
 class ExactRecount:
-    """What a release with exact quasi-identifiers holds, counted anew and compared with the table row by row.
+    """A release with exact quasi-identifiers, compared with the table row by row.
 
-    `moves` tells how many rows of each sensitive value (rows) were published as each value (columns); None where the
+    `moves` says how many rows of each sensitive value (rows) were published as each value (columns); None where the
     sensitive column was left out.
     """
 
@@ -80,7 +80,7 @@ class Assignment:
 
 
 class Engine(Protocol):
-    """What carries rows: it counts, hands rows out to classes or draws anew, writes, and counts what was written."""
+    """Counts, assigns, writes and recounts the rows of a table."""
 
     @property
     def sensitive_labels(self) -> list[str]:
@@ -101,7 +101,7 @@ class Engine(Protocol):
         ...
 
     def generalize(self, assignment: Any, layout: Layout) -> Any:
-        """The release as rows."""
+        """Return the rows of the release."""
         ...
 
     def count_values(self) -> ValueCounts:
@@ -109,14 +109,14 @@ class Engine(Protocol):
         ...
 
     def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[Any, Any]:
-        """The rows as they are, in random order, and whatever finds them again in the table.
+        """Return the rows as they are, in random order, and what finds them again in the table.
 
-        Sensitive values are drawn anew, each row with its own number, or left out where there is no draw.
+        Sensitive values are drawn again, each row with its own number, or left out where there is no draw.
         """
         ...
 
     def write(self, release: Any, path: Path, form: Format) -> list[str]:
-        """Write the release to a file; names the columns with cells that a spreadsheet would run as formulas."""
+        """Write the release to a file, and return the columns with cells that a spreadsheet would run as formulas."""
         ...
 
     def give_back(self, release: Any, path: Path | None, form: Format) -> Any:
@@ -124,7 +124,7 @@ class Engine(Protocol):
         ...
 
     def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
-        """The files that a release of so many rows was written to, and how many rows each has."""
+        """Return the files that a release of `n_rows` rows was written to, and how many rows each has."""
         ...
 
     def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
@@ -151,7 +151,7 @@ class PartingEngine(Engine, Protocol):
     def publish_parts(
         self, sets: Plan, refine: Callable[[Cells], Plan] | None, layout: Layout, randomness: Randomness
     ) -> tuple[Any, Any]:
-        """The rows of all sets, split further or as they are, and whatever was seen of them meanwhile."""
+        """Return the rows of all sets, split further or as they are, and what was seen of them meanwhile."""
         ...
 
     def read_parts(self, release: Any, trace: Any, path: Path | None, form: Format, layout: Layout) -> PartsRecount:

@@ -98,7 +98,7 @@ class Estimator:
         return method
 
     def estimate(self, queries: Sequence[Sequence[Box]], method: str) -> Estimates:
-        """Estimates of queries that are given as boxes."""
+        """Estimate the counts of queries that are given as boxes."""
         boxes = [box for query in queries for box in query]
         owner = [number for number, query in enumerate(queries) for _ in query]
         masks = sensitive_masks(boxes, self.sensitive, self.values)
@@ -115,7 +115,7 @@ class Estimator:
         return {spread: self.index.shares(spread) for spread in Spread}
 
     def _estimate_selections(self, selections: Sequence[Box], wanted: Floats, method: str) -> Estimates:
-        """Estimates where quasi-identifiers are exact: from the counts of published values in each selection."""
+        """Estimate counts of exact rows, from the published values in each selection."""
         observed = self.index.observe_boxes(selections, self._shares[Spread.UNIFORM])
         size = observed.sum(axis=1)
         bounds = reconstruction.certain_bounds(self.counts, size, wanted)
@@ -145,7 +145,7 @@ class Estimator:
         return learn_shrinkage(self.perturbation, self._groups())
 
     def _groups(self) -> Iterator[Floats]:
-        """Counts of the published values in groups: the values of each quasi-identifier, and of each two of them."""
+        """Count the published values in groups: by each quasi-identifier, and by each two of them."""
         bins = [_bins(spans.low)[self.index.ids[:, axis]] for axis, spans in enumerate(self.index.spans)]
         counts = self.index.counts
         for n_axes in (1, 2):
@@ -247,7 +247,7 @@ def _column(facts: ColumnFacts, labels: Sequence[str | None], hierarchy: Hierarc
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
-    """Names in the order of the numbers that they are, or of the alphabet."""
+    """Sort names as numbers if all of them are, else by the alphabet."""
     try:
         return sorted(names, key=lambda name: (float(name), name))
     except ValueError:

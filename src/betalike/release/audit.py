@@ -11,8 +11,8 @@ import polars as pl
 
 from betalike.engines.coding import code_sensitive, value_texts
 from betalike.engines.exact_rows import check_labels
-from betalike.engines.sensitive import counts_of_part, label_values
 from betalike.engines.recounting import recount
+from betalike.engines.sensitive import counts_of_part, label_values
 from betalike.errors import CertificateError, SchemaError
 from betalike.measures.audit import Audit, measure
 from betalike.promises import DisclosureForLikeness, Model, Verdict, for_audit
@@ -59,14 +59,14 @@ class AuditReport:
 
 
 def prior_from_column(column: pl.Series) -> tuple[str, Prior]:
-    """How often each sensitive value occurs in the original table."""
+    """Return how often each sensitive value occurs in the original table."""
     check_labels(column.to_frame())
     texts = value_texts(column)
     return "original", dict(texts.value_counts().iter_rows())
 
 
 def prior_from_certificate(certificate: Certificate, sensitive: str) -> tuple[str, Prior]:
-    """How often each sensitive value occurs, as a certificate tells."""
+    """Return how often each sensitive value occurs, from a certificate."""
     refuse_exact(certificate)
     columns = certificate.table.sensitive_columns
     if sensitive in columns:
@@ -126,7 +126,7 @@ def audit_frame(
 
 
 def published_columns(name: str, columns: Sequence[str]) -> list[str]:
-    """The published column of a quasi-identifier, or the two of its bounds."""
+    """Return the published column of a quasi-identifier, or the two of its bounds."""
     bounds = [f"{name}_low", f"{name}_high"]
     if name not in columns and all(bound in columns for bound in bounds):
         return bounds

@@ -128,12 +128,12 @@ class Certificate(msgspec.Struct, frozen=True):
     warnings: list[str] = []
 
     def to_dict(self) -> dict[str, Any]:
-        """The certificate as plain Python values, in the form of the file."""
+        """Return plain Python values, in the form of the file."""
         plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return plain
 
     def to_json(self) -> bytes:
-        """The content of certificate.json."""
+        """Return the content of certificate.json."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
 
 
@@ -171,7 +171,7 @@ def _checked(certificate: Certificate, is_strict: bool = False) -> Certificate:
 
 
 def published_name(certificate: Certificate) -> str | None:
-    """The published table of a release: a file, or a folder of files."""
+    """Return the name of the published table: a file, or a folder of files."""
     names = [Path(name).parts[0] for name in certificate.files if name.startswith("published.")]
     return names[0] if names else None
 
@@ -184,7 +184,7 @@ def written_form(certificate: Certificate, path: Path) -> Format:
 
 
 def protected_columns(certificate: Certificate) -> list[str]:
-    """The sensitive columns of a release; mostly one."""
+    """Return the sensitive columns of a release; mostly one."""
     return certificate.table.sensitive_columns or [certificate.table.sensitive]
 
 
@@ -241,7 +241,7 @@ def decode_certificate(content: bytes, path: Path, is_strict: bool = False) -> C
 
 
 def _unknown_names(plain: object, known: object) -> Iterator[str]:
-    """The names in a certificate's file that are not in the certificate that was read from it."""
+    """Yield the names in a certificate's file that are not in the certificate that was read from it."""
     if isinstance(plain, dict) and isinstance(known, dict):
         for name, value in plain.items():
             if name not in known:

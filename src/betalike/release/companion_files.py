@@ -33,7 +33,7 @@ def write_distribution(path: Path, counts: dict[str, int], is_safe: bool = False
 
 
 def read_distribution(path: Path, is_safe: bool = False) -> dict[str, int]:
-    """Read how many rows have each sensitive value; ValueError if the file does not tell it."""
+    """Read how many rows have each sensitive value; ValueError if the file does not say it."""
     header, *lines = _read(path, is_safe)
     if header != ["value", "count"] or any(len(line) != 2 for line in lines):
         raise ValueError("the columns are not 'value' and 'count'")
@@ -52,7 +52,7 @@ def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]], is
 
 
 def _read(path: Path, is_safe: bool) -> list[list[str]]:
-    """The lines of a file; there is at least one."""
+    """Read the lines of a file; there is at least one."""
     if path.exists() and not path.is_file():
         raise ValueError("it is not a regular file")
     with path.open(encoding="utf-8", newline="") as file:

@@ -69,7 +69,7 @@ def check_files(folder: Path, certificate: Certificate, companion: str | None, c
 
 
 def _unlisted(folder: Path, certificate: Certificate) -> Iterator[str]:
-    """The files and links below a folder that are no part of the release."""
+    """Yield the files and links below a folder that are no part of the release."""
     for path in folder.iterdir():
         name = path.name
         if path.is_symlink():  # what it leads to is not in the folder, and may change

@@ -73,7 +73,7 @@ def _real(folder: Path) -> Path:
 
 
 def _sorted_files(folder: Path) -> tuple[list[Path], list[Path]]:
-    """The files of a folder that have the names of a release's: those of a release there, and others."""
+    """Find files with names that a release has: those of a release in the folder, and others."""
     folder = _real(folder)
     found = [path for name in RELEASE_FILES for path in _files_of(folder / name)]
     listed = _listed_names(folder)
@@ -88,14 +88,14 @@ def _sorted_files(folder: Path) -> tuple[list[Path], list[Path]]:
 
 
 def _files_of(path: Path) -> list[Path]:
-    """A file itself, a folder's files, or nothing."""
+    """Return a file itself, a folder's files, or nothing."""
     if path.is_dir() and not path.is_symlink():
         return sorted(file for file in path.rglob("*") if file.is_symlink() or not file.is_dir())
     return [path] if os.path.lexists(path) else []
 
 
 def _listed_names(folder: Path) -> set[str]:
-    """The files of the release in a folder, as its certificate lists them; none if the certificate is not ours."""
+    """Read which files belong to the release in a folder; none if betalike did not write it."""
     listed = _read_digests(folder / CERTIFICATE)
     if listed is None:
         return set()
@@ -103,7 +103,7 @@ def _listed_names(folder: Path) -> set[str]:
 
 
 def _read_digests(certificate: Path) -> dict[str, str] | None:
-    """The files that a certificate lists, with their digests; None if it is no certificate of betalike."""
+    """Read the files that a certificate lists, with their digests; None if betalike did not write it."""
     if not certificate.is_file():  # nobody may ever write to a pipe
         return None
     try:
@@ -119,7 +119,7 @@ def _read_digests(certificate: Path) -> dict[str, str] | None:
 
 
 def _moved_digests(folder: Path) -> dict[str, set[str]]:
-    """What a killed process may have left in a folder while it moved its release there, file by file."""
+    """Read the digests of what a killed process may have left while it moved its release, file by file."""
     digests: dict[str, set[str]] = {}
     for staging in _stale_stagings(folder):
         if (staging / MOVING).is_dir():
@@ -130,7 +130,7 @@ def _moved_digests(folder: Path) -> dict[str, set[str]]:
 
 
 def _stale_stagings(folder: Path) -> list[Path]:
-    """The staging folders that killed processes left for this folder, inside it or beside it."""
+    """Find the staging folders that killed processes left for this folder, inside it or beside it."""
     homes = [home for home in (folder, folder.parent) if home.is_dir() and os.access(home, os.R_OK | os.X_OK)]
     return [entry for home in homes for entry in home.iterdir() if _is_stale(entry.name, folder.name)]
 
@@ -172,7 +172,7 @@ def staged(folder: Path, check: Callable[[], None] = lambda: None) -> Iterator[P
 
 
 def sha256_of(path: Path) -> str:
-    """The digest of a file."""
+    """Return the digest of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -302,7 +302,7 @@ def _clear_remains(folder: Path) -> None:
 
 
 def _unfinished_stagings(home: Path) -> list[Path]:
-    """What killed processes left of any release here: it may hold rows of a table. Files they moved are kept apart."""
+    """Find what killed processes left of any release here, which may hold rows of a table."""
     left = [entry for entry in home.iterdir() if is_left_behind(entry.name, r"\..*\.betalike")]
     return [staging for staging in left if not (staging / MOVING).exists()]
 

@@ -1,4 +1,4 @@
-"""The promise that a certificate tells of, made anew from what it tells alone."""
+"""Rebuild the promise of a release from its certificate alone."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from betalike.table.schema import Kind
 
 
 def promised_model(certificate: Certificate) -> Model:
-    """The promise that a certificate tells of."""
+    """Return the promise of a certificate."""
     promise = certificate.promise
     try:
         model = _make(promise, sum(certificate.prior_counts.values()))
         if certificate.table.sensitive_columns and isinstance(model, Likeness):
             model = of_each_column(model, certificate.table.sensitive_columns)
     except (InputError, TypeError) as error:
-        raise CertificateError(f"the promise that the certificate tells of cannot be: {error}") from error
+        raise CertificateError(f"the certificate has a promise that cannot be: {error}") from error
     if model is None or isinstance(model, DisclosureForLikeness) or model.name != promise.model:
-        raise CertificateError("the certificate tells of a promise that this version of betalike does not know.")
+        raise CertificateError("the certificate has a promise that this version of betalike does not know.")
     if model.parameters.get("columns") != promise.parameters.get("columns"):
         raise CertificateError("the certificate's promise is about other columns than its table has.")
     return model
 
 
 def _make(promise: PromiseFacts, n_rows: int) -> Model | DisclosureForLikeness | None:
-    """The promise, of whichever columns; None if nothing is known by its name."""
+    """Return the promise without its columns; None if its name is not known."""
     name = promise.model.removeprefix(TWO_SIDED).partition("-likeness")[0]
-    parameters = {parameter: told for parameter, told in promise.parameters.items() if parameter != "columns"}
+    parameters = {name: given for name, given in promise.parameters.items() if name != "columns"}
     if name == "capped":
         cap = CertificateCap.of(promise.caps, n_rows)
         return make_model(LIKENESS[0], promise.k, {"beta": promise.beta, "cap": cap, **parameters})
@@ -55,13 +55,13 @@ def _make(promise: PromiseFacts, n_rows: int) -> Model | DisclosureForLikeness |
 
 
 def promised_axis(certificate: Certificate, model: Model) -> Axis:
-    """The sensitive values of a certificate, in its order, with the distances or sets that the promise is about."""
+    """Return the sensitive values in the certificate's order, with the distances or sets of the promise."""
     labels = list(certificate.prior_counts)
     name = JOINED.join(certificate.table.sensitive_columns) or certificate.table.sensitive
     span = model.span if isinstance(model, Likeness) else None
     ground = model.ground if isinstance(model, Closeness) else Ground.EQUAL
     if ground is None:
-        raise CertificateError("the certificate promises t-closeness, but does not tell by which distances.")
+        raise CertificateError("the certificate promises t-closeness, but does not say by which distances.")
     is_ordered = ground is Ground.ORDERED or isinstance(span, Windows)
     if is_ordered and not are_in_order(labels):
         raise CertificateError("the sensitive values in the certificate are not in the order that its distances need.")
@@ -78,7 +78,7 @@ def promised_axis(certificate: Certificate, model: Model) -> Axis:
     try:
         span.check(axis)
     except InputError as error:
-        raise CertificateError(f"the promise that the certificate tells of cannot be: {error}") from error
+        raise CertificateError(f"the certificate has a promise that cannot be: {error}") from error
     return axis
 
 
@@ -90,12 +90,12 @@ def tree_axis(name: str, labels: list[str], rows: list[list[str]]) -> HierarchyA
         raise CertificateError(f"the hierarchy in the certificate is none: {error}") from error
     has_missing = "" in labels
     if [*tree.leaves, *([""] if has_missing else [])] != labels:
-        raise CertificateError("the hierarchy in the certificate is not of the sensitive values that it tells.")
+        raise CertificateError("the hierarchy in the certificate is not of its sensitive values.")
     return HierarchyAxis(name, tree, has_missing, is_declared=True)
 
 
 def _number_axis(name: str, labels: list[str]) -> OrderedAxis:
-    """The axis of numbers, or of dates, which count days."""
+    """Return the axis of numbers, or of dates, which count days."""
     texts = [label for label in labels if label != ""]
     for kind in (Kind.REAL, Kind.DATE):
         try:

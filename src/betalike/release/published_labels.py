@@ -94,7 +94,7 @@ class CodedOriginal:
 def code_original(
     column: ColumnFacts, values: pl.Series, counts: NDArray[np.int64], labels: Sequence[Label], is_bounds: bool
 ) -> CodedOriginal:
-    """Code the distinct values of an original column, and say what each published label covers of them.
+    """Code the distinct values of an original column, and find what each published label covers of them.
 
     The first value stands for missing ones. ValueError or InputError if a value or label is not of the column's kind.
     """
@@ -120,7 +120,7 @@ def code_original(
 def _cover_numbers(
     column: ColumnFacts, order: list[Number], labels: Sequence[Label], is_bounds: bool
 ) -> dict[Label, tuple[int, int]]:
-    """Say which of some numbers in order each label covers; two bounds that are the domain's may stand for all."""
+    """Return which of some numbers in order each label covers; two bounds that are the domain's may stand for all."""
     kind, domain, missing = Kind(column.kind), read_domain(column), len(order)
     cover: dict[Label, tuple[int, int]] = {None: (missing, missing), ROOT: (0, missing)}
     for label in labels:
@@ -135,7 +135,7 @@ def _cover_numbers(
 def _cover_categories(
     column: ColumnFacts, used: set[str], labels: Sequence[Label]
 ) -> tuple[list[str], dict[Label, tuple[int, int]]]:
-    """Put values in the order of the hierarchy, then those that it does not tell; say what each label covers."""
+    """Put values in the order of the hierarchy, then those that it does not have; return what each label covers."""
     tree = tree_of(column)
     leaves = [] if tree is None else list(map(comparable_text, tree.leaves))
     order = [*leaves, *sorted(used - set(leaves))]

@@ -30,7 +30,7 @@ from betalike.schemes.mondrian import AttributeRule
 from betalike.schemes.sabre import Redistribution
 from betalike.table.cells import ValueCounts
 
-NONE_OF_OURS = "none that betalike has"
+UNKNOWN = "none that betalike has"
 RULES = ("theorem-3", "best-retention")
 VERSION = re.compile(r"\d{1,9}(\.\d{1,9}){,4}((a|b|rc|\.dev|\.post|\+)[\w.]{,20})?", re.ASCII)
 STEPS = {"load", "count", "plan", "assign", "write", "verify", "publish"}
@@ -81,7 +81,7 @@ def recompute(
     )
     also, not_checked = _levels(claimed, rebuilt, found)
     described = [_with_leaves(column, known) for column, known in zip(rebuilt.table.columns, columns, strict=True)]
-    version = claimed.tool.version if VERSION.fullmatch(claimed.tool.version) else NONE_OF_OURS
+    version = claimed.tool.version if VERSION.fullmatch(claimed.tool.version) else UNKNOWN
     rebuilt = msgspec.structs.replace(
         rebuilt,
         tool=Tool("betalike", version),
@@ -129,7 +129,7 @@ def _levels(claimed: Certificate, rebuilt: Certificate, found: Found) -> tuple[L
 
 def _scheme(claimed: Scheme, is_exact: bool, figures: Mapping[str, float]) -> Scheme:
     """Return the scheme with what it can say of itself, and None where it says what it cannot."""
-    name = claimed.name if claimed.name in SCHEMES else NONE_OF_OURS
+    name = claimed.name if claimed.name in SCHEMES else UNKNOWN
     if is_exact:
         rule = claimed.details.get("rule")
         return Scheme(name, {**({"rule": rule if rule in RULES else None} if figures else {}), **figures})
@@ -169,9 +169,8 @@ def _nearest(claimed: Any, least: float, most: float) -> Any:
 
 def differing_fields(claimed: Certificate, rebuilt: Certificate) -> list[str]:
     """Return the dotted names of the fields in which two certificates differ."""
-    ours, theirs, absent = dict(_fields(claimed)), dict(_fields(rebuilt)), object()
-    names = [*ours, *(name for name in theirs if name not in ours)]
-    return [name for name in names if not is_same(ours.get(name, absent), theirs.get(name, absent))]
+    one, other, absent = dict(_fields(claimed)), dict(_fields(rebuilt)), object()
+    return [name for name in one | other if not is_same(one.get(name, absent), other.get(name, absent))]
 
 
 def _fields(struct: msgspec.Struct, prefix: str = "") -> Iterator[tuple[str, object]]:

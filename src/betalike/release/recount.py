@@ -15,8 +15,8 @@ import polars as pl
 from betalike.engines.coding import code_sensitive, comparable, value_texts
 from betalike.engines.combinations import Combinations, count_combinations, count_each
 from betalike.engines.engine import Layout, Recount
-from betalike.engines.sensitive import join_columns, joint_axis
 from betalike.engines.recounting import recount, recount_distinct
+from betalike.engines.sensitive import join_columns, joint_axis
 from betalike.engines.streams import BATCH_ROWS, scan_release, scan_written, written_names
 from betalike.errors import GuaranteeError, SchemaError
 from betalike.measures.audit import Audit, put_together

@@ -125,9 +125,9 @@ def check_signature(folder: Path, content: bytes, signed_by: Path | None) -> Sig
         return UNSIGNED if wanted is None else Signed(False, NOT_SIGNED, f"there is no {SIGNATURE_FILE}: not signed.")
     try:
         found = _read(path, "signature", is_private=False)
-        told = msgspec.json.decode(found, type=SignatureContent)
-        public, signature = (base64.b64decode(text, validate=True) for text in (told.public_key, told.signature))
-        if found != _encoded(told):  # nothing else may stand in it
+        stated = msgspec.json.decode(found, type=SignatureContent)
+        public, signature = (base64.b64decode(text, validate=True) for text in (stated.public_key, stated.signature))
+        if found != _encoded(stated):  # nothing else may stand in it
             raise ValueError("not as it was written")
     except (msgspec.DecodeError, ValueError, FileError, RecursionError):
         return Signed(False, "signature unreadable", f"{SIGNATURE_FILE} is not a signature that betalike reads.")
@@ -138,18 +138,18 @@ def check_signature(folder: Path, content: bytes, signed_by: Path | None) -> Sig
     try:
         key = ed25519.Ed25519PublicKey.from_public_bytes(public)
         key.verify(signature, PREFIX + content)
-        is_true = told.algorithm == ALGORITHM and told.fingerprint == _fingerprint(key)
+        is_true = stated.algorithm == ALGORITHM and stated.fingerprint == _fingerprint(key)
     except Exception:  # InvalidSignature, or bytes that are no key
         is_true = False
     if not is_true:
         return Signed(False, "signature broken", f"{SIGNATURE_FILE} does not fit the certificate.")
     if wanted is None:
-        return Signed(True, f"signed, signer not checked ({told.fingerprint})", not_checked=("signer",))
+        return Signed(True, f"signed, signer not checked ({stated.fingerprint})", not_checked=("signer",))
     if wanted.public_bytes_raw() != public:
         return Signed(
-            False, f"signed by another key ({told.fingerprint})", "the certificate was signed by another key."
+            False, f"signed by another key ({stated.fingerprint})", "the certificate was signed by another key."
         )
-    return Signed(True, f"signed by {told.fingerprint}")
+    return Signed(True, f"signed by {stated.fingerprint}")
 
 
 def _load_public(path: Path) -> Ed25519PublicKey:

@@ -48,7 +48,7 @@ class VerifyReport:
         return {} if self.certificate is None else summary_of(self.certificate, self.signature)
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of `verify --json`."""
+        """Return the content of `verify --json`."""
         return {
             "holds": self.holds,
             "checks": self.checks,

@@ -1,4 +1,4 @@
-"""Opening releases: what the certificate tells, perturbed and baseline folders, and folders that are not whole."""
+"""Opening releases: what the certificate says, perturbed and baseline folders, and folders that are not whole."""
 
 from __future__ import annotations
 

@@ -39,18 +39,18 @@ def test_file_and_folder_give_the_same(folder: Path) -> None:
 
 
 def test_it_tells_what_interface_promises(folder: Path) -> None:
-    told: dict[str, Any] = json.loads((folder / "certificate.json").read_text())
-    assert told["tool"] == {"name": "betalike", "version": betalike.__version__}
-    assert told["promise"]["model"] == "enhanced-likeness"
-    assert told["promise"]["beta"] == 1.5
-    assert told["table"]["quasi_identifiers"] == ["age", "city"]
-    assert told["table"]["sensitive"] == "disease"
-    assert told["release"]["rows"] == told["table"]["rows"] == told["files"]["published.csv"]["rows"] == 80
-    assert set(told["release"]["loss"]) == {"age", "city"}
-    assert sum(told["prior"].values()) == pytest.approx(1)
-    assert sum(told["prior_counts"].values()) == 80
-    assert set(told["also"]) >= {"k", "l", "t", "delta"}
-    assert all(seconds >= 0 for seconds in told["seconds"].values())
+    stated: dict[str, Any] = json.loads((folder / "certificate.json").read_text())
+    assert stated["tool"] == {"name": "betalike", "version": betalike.__version__}
+    assert stated["promise"]["model"] == "enhanced-likeness"
+    assert stated["promise"]["beta"] == 1.5
+    assert stated["table"]["quasi_identifiers"] == ["age", "city"]
+    assert stated["table"]["sensitive"] == "disease"
+    assert stated["release"]["rows"] == stated["table"]["rows"] == stated["files"]["published.csv"]["rows"] == 80
+    assert set(stated["release"]["loss"]) == {"age", "city"}
+    assert sum(stated["prior"].values()) == pytest.approx(1)
+    assert sum(stated["prior_counts"].values()) == 80
+    assert set(stated["also"]) >= {"k", "l", "t", "delta"}
+    assert all(seconds >= 0 for seconds in stated["seconds"].values())
 
 
 def test_it_tells_nothing_of_where_and_how(folder: Path) -> None:
@@ -60,8 +60,8 @@ def test_it_tells_nothing_of_where_and_how(folder: Path) -> None:
 
 
 def test_a_reader_may_meet_more_than_it_knows(folder: Path, tmp_path: Path) -> None:
-    told = json.loads((folder / "certificate.json").read_text()) | {"news": [1, 2]}
-    (tmp_path / "certificate.json").write_text(json.dumps(told))
+    stated = json.loads((folder / "certificate.json").read_text()) | {"news": [1, 2]}
+    (tmp_path / "certificate.json").write_text(json.dumps(stated))
     assert read_certificate(tmp_path) == read_certificate(folder)
 
 

@@ -66,9 +66,9 @@ def test_the_baseline_is_verified_or_refused() -> None:
     rows = ExactRecount(10_000, 0)
     verified = verify_withheld(rows, COUNTS, MARGINS, MODEL)
     assert verified.verdict.worst_gain == 0
-    for recount, told in ((HONEST, COUNTS), (rows, COUNTS[::-1]), (replace(rows, n_changed=2), COUNTS)):
+    for recount, stated in ((HONEST, COUNTS), (rows, COUNTS[::-1]), (replace(rows, n_changed=2), COUNTS)):
         with pytest.raises(GuaranteeError, match="Nothing was published"):
-            verify_withheld(recount, told, MARGINS, MODEL)
+            verify_withheld(recount, stated, MARGINS, MODEL)
 
 
 def test_only_the_verifier_makes_a_verified_release() -> None:
