@@ -6,6 +6,7 @@ its labels. Rows are counted first, so that what is matched is distinct rows wit
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -37,7 +38,6 @@ class Matched:
 
     values: dict[str, int]  # how often each sensitive value occurs in the original
     columns: list[CodedOriginal]  # what the original shows of each quasi-identifier
-    n_rows: int
     n_unmatched: int
 
 
@@ -55,29 +55,24 @@ def match_generalized(
     with original() as batches:
         rows = _count(batches, certificate, [[name] for name in certificate.table.quasi_identifiers])
     shown = _count(published(), certificate, groups)
-    mine, labels, numbers = _parts(rows, [1] * len(facts)), [], []
-    theirs = _parts(shown, [len(group) for group in groups])
-    for columns in theirs.groups:
-        texts, number = _labels(shown, columns)
-        labels.append(texts)
-        numbers.append(number)
-    values = _by_text(rows, mine.rest[0])
+    starts = np.cumsum([0, *map(len, groups)]).tolist()
+    labels = [_labels(shown, range(start, end)) for start, end in itertools.pairwise(starts)]
+    values = _by_text(rows, len(facts))
     try:
         coded = [
-            code_original(column, *_distinct(rows, places[0]), texts, len(group) == 2)
-            for column, places, texts, group in zip(facts, mine.groups, labels, groups, strict=True)
+            code_original(column, *_distinct(rows, place), labels[place][0], len(groups[place]) == 2)
+            for place, column in enumerate(facts)
         ]
     except (InputError, ValueError):
-        return Matched(values, [], int(rows.count.sum()), int(shown.count.sum()))
-    row_group, label_group = _numbered_together(rows, mine.rest, shown, theirs.rest)
-    sizes = zip(coded, mine.groups, strict=True)
-    points = np.column_stack([row_group, *(column.codes[rows.numbers[places[0]]] for column, places in sizes)])
-    boxes = [column.boxes(texts)[number] for column, texts, number in zip(coded, labels, numbers, strict=True)]
+        return Matched(values, [], int(shown.count.sum()))
+    row_group, label_group = _numbered_together(rows, len(facts), shown, starts[-1])
+    points = np.column_stack([row_group, *(column.codes[rows.numbers[i]] for i, column in enumerate(coded))])
+    boxes = [column.boxes(texts)[number] for column, (texts, number) in zip(coded, labels, strict=True)]
     low, high = (np.column_stack([label_group, *(box[:, side] for box in boxes)]) for side in (0, 1))
     points, low, high = (codes.astype(np.int32) for codes in (points, low, high))
     n_unmatched = unmatched(points, rows.count, low, high, shown.count)
-    n_rows = int(rows.count.sum())
-    return Matched(values, coded, n_rows, max(n_unmatched, n_unmatched + n_rows - int(shown.count.sum())))
+    n_more = int(rows.count.sum()) - int(shown.count.sum())
+    return Matched(values, coded, max(n_unmatched, n_unmatched + n_more))
 
 
 def match_exact(published: Published, original: Original, certificate: Certificate, n_rows: int) -> Matched:
@@ -88,7 +83,6 @@ def match_exact(published: Published, original: Original, certificate: Certifica
         mine = count_each((_renamed(batch, certificate, names, True) for batch in batches), _names(len(names) + 1))
     theirs = count_each((_renamed(batch, certificate, names, False) for batch in published()), _names(len(names)))
     values = _by_text(mine[-1], 0)
-    n_original = int(mine[-1].count.sum())
     kinds = [*(Kind(column.kind) for column in table.columns), *[None] * len(table.kept)]
     try:
         coded = [
@@ -100,7 +94,7 @@ def match_exact(published: Published, original: Original, certificate: Certifica
             for one, other, kind in zip(mine[:-1], theirs, kinds, strict=True)
         ]
     except (InputError, ValueError):
-        return Matched(values, [], n_original, n_rows)
+        return Matched(values, [], n_rows)
     n_turns, n_unmatched = max(-(-n_rows // ROWS_AT_ONCE), 1), 0
     for turn in range(n_turns):
         with original() as batches:
@@ -109,7 +103,7 @@ def match_exact(published: Published, original: Original, certificate: Certifica
         rows = (_renamed(batch, certificate, names, False) for batch in published())
         there = _count_coded(rows, theirs, [other for _, other in codes], turn, n_turns)
         n_unmatched += _n_different(here, there)
-    return Matched(values, coded, n_original, n_unmatched)
+    return Matched(values, coded, n_unmatched)
 
 
 def _names(number: int) -> list[str]:
@@ -137,20 +131,6 @@ def _renamed(
     return pl.DataFrame([column.alias(str(number)) for number, column in enumerate(columns)])
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """Places of columns: those of each quasi-identifier, then the sensitive values and the kept columns."""
-
-    groups: list[list[int]]
-    rest: list[int]
-
-
-def _parts(rows: Combinations, widths: Sequence[int]) -> _Parts:
-    starts = np.cumsum([0, *widths]).tolist()
-    groups = [list(range(start, start + width)) for start, width in zip(starts, widths, strict=False)]
-    return _Parts(groups, list(range(starts[-1], len(rows.numbers))))
-
-
 def _distinct(rows: Combinations, place: int) -> tuple[pl.Series, Ints]:
     return list(rows.values.values())[place], rows.count_of(place)
 
@@ -176,12 +156,10 @@ def _by_text(rows: Combinations, place: int) -> dict[str, int]:
     return found
 
 
-def _numbered_together(
-    rows: Combinations, places: Sequence[int], shown: Combinations, shown_places: Sequence[int]
-) -> tuple[Ids, Ids]:
-    """Number the combinations of sensitive value and kept columns, the same in both tables."""
+def _numbered_together(rows: Combinations, first: int, shown: Combinations, shown_first: int) -> tuple[Ids, Ids]:
+    """Number the combinations of sensitive value and kept columns, the same in both tables, from a place on."""
     columns = []
-    for place, other in zip(places, shown_places, strict=True):
+    for place, other in zip(range(first, len(rows.numbers)), range(shown_first, len(shown.numbers)), strict=True):
         mine, theirs = _codes_together(_distinct(rows, place)[0], _distinct(shown, other)[0], None)
         columns.append(np.concatenate([mine[rows.numbers[place]], theirs[shown.numbers[other]]]))
     _, number = fold(columns, [int(column.max(initial=0)) + 1 for column in columns])
