@@ -137,7 +137,7 @@ def test_options_of_others_are_refused(desk: Desk, scheme: str) -> None:
 def test_nothing_useful_is_refused_with_what_would_work(desk: Desk) -> None:
     before = files_under(desk.folder)
     outcome = desk.publish(table=desk.table(with_canaries(people())), scheme="perturb", beta=0.001)
-    assert_refused(outcome, "independent", "larger beta", "baseline", status=1)
+    assert_refused(outcome, "almost nothing", "larger beta", "baseline", status=1)
     assert not desk.out.exists()
     assert set(files_under(desk.folder)) == {*before, "people.csv"}
 
