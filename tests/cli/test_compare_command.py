@@ -87,13 +87,17 @@ def test_a_picture(desk: Desk, form: str, begins: bytes) -> None:
         (["--beta", "two"], "--beta has 'two', which is not a number"),
         (["--schemes", "seem"], "there is no scheme 'seem'"),
         (["--schemes", ","], "name at least one scheme"),
-        (["--beta", ","], "name at least one scheme and one beta"),
         (["--match", "l"], "it must be one of: t, loss"),
         (["--sensitive", "illness"], "illness"),
     ],
 )
 def test_bad_options_are_refused(desk: Desk, more: list[str], message: str) -> None:
     assert_refused(run(*words(desk, *more)), message)
+
+
+def test_a_beta_must_be_named(desk: Desk) -> None:
+    refused = run("compare", desk.table(), "--qi", "age", "--sensitive", "disease", "--beta", ",")
+    assert_refused(refused, "name at least one scheme and one beta")
 
 
 def test_columns_must_be_named(desk: Desk) -> None:
