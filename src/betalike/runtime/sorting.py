@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from betalike.runtime.arrays import Ints
-from betalike.runtime.compilation import kernel
+from betalike.runtime.arrays import Ids, Ints
+from betalike.runtime.compilation import inner_kernel, kernel
 
+FEW_BITS = 8
+FEW = 1 << FEW_BITS
 RUN = 16  # keys that are sorted by insertion before runs are merged
 
 
@@ -49,3 +51,28 @@ def _merge(keys: Any, order: Ints, merged: Ints, begin: int, middle: int, end: i
         else:
             merged[place] = order[right]
             right += 1
+
+
+@inner_kernel
+def rank_few(codes: Ints, keys: Ints, ranks: Ids) -> int:
+    """Number the distinct codes of at most `FEW` in ascending order, and return how many there are.
+
+    Codes are below 2 ** 55. `keys` is scratch space of the same length, so that no array is made.
+    """
+    n = len(codes)
+    for i in range(n):
+        keys[i] = codes[i] << FEW_BITS | i
+    for gap in (57, 23, 10, 4, 1):  # a sort by insertion over shorter and shorter distances
+        for i in range(gap, n):
+            key, j = keys[i], i
+            while j >= gap and keys[j - gap] > key:
+                keys[j] = keys[j - gap]
+                j -= gap
+            keys[j] = key
+    rank, last = -1, -1
+    for i in range(n):
+        code = keys[i] >> FEW_BITS
+        if code != last:
+            rank, last = rank + 1, code
+        ranks[keys[i] & (FEW - 1)] = rank
+    return rank + 1

@@ -1,7 +1,7 @@
-"""Parting a table that is too large to be split at once: sets of cells that keep the promise with room to spare.
+"""Divide a table that is too large to be split at once into sets of cells that keep the promise with room to spare.
 
-Each set becomes a problem of its own, and its classes have to keep the promise with what it holds. So a set is cut
-where both sides stay much like the table; among such cuts, along the axis on which it is widest.
+Each set is split on its own, and its classes have to keep the promise with what it holds. So a set is cut where both
+sides stay similar to the table; among such cuts, along the axis on which it is widest.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from betalike.promises.verdict import one_class
 from betalike.runtime.arrays import Ints
 from betalike.table.cells import Cells, ClassCounts, Plan
 
-ROOM = 0.25  # of what the promise allows, a set may use so much before the axis is chosen for that alone
+ROOM = 0.25  # a cut that uses no more than this share of what the promise leaves free is taken at once
 
 
-def part(cells: Cells, model: Model, most_rows: int) -> Plan:
-    """Sets of cells of about so many rows; larger ones where they cannot be cut."""
-    used_by_table = _used(model, cells, one_class(cells.value_counts))
+def part(cells: Cells, model: Model, most_rows: int, keeps_room: bool = False) -> Plan:
+    """Return sets of cells with at most `most_rows` rows; larger ones where they cannot be cut.
+
+    If sets have to keep room to spare, they are not cut where they would lose it.
+    """
+    used_by_table = model.judge(one_class(cells.value_counts), cells.prior_counts, cells.sensitive).worst_ratio
     spare = used_by_table + ROOM * (1.0 - used_by_table)
     set_of_cell = np.zeros(len(cells.count), dtype=np.int32)
     waiting, n_sets = [np.arange(len(cells.count))], 0
@@ -29,7 +32,7 @@ def part(cells: Cells, model: Model, most_rows: int) -> Plan:
         members = waiting.pop()
         halves = None
         if cells.count[members].sum() > most_rows:
-            halves = _cut(cells, model, members, spare)
+            halves = _cut(cells, model, members, spare, keeps_room)
         if halves is None:
             set_of_cell[members] = n_sets
             n_sets += 1
@@ -38,22 +41,23 @@ def part(cells: Cells, model: Model, most_rows: int) -> Plan:
     return Plan(cells, np.arange(len(cells.count), dtype=np.int32), cells.count, set_of_cell, n_sets)
 
 
-def _cut(cells: Cells, model: Model, members: Ints, spare: float) -> list[Ints] | None:
-    """The two sides of the best cut near a median; None if no cut keeps the promise."""
+def _cut(cells: Cells, model: Model, members: Ints, spare: float, keeps_room: bool) -> list[Ints] | None:
+    """Return the two sides of the best cut near a median; None if no cut keeps the promise, or the room."""
     best, least = None, 1.0
     for left in _cuts_by_width(cells, members):
-        side = left.astype(np.int64)
-        counts = ClassCounts.of(side, cells.value[members], cells.count[members], cells.sensitive.size)
+        counts = ClassCounts.of(left.astype(np.int64), cells.value[members], cells.count[members], cells.sensitive.size)
         verdict = model.judge(counts, cells.prior_counts, cells.sensitive)
         if verdict.holds and (best is None or verdict.worst_ratio < least):
             best, least = left, verdict.worst_ratio
             if least <= spare:
                 break
-    return None if best is None else [members[best], members[~best]]
+    if best is None or (keeps_room and least > spare):
+        return None
+    return [members[best], members[~best]]
 
 
 def _cuts_by_width(cells: Cells, members: Ints) -> Iterator[NDArray[np.bool_]]:
-    """Which members lie on one side of the middle of each axis, the axis first on which they lose most together."""
+    """Yield which members lie on one side of the middle of each axis, the axis first on which they lose most."""
     points, count = cells.points[cells.point[members]], cells.count[members]
     low, high = points.min(axis=0).astype(np.int64), points.max(axis=0).astype(np.int64)
     losses = [axis.losses(low[i : i + 1], high[i : i + 1])[0] for i, axis in enumerate(cells.axes)]
@@ -65,7 +69,3 @@ def _cuts_by_width(cells: Cells, members: Ints) -> Iterator[NDArray[np.bool_]]:
         before = rows[middle - 1] if middle else 0
         is_sooner = middle == high[axis] - low[axis] or (before and rows[-1] / 2 - before < rows[middle] - rows[-1] / 2)
         yield points[:, axis] <= low[axis] + middle - is_sooner
-
-
-def _used(model: Model, cells: Cells, classes: ClassCounts) -> float:
-    return model.judge(classes, cells.prior_counts, cells.sensitive).worst_ratio

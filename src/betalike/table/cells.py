@@ -29,6 +29,7 @@ from betalike.table.kernels import (
 
 WORDS_PER_STEP = 4_000_000
 SHUFFLED_AT_ONCE = 1 << 20
+COUNTED_PER_KEY, FEW_KEYS = 8, 1 << 16  # as many pairs of class and value are counted in a table; more are sorted
 
 
 @dataclass(frozen=True)
@@ -120,9 +121,13 @@ class ClassCounts:
     def of(ec: NDArray[np.integer], value: NDArray[np.integer], count: Ints, n_values: int) -> ClassCounts:
         """Add up the counts of each class and value. Classes are numbered 0, 1, ... without gaps."""
         keys = np.asarray(ec, dtype=np.int64) * n_values + value
-        unique, inverse = np.unique(keys, return_inverse=True)
-        total = np.bincount(inverse, weights=count, minlength=len(unique)).astype(np.int64)
-        return ClassCounts(unique // n_values, unique % n_values, total, n_values)
+        if len(keys) and keys.max() < COUNTED_PER_KEY * len(keys) + FEW_KEYS:
+            unique = np.flatnonzero(np.bincount(keys))
+            total = np.bincount(keys, weights=count)[unique]
+        else:
+            unique, inverse = np.unique(keys, return_inverse=True)
+            total = np.bincount(inverse, weights=count, minlength=len(unique))
+        return ClassCounts(unique // n_values, unique % n_values, total.astype(np.int64), n_values)
 
     @cached_property
     def sizes(self) -> Ints:

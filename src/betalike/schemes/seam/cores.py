@@ -111,6 +111,8 @@ def fit_sizes(
         best, can_beat = (to_beat, 0.0, 0.0, False), False
         for quarter in range(5 if extra > 0 else 1):  # of it from the left core
             from_left = extra * quarter // 4
+            if quarter > 0 and from_left == extra * (quarter - 1) // 4:
+                continue
             size_left, size_right = max(sizes[0] - from_left, 0.0), max(sizes[1] - (extra - from_left), 0.0)
             can_beat |= size_left * gains[0] + size_right * gains[1] > to_beat
             size_left = size_left if is_size(group, size_left) else 0.0

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.compilation import inner_kernel, kernel
-from betalike.runtime.sorting import stable_order
-from betalike.schemes.packing import child_above, lowest_ancestor, range_loss
+from betalike.runtime.sorting import FEW, rank_few, stable_order
+from betalike.schemes.packing import PackedAxes, child_above, lowest_ancestor, range_loss
 from betalike.schemes.seam.group import Group
 from betalike.schemes.seam.problem import Problem
 
 MOST_BINS = 64
 SAMPLES_PER_BIN = 16
 NO_CODE = 2**31  # above every code
-WIDE = 4 * MOST_BINS  # more codes than this are gathered into ranges
+WIDE = FEW  # more codes than this are gathered into ranges
 
 
 class Cuts(NamedTuple):
@@ -55,18 +55,15 @@ def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, 
     n = len(codes)
     if axes.is_tree[axis]:
         ancestor = lowest_ancestor(axes, axis, low, high)
-        n_bins = 0
-        for i in range(n):
-            bins[i] = child_above(axes, axis, codes[i], ancestor)
-            n_bins = max(n_bins, bins[i] + 1)
+        n_bins = children_above(axes, axis, codes, ancestor, bins)
         if n_bins > WIDE:
             n_bins = keep_largest(bins, counts, n_bins)
     elif high - low < WIDE:
         for i in range(n):
             bins[i] = codes[i] - low
         n_bins = high - low + 1
-    elif n <= WIDE:
-        return rank_codes(codes, bins)
+    elif n <= FEW:
+        return rank_few(codes, np.empty(n, dtype=np.int64), bins)
     else:
         edges = quantile_edges(codes, axes.missing[axis])
         for i in range(n):
@@ -75,16 +72,14 @@ def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, 
     return leave_out_empty(bins, n_bins)
 
 
-@kernel
-def rank_codes(codes: Ints, bins: Ids) -> int:
-    """Number the distinct codes in ascending order; returns how many there are."""
-    n_distinct, last = 0, -1
-    for i in stable_order(codes):
-        if codes[i] != last:
-            last = codes[i]
-            n_distinct += 1
-        bins[i] = n_distinct - 1
-    return n_distinct
+@inner_kernel
+def children_above(axes: PackedAxes, axis: int, codes: Ints, ancestor: int, bins: Ids) -> int:
+    """Fill in the child of an ancestor that each code is under; returns the number of the last child and 1."""
+    n_bins = 0
+    for i in range(len(codes)):
+        bins[i] = child_above(axes, axis, codes[i], ancestor)
+        n_bins = max(n_bins, bins[i] + 1)
+    return n_bins
 
 
 @kernel

@@ -156,3 +156,15 @@ def least_size(group: Group) -> int:
         if group.can_have[size]:
             return size
     return len(group.can_have)
+
+
+@inner_kernel
+def can_be_cut(group: Group) -> bool:
+    """Whether two parts may have sizes that add up to the group's; three parts would be possible only then, too."""
+    n = int(group.size)
+    if n >= len(group.can_have):
+        return n >= 2 * least_size(group)
+    for size in range(1, n // 2 + 1):
+        if group.can_have[size] and group.can_have[n - size]:
+            return True
+    return False

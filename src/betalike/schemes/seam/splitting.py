@@ -11,7 +11,7 @@ from betalike.runtime.sorting import stable_order
 from betalike.schemes.packing import range_loss
 from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes, lift_cores
 from betalike.schemes.seam.cuts import NO_CODE, WIDE, Cuts, codes_on, find_cuts, is_left, left_of
-from betalike.schemes.seam.group import Group, gather, least_size, meets_all
+from betalike.schemes.seam.group import Group, can_be_cut, gather, least_size, meets_all
 from betalike.schemes.seam.problem import Problem
 
 LEAST_GAIN = 1e-6  # of the set's loss; less is not worth a cut
@@ -66,7 +66,7 @@ def cut_set(
     if loss <= 0.0:
         return False
     group = gather(problem, cells, counts, loss, reserve, number)
-    if group.size < 2 * least_size(group):
+    if not can_be_cut(group):
         return False
     bins = np.empty((len(low), len(cells)), dtype=np.int32)
     cuts, n_cuts = find_cuts(problem, group, low, high, looks_ahead, bins)
@@ -89,35 +89,48 @@ def take_sides(cuts: Cuts, cut: int, bins: Ids, part: NDArray[np.int8]) -> None:
 
 @kernel
 def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Floats) -> int:
-    """The cut that gains most once its cores are fitted, and what they hold; -1 if none gains enough.
+    """Return the cut that gains most once its cores are fitted, and fill in what they hold; -1 if none gains enough."""
+    if n_cuts == 0:
+        return -1
+    bound, sizes = np.empty(n_cuts), np.full((n_cuts, 2), -1.0)
+    sides = np.empty((3, len(group.total)))
+    n_refused = 0
+    while n_refused < MOST_REFUSED:
+        best, size_left, size_right, has_reserve = best_fit(group, cuts, least_gain, bound, sizes, sides)
+        if best < 0:
+            break
+        if fill_both(group, sides[2], (size_left, size_right), has_reserve, cores):
+            if meets_all(group, cores):
+                return best
+            n_refused += 1
+        cuts.bound[best] = -1.0
+    return -1
 
-    A cut is looked at more closely only while what it may gain is above what the best one is known to: from the bound
-    to the formula, and from there to the sizes that rounding permits.
+
+@inner_kernel
+def best_fit(
+    group: Group, cuts: Cuts, least_gain: float, bound: Floats, sizes: Floats, sides: Floats
+) -> tuple[int, float, float, bool]:
+    """Return the cut that gains most, the sizes of its cores, and whether they keep a reserve; the cut is -1 if none.
+
+    A cut is looked at more closely only while it may gain more than the best one is known to: from the bound to the
+    formula, and from there to the sizes that rounding permits. Arrays after `least_gain` are scratch space, but `sizes`
+    stay from call to call, and the last row of `sides` becomes what lies left of the cut.
     """
-    bound = cuts.bound[:n_cuts].copy()
-    sizes = np.full((n_cuts, 2), -1.0)
-    left, right, best_left = np.empty_like(group.total), np.empty_like(group.total), np.empty_like(group.total)
-    best, best_fit = -1, (least_gain, 0.0, 0.0, False)
-    least, n_fits, n_refused = least_size(group), 0, 0
-    while n_cuts > 0:
-        cut = int(np.argmax(bound))
-        if bound[cut] <= best_fit[0] or n_fits == MOST_FITS:
-            if best < 0:
-                break
-            is_filled = fill_both(group, best_left, (best_fit[1], best_fit[2]), best_fit[3], cores)
-            if is_filled and meets_all(group, cores):
-                break
-            n_refused += is_filled
-            if n_refused == MOST_REFUSED:
-                return -1
-            cuts.bound[best] = 0.0
-            bound[:] = cuts.bound[:n_cuts]
-            best, best_fit, n_fits = -1, (least_gain, 0.0, 0.0, False), 0
-            continue
+    left, right, best_left = sides[0], sides[1], sides[2]
+    least = least_size(group)
+    bound_gains(group, cuts, least, bound)
+    best, fit = -1, (least_gain, 0.0, 0.0, False)
+    n_fits = 0
+    while n_fits < MOST_FITS:
+        cut = greatest(bound)
+        if bound[cut] <= fit[0]:
+            break
         left_of(cuts, cut, left)
         gains = (cuts.gains[cut, 0], cuts.gains[cut, 1])
         if sizes[cut, 0] < 0.0:
-            right[:] = group.total - left
+            for v in range(len(left)):
+                right[v] = group.total[v] - left[v]
             size_left, size_right = core_sizes(group, left, right, cuts.n_left[cut])
             sizes[cut, 0] = size_left if size_left >= least else 0.0
             sizes[cut, 1] = size_right if size_right >= least else 0.0
@@ -125,10 +138,33 @@ def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Fl
             continue
         bound[cut] = 0.0
         n_fits += 1
-        fit = fit_sizes(group, left, (sizes[cut, 0], sizes[cut, 1]), gains, best_fit[0])
-        if fit[0] > best_fit[0]:
-            best, best_fit = cut, fit
-            best_left[:] = left
+        found = fit_sizes(group, left, (sizes[cut, 0], sizes[cut, 1]), gains, fit[0])
+        if found[0] > fit[0]:
+            best, fit = cut, found
+            for v in range(len(left)):
+                best_left[v] = left[v]
+    return best, fit[1], fit[2], fit[3]
+
+
+@inner_kernel
+def bound_gains(group: Group, cuts: Cuts, least: int, bound: Floats) -> None:
+    """Fill in what each cut may gain at most: a side that is smaller than every part has no core."""
+    for cut in range(len(bound)):
+        bound[cut] = cuts.bound[cut]
+        n_left = cuts.n_left[cut]
+        if n_left < least:
+            bound[cut] -= n_left * cuts.gains[cut, 0]
+        if group.size - n_left < least:
+            bound[cut] -= (group.size - n_left) * cuts.gains[cut, 1]
+
+
+@inner_kernel
+def greatest(numbers: Floats) -> int:
+    """Return the place of the first greatest number."""
+    best = 0
+    for i in range(1, len(numbers)):
+        if numbers[i] > numbers[best]:
+            best = i
     return best
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 
@@ -15,6 +16,7 @@ from betalike.promises.caps import LARGEST_DENOMINATOR
 from betalike.schemes.seam.group import (
     EXACT_BELOW,
     LARGEST_LISTED,
+    can_be_cut,
     gather,
     is_size,
     least_size,
@@ -118,6 +120,31 @@ def test_the_least_size_is_the_first_that_can_be_filled(case: tuple[Problem, lis
     sizes = brute_force_sizes(problem, counts, min(sum(counts), LARGEST_LISTED))
     expected = next((size for size, can_have in enumerate(sizes) if size and can_have), len(sizes))
     assert least_size(group_of(problem, counts)) == expected
+
+
+def can_be_cut_in_two(problem: Problem, counts: list[int]) -> bool:
+    for part in itertools.product(*(range(count + 1) for count in counts)):
+        rest = [count - kept for count, kept in zip(counts, part, strict=True)]
+        if min(sum(part), sum(rest)) >= max(problem.k, 1) and is_allowed(problem, part) and is_allowed(problem, rest):
+            return True
+    return False
+
+
+@given(problems_and_counts(largest=4))
+def test_a_set_that_can_be_cut_is_not_given_up(case: tuple[Problem, list[int]]) -> None:
+    problem, counts = case
+    if can_be_cut_in_two(problem, counts):
+        assert can_be_cut(group_of(problem, counts))
+
+
+@given(problems_and_counts())
+def test_a_set_is_given_up_if_no_two_sizes_add_up_to_its_own(case: tuple[Problem, list[int]]) -> None:
+    problem, counts = case
+    size = sum(counts)
+    if size <= LARGEST_LISTED:
+        sizes = brute_force_sizes(problem, counts, size)
+        expected = any(sizes[part] and sizes[size - part] for part in range(1, size))
+        assert can_be_cut(group_of(problem, counts)) == expected
 
 
 @given(problems_and_counts(), st.data())
