@@ -112,9 +112,9 @@ QUICK = [
     "csv",
     "perturb parquet",
     "beside other files",
-    "out of core",
-    "out of core, several files",
-    "out of core, coarse parquet",
+    "in batches",
+    "in batches, several files",
+    "in batches, coarse parquet",
 ]
 
 

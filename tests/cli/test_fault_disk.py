@@ -21,20 +21,20 @@ FAILURES: dict[str, dict[str, Any]] = {
     "read-only": {"error": errno.EROFS, "always": True},
     "unreadable": {"error": errno.EIO, "always": True, "only": sorted(READS), "with_reads": True},
 }
-# Each failure once in memory and once out of core; `make test-long` has all failures of all cases.
+# Each failure once in memory and once in batches; `make test-long` has all failures of all cases.
 QUICK = [
     ("csv", "full"),
-    ("out of core, several files", "full"),
+    ("in batches, several files", "full"),
     ("parquet", "full for a moment"),
-    ("out of core, kept", "full for a moment"),
+    ("in batches, kept", "full for a moment"),
     ("perturb", "quota"),
-    ("out of core, coarse parquet", "quota"),
+    ("in batches, coarse parquet", "quota"),
     ("baseline", "broken"),
-    ("out of core, perturb parquet", "broken"),
+    ("in batches, perturb parquet", "broken"),
     ("beside other files", "read-only"),
-    ("out of core", "read-only"),
+    ("in batches", "read-only"),
     ("several compressed files", "unreadable"),
-    ("out of core, compressed", "unreadable"),
+    ("in batches, compressed", "unreadable"),
 ]
 EVERY = [
     pytest.param(name, failure, marks=() if (name, failure) in QUICK else pytest.mark.long)
@@ -44,7 +44,7 @@ EVERY = [
 
 
 def test_each_failure_is_met_in_memory_and_out_of_core() -> None:
-    assert {(failure, "out of core" in name) for name, failure in QUICK} == {
+    assert {(failure, "in batches" in name) for name, failure in QUICK} == {
         (failure, is_out_of_core) for failure in FAILURES for is_out_of_core in (False, True)
     }
 

@@ -33,9 +33,9 @@ PATIENCE = 60.0
     ("name", "has_older"),
     [
         ("csv", False),
-        ("out of core, several files", True),
+        ("in batches, several files", True),
         *(pytest.param(name, True, marks=long) for name in ("csv", "beside other files", "perturb")),
-        *(pytest.param(name, False, marks=long) for name in ("out of core, several files", "perturb")),
+        *(pytest.param(name, False, marks=long) for name in ("in batches, several files", "perturb")),
     ],
 )
 def test_a_staging_folder_that_is_removed(
@@ -56,7 +56,7 @@ def test_a_staging_folder_that_is_removed(
 
 
 @needs_calls
-@pytest.mark.parametrize("name", ["csv", "out of core, several files", "perturb parquet"])
+@pytest.mark.parametrize("name", ["csv", "in batches, several files", "perturb parquet"])
 def test_a_file_that_is_changed_before_it_is_read_back(tmp_path: Path, publisher: ForkingPublisher, name: str) -> None:
     scene = Scene.build(tmp_path / "scene", CASES[name], has_older=False)
     before = scene.state()
@@ -134,10 +134,10 @@ def meet(
     [
         ("csv", False),
         ("beside other files", True),
-        ("out of core, several files", True),
-        *(pytest.param(name, True, marks=long) for name in ("csv", "parquet", "out of core")),
-        *(pytest.param(name, False, marks=long) for name in ("parquet", "beside other files", "out of core")),
-        pytest.param("out of core, several files", False, marks=long),
+        ("in batches, several files", True),
+        *(pytest.param(name, True, marks=long) for name in ("csv", "parquet", "in batches")),
+        *(pytest.param(name, False, marks=long) for name in ("parquet", "beside other files", "in batches")),
+        pytest.param("in batches, several files", False, marks=long),
     ],
 )
 def test_two_publishes_at_once(
@@ -217,7 +217,7 @@ CLOSED = {
 @needs_root
 @pytest.mark.parametrize("closed", CLOSED)
 @pytest.mark.parametrize(
-    "name", ["csv", "out of core, compressed", pytest.param("out of core, parquet", marks=pytest.mark.long)]
+    "name", ["csv", "in batches, compressed", pytest.param("in batches, parquet", marks=pytest.mark.long)]
 )
 def test_an_ordinary_user_before_a_closed_door(
     publisher: ForkingPublisher, open_folder: Path, closed: str, name: str

@@ -14,6 +14,7 @@ import pytest
 from workbench import Desk, assert_refused, command_line, files_under, people, run, to_csv
 
 import betalike
+from betalike.engines.local import LocalEngine
 from betalike.errors import FileError
 
 INPUTS = ["sensitive.csv", "published.csv", "published.parquet", "transition.csv", "certificate.json"]
@@ -100,19 +101,17 @@ def test_hierarchies_and_the_specification_are_inputs_too(desk: Desk) -> None:
 
 def test_a_table_that_becomes_part_of_the_folder_meanwhile(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is checked at the beginning is checked again right before the move."""
-    from betalike.release import publish as publication
-
     assert desk.publish().status == 0
     table = desk.table()
-    made = publication.make_draft
+    assign = LocalEngine.assign
 
     def slow(*given: Any) -> Any:
-        draft = made(*given)
+        assignment = assign(*given)
         (desk.out / "published.csv").unlink()
         os.link(table, desk.out / "published.csv")
-        return draft
+        return assignment
 
-    monkeypatch.setattr(publication, "make_draft", slow)
+    monkeypatch.setattr(LocalEngine, "assign", slow)
     assert_refused(desk.publish("--force", table=table))
     assert (desk.out / "published.csv").read_bytes() == table.read_bytes()
 
@@ -153,19 +152,17 @@ def test_a_certificate_cannot_name_files_elsewhere(desk: Desk) -> None:
 
 
 def test_a_file_that_appears_meanwhile_survives(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    from betalike.release import publish as publication
-
     table = desk.table()
     assert desk.publish(table=table).status == 0
-    made = publication.make_draft
+    assign = LocalEngine.assign
 
     def slow(*given: Any) -> Any:
-        draft = made(*given)
+        assignment = assign(*given)
         desk.write("out/README.txt", "mine")
-        return draft
+        return assignment
 
     with monkeypatch.context() as patched:
-        patched.setattr(publication, "make_draft", slow)
+        patched.setattr(LocalEngine, "assign", slow)
         assert desk.publish("--force", table=table).status == 0
     assert (desk.out / "README.txt").read_text() == "mine"
     assert run("verify", desk.out).status == 0
