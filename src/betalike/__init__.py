@@ -9,32 +9,83 @@ Everything is imported when it is first used, so that `import betalike` is quick
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from betalike import attacks, datasets, errors
     from betalike.api import attack, audit, compare, describe, open_release, publish, query, verify, workload
+    from betalike.attacks.result import AttackReport, AttackResult
+    from betalike.comparison.compare import Comparison, SchemeResult
+    from betalike.io.description import Description
+    from betalike.promises import (
+        Anonymity,
+        Closeness,
+        Disclosure,
+        DisclosureForLikeness,
+        Diversity,
+        Form,
+        Ground,
+        Likeness,
+        Variety,
+    )
+    from betalike.queries.answer import Answer
     from betalike.queries.release import Release
+    from betalike.queries.workload import WorkloadResult
+    from betalike.release.audit import AuditReport
+    from betalike.release.verify_folder import VerifyReport
+    from betalike.runtime.progress import SILENT
+    from betalike.schemes import (
+        AttributeRule,
+        Baseline,
+        Burel,
+        Mondrian,
+        Perturbation,
+        Redistribution,
+        Retrieval,
+        Sabre,
+        Seam,
+    )
+    from betalike.table.hierarchy import Hierarchy
 
 __version__ = "0.1.0"
-_FUNCTIONS = ("attack", "audit", "compare", "describe", "open_release", "publish", "query", "verify", "workload")
+# fmt: off
 __all__ = [
-    "Release",
-    "__version__",
-    "attack",
-    "audit",
-    "compare",
-    "describe",
-    "open_release",
-    "publish",
-    "query",
-    "verify",
-    "workload",
+    "SILENT", "Anonymity", "Answer", "AttackReport", "AttackResult", "AttributeRule", "AuditReport", "Baseline",
+    "Burel", "Closeness", "Comparison", "Description", "Disclosure", "DisclosureForLikeness", "Diversity", "Form",
+    "Ground", "Hierarchy", "Likeness", "Mondrian", "Perturbation", "Redistribution", "Release", "Retrieval", "Sabre",
+    "SchemeResult", "Seam", "Variety", "VerifyReport", "WorkloadResult", "__version__", "attack", "attacks", "audit",
+    "compare", "datasets", "describe", "errors", "open_release", "publish", "query", "verify", "workload",
 ]
+_PROMISES = ("Anonymity", "Closeness", "Disclosure", "DisclosureForLikeness", "Diversity", "Form", "Ground", "Likeness",
+    "Variety")
+_SCHEMES = ("AttributeRule", "Baseline", "Burel", "Mondrian", "Perturbation", "Redistribution", "Retrieval", "Sabre",
+    "Seam")
+# fmt: on
+_HOMES = {
+    **dict.fromkeys(_PROMISES, "betalike.promises"),
+    **dict.fromkeys(_SCHEMES, "betalike.schemes"),
+    **dict.fromkeys(("AttackReport", "AttackResult"), "betalike.attacks.result"),
+    **dict.fromkeys(("Comparison", "SchemeResult"), "betalike.comparison.compare"),
+    "Answer": "betalike.queries.answer",
+    "AuditReport": "betalike.release.audit",
+    "Description": "betalike.io.description",
+    "Hierarchy": "betalike.table.hierarchy",
+    "Release": "betalike.queries.release",
+    "SILENT": "betalike.runtime.progress",
+    "VerifyReport": "betalike.release.verify_folder",
+    "WorkloadResult": "betalike.queries.workload",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        """Import what is first asked for; functions are in `betalike.api`."""
+        if name in ("attacks", "datasets", "errors"):
+            return importlib.import_module(f"betalike.{name}")
+        if name not in __all__:
+            raise AttributeError(f"module 'betalike' has no attribute {name!r}")
+        return getattr(importlib.import_module(_HOMES.get(name, "betalike.api")), name)
 
 
-def __getattr__(name: str) -> Any:
-    if name == "Release" or name in _FUNCTIONS:
-        return getattr(importlib.import_module("betalike.api"), name)
-    if name in ("attacks", "datasets", "errors"):
-        return importlib.import_module(f"betalike.{name}")
-    raise AttributeError(f"module 'betalike' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted(__all__)

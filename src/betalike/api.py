@@ -12,19 +12,29 @@ import polars as pl
 from betalike.attacks.catalogue import ATTACKS, check_names, run_attacks
 from betalike.attacks.open_target import open_target
 from betalike.attacks.result import AttackReport
-from betalike.comparison.compare import DEFAULT_SCHEMES, MATCHED_SCHEMES, Comparison, Contest, Equal, compare_schemes
+from betalike.comparison.compare import (
+    DEFAULT_SCHEMES,
+    MATCHED_SCHEMES,
+    Comparison,
+    Contest,
+    Equal,
+    compare_schemes,
+    name_schemes,
+    read_promise,
+)
 from betalike.engines.choice import EngineName, choose_engine, choose_format, open_engine, safe_format
 from betalike.engines.engine import Format, Layout
 from betalike.engines.local import LocalEngine
-from betalike.errors import FileError, ParameterError
+from betalike.errors import FileError, ParameterError, short_traceback
 from betalike.io.arguments import check_one_sensitive, choose, make_schema, missing_is_value
 from betalike.io.description import Description, describe_frame, load_described
 from betalike.io.frames import like, to_polars
 from betalike.io.hierarchies import choose_hierarchies
 from betalike.io.input_files import input_files
 from betalike.io.sources import is_standard_input, takes_standard_input
+from betalike.io.specification import takes_specification
 from betalike.io.tables import Frame, is_path, read, read_text, text_in_batches
-from betalike.promises import DisclosureForLikeness, Form, Model
+from betalike.promises import DisclosureForLikeness, Model
 from betalike.promises.parameters import takes_parameters
 from betalike.queries.answer import Answer
 from betalike.queries.release import Release, folder_of, read_release_text
@@ -37,19 +47,24 @@ from betalike.release.publish import Job
 from betalike.release.publish import publish as publish_table
 from betalike.release.signatures import load_signer
 from betalike.release.verify_folder import VerifyReport, verify_folder
+from betalike.runtime.notebook import shows_progress
 from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import randomness
 from betalike.schemes import DEFAULT_SCHEME, Scheme, choose_scheme, make_promise
 from betalike.table.schema import Attribute, Kind, Role, Schema
 
 
+@short_traceback
 @takes_parameters
+@takes_specification
+@shows_progress
 @takes_standard_input("table")
 def publish(
-    table: Frame,
+    table: Frame = None,
     *,
-    quasi_identifiers: Sequence[str],
-    sensitive: str | Sequence[str],
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: str | Sequence[str] = (),
+    spec: str | Path | None = None,
     beta: float | None = None,
     out: str | Path | None = None,
     scheme: str | Scheme = DEFAULT_SCHEME,
@@ -76,18 +91,19 @@ def publish(
     progress: Progress = SILENT,
     **parameters: Any,
 ) -> Release:
-    """Publish a table so that no sensitive value becomes more than 1 + beta times as likely, or as else promised.
+    """Publish a table so that no sensitive value becomes more than 1 + beta times as likely, or under another promise.
 
     Args:
         table: a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a CSV, Parquet or Arrow IPC file.
         quasi_identifiers: columns that others may know; they are generalized (exact with "perturb" and "baseline").
-        sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline"). Of a list
-            of columns, each is promised on its own; not on Spark.
+        sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline"). Each
+            column of a list is promised on its own; not on Spark.
+        spec: a specification (release.toml) for everything that is not given here.
         beta: the largest gain: with 4, a value becomes at most 5 times as likely as its share of the table says.
         out: folder for published.csv and certificate.json; without it the release stays in memory.
-        scheme: "seam" (which loses least), "burel", "burel+split" and the rivals "lmondrian", "dmondrian", "tmondrian",
-            "mondrian" and "sabre" generalize; "perturb" perturbs the sensitive column and "baseline" publishes only its
-            distribution, both with exact quasi-identifiers.
+        scheme: a scheme such as Seam(effort=4), or its name: "seam" (which loses least), "burel", "burel+split" and
+            the rivals "lmondrian", "dmondrian", "tmondrian", "mondrian" and "sabre" generalize; "perturb" perturbs the
+            sensitive column and "baseline" publishes only its distribution, both with exact quasi-identifiers.
         promise: a promise such as Closeness(t=0.2), or its name: "enhanced" (frequent values are protected too;
             Definition 3), "basic" (Definition 2), or with the scheme "mondrian" any other. By default what the scheme
             is for.
@@ -97,21 +113,21 @@ def publish(
             "categorical".
         domains: least and greatest value of a numeric column, where the table does not show them.
         weights: how much the loss on each quasi-identifier counts; 1 by default.
-        keep: columns to publish unchanged besides; they are not protected.
-        missing: texts that stand for a missing value in a CSV file, besides the empty one.
+        keep: further columns to publish unchanged and unprotected.
+        missing: texts that stand for a missing value in a CSV file, as the empty one does.
         missing_sensitive: "error", or "value" to publish a missing sensitive value as a value of its own.
         format: "csv" (by default) or "parquet" (by default on Spark).
         layout: "labels" (`[30, 45]`) or "bounds" (columns `age_low` and `age_high`).
         spreadsheet_safe: write text cells that a spreadsheet would run as formulas with a leading "'"; CSV only.
         force: replace a release that is in the folder already.
-        seed: repeatable choices, for experiments only: whoever knows it can undo them.
+        seed: repeatable choices, for experiments only: anyone who knows the seed can undo them.
         options: further options of the scheme, such as {"effort": 4} for SEAM.
         engine: "local" (this machine; reads tables that do not fit in memory in batches), "spark", or "auto".
         memory: how much memory may be used, such as "2GB"; by default most of what is at hand.
         master: of a Spark cluster, such as "spark://host:7077"; by default Spark runs on this machine.
         delimiter: of a CSV file, where it is not recognized.
         sign: the file of a private key, made with `betalike keys new`, to sign the certificate with; needs `out`.
-        progress: something that shows how far the work is.
+        progress: a listener for the progress of the work; by default a bar in notebooks once it takes long.
         **parameters: the numbers of a promise that is named: t, delta, l, c, ground, negative_beta, groups, width,
             with_values, cap. See `betalike.promises.parameters`.
     """
@@ -132,7 +148,7 @@ def publish(
     job = Job(chosen, promised, choose(Layout, layout, "layout"), form, tuple(keep))
     watch = Stopwatch(progress)
     folder = Path(out) if out is not None else None
-    inputs = [*input_files(table, hierarchies), *([] if sign is None else [Path(sign)])]
+    inputs = [*input_files(table, hierarchies), *(Path(named) for named in (sign, spec) if named is not None)]
     if folder is not None:
         check_free(folder, force, inputs)  # before the table is read, which may take long
     with contextlib.ExitStack() as stack:
@@ -159,6 +175,7 @@ def publish(
     )
 
 
+@short_traceback
 @takes_parameters
 @takes_standard_input("table", "original")
 def audit(
@@ -209,6 +226,7 @@ def audit(
     )
 
 
+@short_traceback
 @takes_standard_input("original")
 def verify(
     folder: str | Path | Release,
@@ -226,6 +244,7 @@ def verify(
     return verify_folder(folder_of(folder), opened, signed_by)
 
 
+@short_traceback
 def open_release(folder: str | Path | Release, *, hierarchies: str | Path | Mapping[str, Any] | None = None) -> Release:
     """Open a release folder, to ask it for counts and to see its rows; only its published files are read."""
     return open_folder(
@@ -233,6 +252,7 @@ def open_release(folder: str | Path | Release, *, hierarchies: str | Path | Mapp
     )
 
 
+@short_traceback
 def query(
     folder: str | Path | Release,
     predicate: str,
@@ -245,6 +265,7 @@ def query(
     return open_release(folder, hierarchies=hierarchies).count(predicate, method=method, confidence=confidence)
 
 
+@short_traceback
 @takes_standard_input("original")
 def workload(
     folder: str | Path | Release,
@@ -274,15 +295,20 @@ def workload(
     return run_workload(release, index, drawn, chosen, predicates, selectivity)
 
 
+@short_traceback
+@takes_specification
+@shows_progress
 @takes_standard_input("table")
 def compare(
-    table: Frame,
+    table: Frame = None,
     *,
-    quasi_identifiers: Sequence[str],
-    sensitive: str,
-    beta: float | Sequence[float] = 4.0,
-    schemes: Sequence[str] | None = None,
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: str = "",
+    spec: str | Path | None = None,
+    beta: float | Sequence[float] | None = None,
+    schemes: Sequence[str | Scheme] | None = None,
     match: str | None = None,
+    promise: str | Model | None = None,
     model: str = "enhanced",
     k: int = 1,
     t: float | None = None,
@@ -305,9 +331,13 @@ def compare(
         table: as for `publish`, and so are the other arguments that `publish` has.
         quasi_identifiers: columns that others may know.
         sensitive: the column to protect.
-        beta: one, or several to try in turn.
-        schemes: their names; all but "mondrian" by default. The first is the reference.
+        beta: one, or several to try in turn; 4 by default.
+        spec: a specification, as for `publish`.
+        schemes: their names, or schemes such as Seam(effort=4); all but "mondrian" by default. The first is the
+            reference.
         match: "t" or "loss": the other schemes get the parameter with which they come to the reference's t, or loss.
+        promise: in place of beta, model, k and t: a Likeness, or a Closeness for the schemes that keep t-closeness; or
+            the name "enhanced" or "basic".
         model: "enhanced" or "basic", for the schemes that keep likeness.
         k: least number of rows in a class.
         t: for "tmondrian" and "sabre"; by default what the reference reaches.
@@ -315,35 +345,36 @@ def compare(
         kinds: types of columns where the guess is wrong.
         domains: least and greatest value of a numeric column, where the table does not show them.
         weights: how much the loss on each quasi-identifier counts; 1 by default.
-        missing: texts that stand for a missing value in a CSV file, besides the empty one.
+        missing: texts that stand for a missing value in a CSV file, as the empty one does.
         missing_sensitive: "error", or "value".
         queries: how many random COUNT queries each release is asked; 0 for none.
         predicates: quasi-identifiers that each query names; by default 3, or all if there are fewer.
         selectivity: expected share of the rows that a query selects.
         delimiter: of a CSV file, where it is not recognized.
         seed: repeatable choices, for experiments only.
-        progress: something that shows how far the work is.
+        progress: a listener for the progress of the work; by default a bar in notebooks once it takes long.
     """
     check_one_sensitive(sensitive, "compared")
     equal = None if match is None else choose(Equal, match, "match")
-    chosen = tuple(schemes) if schemes is not None else DEFAULT_SCHEMES if equal is None else MATCHED_SCHEMES
+    default = DEFAULT_SCHEMES if equal is None else MATCHED_SCHEMES
+    names, made = name_schemes(default if schemes is None else schemes)
     contest = Contest(
-        schemes=chosen,
-        betas=tuple(beta) if isinstance(beta, Sequence) else (beta,),
-        t=t,
-        form=choose(Form, model, "model"),
-        k=k,
+        schemes=names,
+        **read_promise(promise, beta, model, k, t),
         equal=equal,
         n_queries=queries,
         n_predicates=min(3, len(quasi_identifiers)) if predicates is None else predicates,
         selectivity=selectivity,
         seed=seed,
+        made=made,
     )
     is_value = missing_is_value(missing_sensitive)
     schema = make_schema(quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, (), is_value)
     return compare_schemes(LocalEngine(read(table, schema, missing, delimiter), schema), contest, progress)
 
 
+@short_traceback
+@shows_progress
 @takes_standard_input("original")
 def attack(
     release: str | Path | Release,
@@ -368,7 +399,7 @@ def attack(
         missing: texts that stand for a missing value in the original.
         delimiter: of the original, where it is not recognized.
         seed: repeatable choices.
-        progress: something that shows how far the work is.
+        progress: a listener for the progress of the work; by default a bar in notebooks once it takes long.
     """
     names = check_names(list(ATTACKS) if attacks is None else attacks)
     progress.start("load")
@@ -379,6 +410,7 @@ def attack(
     return run_attacks(target, names, randomness(seed), other, progress)
 
 
+@short_traceback
 @takes_standard_input("table")
 def describe(table: Frame, *, hierarchies: str | Path | None = None, delimiter: str | None = None) -> Description:
     """Guess types and roles of a table's columns; its `to_toml()` is a specification to edit."""

@@ -19,7 +19,13 @@ Messages name columns and counts, never a cell of the table: a traceback must no
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import functools
+import os
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 class BetalikeError(Exception):
@@ -86,3 +92,22 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """Return " Did you mean '...'?" if the name is close to a known one, else an empty text."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f" Did you mean '{close[0]}'?" if close else ""
+
+
+def short_traceback(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let the errors of a function show the caller's line and the message, not the way through betalike.
+
+    With the environment variable BETALIKE_DEBUG set, and for a bug of betalike, the whole traceback stays.
+    """
+
+    @functools.wraps(function)
+    def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        __tracebackhide__ = True  # IPython and pytest leave this frame out
+        try:
+            return function(*args, **kwargs)
+        except BetalikeError as error:
+            if os.environ.get("BETALIKE_DEBUG") or isinstance(error, InternalError):
+                raise
+            raise error.with_traceback(None) from None
+
+    return called

@@ -78,3 +78,33 @@ def test_what_contradicts_itself_is_refused(arguments: dict[str, Any], words: li
         betalike.publish(TABLE, **COLUMNS, **arguments)
     for word in words:
         assert word in str(refusal.value)
+
+
+def test_a_comparison_takes_schemes_and_a_promise() -> None:
+    by_object = betalike.compare(
+        TABLE, **COLUMNS, schemes=[Seam(effort=0), "burel"], promise=Likeness(2, "basic", 3), queries=0, seed=1
+    )
+    by_name = betalike.compare(
+        TABLE, **COLUMNS, schemes=["seam", "burel"], beta=2, model="basic", k=3, queries=0, seed=1
+    )
+    assert [(each.scheme, each.asked) for each in by_object.results] == [("seam", 2), ("burel", 2)]
+    assert by_object.results[1].loss == by_name.results[1].loss
+    close = betalike.compare(TABLE, **COLUMNS, schemes=["sabre"], promise=Closeness(0.3), queries=0, seed=1)
+    assert close.results[0].asked == 0.3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"promise": Likeness(2), "beta": 2}, ["promise is a Likeness"]),
+        ({"promise": Likeness(2, width=3)}, ["schemes are compared under"]),
+        ({"promise": Anonymity(5)}, ["schemes are compared under"]),
+        ({"schemes": [Seam(), "seam"]}, ["two schemes have the name 'seam'"]),
+        ({"schemes": [Seam]}, ["scheme is the class Seam"]),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(arguments: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(ParameterError) as refusal:
+        betalike.compare(TABLE, **COLUMNS, **arguments)
+    for word in words:
+        assert word in str(refusal.value)

@@ -82,7 +82,7 @@ def test_what_was_written_passes_verify_without_the_function(table: Table, name:
         lowest = min(told["promise"]["caps"], key=int)
         told["promise"]["caps"].pop(lowest)
         (out / "certificate.json").write_text(json.dumps(told))
-        with pytest.raises(CertificateError, match="does not tell the cap"):
+        with pytest.raises(CertificateError, match="does not list the cap"):
             betalike.verify(out)
     assert checked.holds, checked.explanations
     if scheme == "perturb":

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from betalike.runtime.display import Row, Shown
+
 CONFIDENCE = 0.95
+RATES = ("success", "baseline", "control")
 Z = 1.959963984540054  # of a normal distribution, for this confidence
 
 
@@ -72,8 +75,8 @@ class AttackResult:
         return asdict(self)
 
 
-@dataclass(frozen=True)
-class AttackReport:
+@dataclass(frozen=True, repr=False)
+class AttackReport(Shown):
     """The results of several attacks on one release."""
 
     scheme: str
@@ -82,6 +85,20 @@ class AttackReport:
 
     def __getitem__(self, name: str) -> AttackResult:
         return next(result for result in self.results if result.name == name)
+
+    def _summary(self) -> Row:
+        return {"scheme": self.scheme, "rows": self.n_rows, "attacks": [result.name for result in self.results]}
+
+    def _parts(self) -> list[Row]:
+        return [
+            {
+                "attack": result.name,
+                "people": result.people,
+                **{name: getattr(result, name) and getattr(result, name).rate for name in RATES},
+                "refusal": result.refusal,
+            }
+            for result in self.results
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `attack --json`."""

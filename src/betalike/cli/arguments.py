@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from betalike.errors import ParameterError
-from betalike.promises.parameters import NUMBERS, PARAMETERS, takes
+from betalike.promises.parameters import PARAMETERS
 
 WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitive", "out": "--out"}
 OPTIONS = ("retrieval", "effort", "attribute", "second_try", "redistribution")
@@ -48,38 +48,25 @@ def compare_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, 
 
 
 def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, ...]) -> dict[str, Any]:
-    arguments: dict[str, Any] = {}
-    if spec is not None:
-        from betalike.io.specification import read_specification
-
-        arguments = read_specification(spec).arguments(spec.parent)
     given = {**given, **dict.fromkeys(PARAMETERS), **promise_arguments(given)}
-    arguments |= {name: split_list(given[name]) for name in ("quasi_identifiers", "keep", "missing") if given.get(name)}
-    plain = ("table", "sensitive", "out", "scheme", "hierarchies", "missing_sensitive", "format", "layout", "delimiter")
     if given.get("sensitive") is not None:
         given["sensitive"] = one_or_several(given["sensitive"])
+    lists = ("quasi_identifiers", "keep", "missing")
+    arguments: dict[str, Any] = {name: split_list(given[name]) for name in lists if given.get(name)}
+    plain = ("table", "sensitive", "out", "scheme", "hierarchies", "missing_sensitive", "format", "layout", "delimiter")
     for name in (*plain, *PARAMETERS, "spreadsheet_safe", "sign", "force", "seed"):
         if given.get(name) is not None:
             arguments[name] = given[name]
-    if spec is not None and (given.get("scheme") is not None or given.get("model") is not None):
-        _leave_out_other_promise(arguments, given)
-    kinds = dict.fromkeys(split_list(given["categorical"]), "categorical")
-    for column in split_list(given["numeric"]):
-        if column in kinds:
-            raise ParameterError(f"'{column}' is named with --numeric and with --categorical. Choose one.")
-        kinds[column] = "numeric"
-    protected = arguments.get("sensitive", [])
-    sensitive = [protected] if isinstance(protected, str) else protected
-    for name in ("kinds", "domains", "weights"):  # without columns that the command line leaves out
-        named = [*arguments.get("quasi_identifiers", []), *([] if name == "weights" else sensitive)]
-        arguments[name] = {column: said for column, said in arguments.get(name, {}).items() if column in named}
-    if kinds:
-        arguments["kinds"] = {**arguments.get("kinds", {}), **kinds}
-    if given["weights"]:
-        arguments["weights"] = {**arguments.get("weights", {}), **_parse_weights(split_list(given["weights"]))}
-    options = {name: given[name] for name in OPTIONS if given.get(name) is not None}
-    if options:
-        arguments["options"] = {**arguments.get("options", {}), **options}
+    further = {
+        "kinds": _kinds(given),
+        "weights": _parse_weights(split_list(given["weights"])),
+        "options": {name: given[name] for name in OPTIONS if given.get(name) is not None},
+    }
+    arguments |= {name: value for name, value in further.items() if value}
+    if spec is not None:
+        from betalike.io.specification import with_specification
+
+        arguments = with_specification(spec, arguments)
     for name in needed:
         if arguments.get(name) in (None, []):
             raise ParameterError(f"{WORDS[name]} is missing. Give it, or name a specification with --spec.")
@@ -107,17 +94,13 @@ def _parse_number(option: str, text: str) -> float:
         raise ParameterError(f"{option} has '{text}', which is not a number.") from error
 
 
-def _leave_out_other_promise(arguments: dict[str, Any], given: Mapping[str, Any]) -> None:
-    """Drop parameters of the specification that the scheme or model of the command line does not take."""
-    from betalike.schemes import DEFAULT_SCHEME, promises_of
-
-    promises = promises_of(arguments.get("scheme", DEFAULT_SCHEME))
-    if given.get("model") is None and arguments.get("model") not in promises:
-        arguments.pop("model", None)
-    model = arguments.get("model", promises[0])
-    for name in NUMBERS:
-        if given.get(name) is None and name in arguments and not takes(model, name, arguments):
-            del arguments[name]
+def _kinds(given: Mapping[str, Any]) -> dict[str, str]:
+    kinds = dict.fromkeys(split_list(given["categorical"]), "categorical")
+    for column in split_list(given["numeric"]):
+        if column in kinds:
+            raise ParameterError(f"'{column}' is named with --numeric and with --categorical. Choose one.")
+        kinds[column] = "numeric"
+    return kinds
 
 
 def _parse_weights(given: list[str]) -> dict[str, float]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -13,15 +13,17 @@ from betalike.errors import InfeasibleError, InputError, ParameterError, suggest
 from betalike.measures.loss import plan_loss
 from betalike.promises import Closeness, Disclosure, DisclosureForLikeness, Form, Likeness, Model, fit
 from betalike.promises.distances import earth_movers_distances, natural_ground
+from betalike.promises.parameters import choose
 from betalike.queries.boxes import Box
 from betalike.queries.count_estimate import ClassIndex
 from betalike.queries.estimator import open_frame
 from betalike.queries.workload import draw_queries, exact_index, run_workload
 from betalike.release.publish import Job, Published, publish
 from betalike.runtime.compilation import announced_compilation
+from betalike.runtime.display import Row, Shown
 from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import randomness
-from betalike.schemes import GENERALIZING, PROMISES, SCHEMES, make_scheme
+from betalike.schemes import GENERALIZING, PROMISES, SCHEMES, Scheme, choose_scheme
 from betalike.table.axis import HierarchyAxis
 
 DEFAULT_SCHEMES = tuple(scheme for scheme in SCHEMES if scheme != "mondrian")  # with likeness, that is lmondrian
@@ -52,6 +54,7 @@ class Contest:
     n_predicates: int = 3
     selectivity: float = 0.1
     seed: int | None = None
+    made: Mapping[str, Scheme] = field(default_factory=dict)  # by name, the schemes that were given as objects
 
     def __post_init__(self) -> None:
         for scheme in self.schemes:
@@ -101,8 +104,8 @@ class SchemeResult:
     refusal: str | None = None
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
     """The results: one group for each beta that the first scheme was given."""
 
     contest: Contest
@@ -113,6 +116,13 @@ class Comparison:
     def results(self) -> list[SchemeResult]:
         """All results in one list."""
         return [compared for group in self.groups for compared in group]
+
+    def _summary(self) -> Row:
+        return {"rows": self.n_rows, "reference": self.contest.schemes[0], "releases": len(self.results)}
+
+    def _parts(self) -> list[Row]:
+        shown = ("scheme", "parameter", "asked", "loss", "classes", "beta", "t", "count_error", "seconds", "refusal")
+        return [{name: getattr(result, name) for name in shown} for result in self.results]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `compare --json`."""
@@ -126,6 +136,38 @@ class Comparison:
             "selectivity": contest.selectivity,
             "schemes": [asdict(compared) for compared in self.results],
         }
+
+
+def name_schemes(given: Sequence[str | Scheme]) -> tuple[tuple[str, ...], dict[str, Scheme]]:
+    """Return the names of schemes, and by name those that are given as objects."""
+    made = {scheme.name: scheme for scheme in (choose_scheme(s, None, {}) for s in given if not isinstance(s, str))}
+    names = tuple(scheme if isinstance(scheme, str) else scheme.name for scheme in given)
+    for name in made:
+        if names.count(name) > 1:
+            raise ParameterError(f"two schemes have the name '{name}'. Compare them one after the other.")
+    return names, made
+
+
+def read_promise(
+    promise: object, beta: float | Sequence[float] | None, model: str, k: int, t: float | None
+) -> dict[str, Any]:
+    """Return what a contest is under: betas, form, k and t, from a promise or from these."""
+    if promise is None or isinstance(promise, str):
+        betas = (4.0,) if beta is None else tuple(beta) if isinstance(beta, Sequence) else (beta,)
+        return {"betas": betas, "form": choose(Form, promise or model, "model"), "k": k, "t": t}
+    if beta is not None or t is not None or k != 1:
+        name = type(promise).__name__
+        raise ParameterError(
+            f"promise is a {name}, and beta, k or t is given besides it. Give them to it: {name}(...)."
+        )
+    if isinstance(promise, Closeness) and promise.ground is None:
+        return {"t": promise.t, "k": promise.k}
+    if isinstance(promise, Likeness) and promise.is_plain and promise.beta is not None:
+        return {"betas": (promise.beta,), "form": Form(promise.form), "k": promise.k}
+    raise ParameterError(
+        "schemes are compared under Likeness(beta=...), without groups, a width, a cap or a negative_beta, or under "
+        "Closeness(t=...) with its natural distances."
+    )
 
 
 def parameter_of(scheme: str) -> str:
@@ -180,7 +222,8 @@ class Comparing:
 
     def publish(self, scheme: str, promise: Model | DisclosureForLikeness) -> SchemeResult:
         """Publish in memory, verify and measure; repeat if kernels were compiled, to time the work alone."""
-        job = Job(make_scheme(scheme, randomness(self.contest.seed)), promise)
+        made = choose_scheme(self.contest.made.get(scheme, scheme), self.contest.seed, {})
+        job = Job(made, promise)
         compiled: list[bool] = []
         with announced_compilation(lambda: compiled.append(True)):
             published, seconds = self._timed(job)

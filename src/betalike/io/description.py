@@ -12,6 +12,7 @@ import polars as pl
 from betalike.errors import FileError, SchemaError
 from betalike.io.sources import shown_name, table_files
 from betalike.io.tables import CSV, kind_of, load
+from betalike.runtime.display import Row, Shown
 from betalike.schemes import DEFAULT_SCHEME
 from betalike.table.schema import Kind, Role
 
@@ -37,13 +38,19 @@ class ColumnGuess:
     hierarchy: Path | None = None
 
 
-@dataclass(frozen=True)
-class Description:
+@dataclass(frozen=True, repr=False)
+class Description(Shown):
     """The guessed types and roles of a table's columns."""
 
     rows: int
     columns: tuple[ColumnGuess, ...]
     table: Path | None
+
+    def _summary(self) -> Row:
+        return {"rows": self.rows, "columns": [column.name for column in self.columns]}
+
+    def _parts(self) -> list[Row]:
+        return [{"column": column.name, "type": str(column.kind), "role": str(column.role)} for column in self.columns]
 
     def to_toml(self, folder: Path = Path()) -> str:
         """Return a release.toml to edit; paths in it are relative to the folder it will be in."""

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import codecs
 import datetime
+import functools
+import inspect
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import msgspec
 
-from betalike.errors import FileError, SchemaError
-from betalike.promises.parameters import PARAMETERS
+from betalike.errors import FileError, ParameterError, SchemaError
+from betalike.promises.parameters import NUMBERS, PARAMETERS, takes
+from betalike.schemes import DEFAULT_SCHEME, promises_of
 from betalike.table.schema import Role
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 LONGEST = 1 << 24  # bytes; a device may have no end
 DEEP = re.compile(rb"(?<![\w\"'-])([\w\"'-]+[ \t]*\.[ \t]*){200}")  # a.a.a and so on, which takes long to parse
 
@@ -132,3 +138,57 @@ def read_specification(path: str | Path) -> Specification:
         raise SchemaError(f"{path.name} is not a specification: {error}.") from error
     except ValueError as error:  # a whole number of thousands of digits
         raise SchemaError(f"{path.name} is not a specification: a number is too large.") from error
+
+
+def with_specification(path: str | Path, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that a specification and a call give together; where both say something, the call counts."""
+    path = Path(path)
+    arguments = read_specification(path).arguments(path.parent)
+    merged = {**arguments, **given}
+    quasi_identifiers, protected = merged["quasi_identifiers"], merged["sensitive"]
+    sensitive = [protected] if isinstance(protected, str) else protected
+    for name in ("kinds", "domains", "weights"):  # leave out columns that the call does not name
+        named = [*quasi_identifiers, *([] if name == "weights" else sensitive)]
+        kept = {column: value for column, value in arguments[name].items() if column in named}
+        merged[name] = {**kept, **(given.get(name) or {})}
+    is_same = merged.get("scheme", DEFAULT_SCHEME) == arguments.get("scheme", DEFAULT_SCHEME)
+    merged["options"] = {**(arguments["options"] if is_same else {}), **(given.get("options") or {})}
+    if {"scheme", "model", "promise"} & set(given):
+        _leave_out_other_promise(merged, given)
+    return merged
+
+
+def _leave_out_other_promise(arguments: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Drop what the specification promises but the scheme or the promise of the call does not take."""
+    scheme = arguments.get("scheme", DEFAULT_SCHEME)
+    promises = promises_of(scheme if isinstance(scheme, str) else scheme.name)
+    promise = given.get("promise", given.get("model"))
+    if promise is None and arguments.get("model") in promises:
+        promise = arguments["model"]
+    elif "model" not in given:
+        arguments.pop("model", None)
+    for name in ("k", *NUMBERS):
+        is_taken = takes(promise or promises[0], name, arguments) if isinstance(promise, str | None) else False
+        if name not in given and name in arguments and not is_taken:
+            del arguments[name]
+
+
+def takes_specification(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let the argument `spec` name a specification; arguments that are given besides it count more."""
+    signature = inspect.signature(function)
+    kinds = {name: parameter.kind for name, parameter in signature.parameters.items()}
+    further = next((name for name, kind in kinds.items() if kind is inspect.Parameter.VAR_KEYWORD), "")
+
+    @functools.wraps(function)
+    def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        given: dict[str, Any] = dict(signature.bind_partial(*args, **kwargs).arguments)
+        given |= given.pop(further, {})
+        if given.get("spec") is not None:
+            merged = with_specification(given["spec"], given)
+            given = {name: value for name, value in merged.items() if further or name in signature.parameters}
+        for name in ("table", "quasi_identifiers", "sensitive"):
+            if given.get(name) is None:
+                raise ParameterError(f"{name} is missing. Give it, or name a specification: spec=...")
+        return function(**given)  # type: ignore[call-arg]  # by name, as the signature says
+
+    return called

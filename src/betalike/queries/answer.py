@@ -11,6 +11,7 @@ import numpy as np
 
 from betalike.errors import ParameterError
 from betalike.runtime.arrays import Floats
+from betalike.runtime.display import Row, Shown
 
 SLACK = 1e-6  # rounding error of a whole number
 RELATION = 1.3  # standard deviation of a selection's log-odds of sensitive values from those of its surroundings
@@ -38,8 +39,8 @@ class Estimates:
         return Estimates(*(np.asarray(np.bincount(owners, part, n_owners), dtype=np.float64) for part in parts))
 
 
-@dataclass(frozen=True)
-class Answer:
+@dataclass(frozen=True, repr=False)
+class Answer(Shown):
     """An estimated count; the interval holds the exact count with about the stated confidence."""
 
     count: float
@@ -53,6 +54,11 @@ class Answer:
 
     def __float__(self) -> float:
         return self.count
+
+    def _summary(self) -> Row:
+        interval = f"{self.low:,.4g} to {self.high:,.4g} ({self.confidence:.0%})"
+        certain = f"{self.at_least:,} to {self.at_most:,}"
+        return {"count": self.count, "interval": interval, "certainly": certain, "method": self.method}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `query --json`."""

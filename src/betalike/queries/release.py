@@ -13,7 +13,7 @@ import polars as pl
 from betalike.engines.choice import EngineChoice
 from betalike.engines.engine import Format
 from betalike.engines.streams import scan_release
-from betalike.errors import FileError, ParameterError
+from betalike.errors import FileError, ParameterError, short_traceback
 from betalike.io.frames import to_polars
 from betalike.io.tables import is_path
 from betalike.queries.answer import Answer
@@ -29,11 +29,13 @@ from betalike.release.certificate import (
     read_if_certified,
     written_form,
 )
+from betalike.release.certify import summary_of
 from betalike.release.verify import Verified
+from betalike.runtime.display import Row, Shown
 from betalike.table.hierarchy import Hierarchy
 
 
-class Release:
+class Release(Shown):
     """A release: what `publish` returns, and what `open_release` opens from a folder.
 
     `facts` is the certificate as it was built or read. `verified`, `worst_value` and `engine` are known to the
@@ -56,9 +58,13 @@ class Release:
         self.verified, self.worst_value, self.engine = verified, worst_value, engine
         self._frame, self._transition, self._hierarchies = frame, transition, hierarchies or {}
 
-    def __repr__(self) -> str:
-        place = "in memory" if self.folder is None else f"in '{self.folder}'"
-        return f"<betalike.Release of {self.facts.release.rows:,} rows by {self.facts.scheme.name}, {place}>"
+    def _summary(self) -> Row:
+        shown = ("rows", "classes", "promise", "scheme", "quasi_identifiers", "sensitive", "kept", "average_loss")
+        facts = summary_of(self.facts, "")
+        return {
+            **{name.replace("_", " "): facts[name] for name in shown if facts[name] != []},
+            "folder": "none: in memory" if self.folder is None else self.folder,
+        }
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
@@ -91,10 +97,12 @@ class Release:
         """The columns that predicates may name."""
         return self.estimator.columns
 
+    @short_traceback
     def count(self, predicate: str, *, method: str | None = None, confidence: float = 0.95) -> Answer:
         """Estimate, from what is published alone, how many rows of the table satisfy a predicate."""
         return self.estimator.count(predicate, method=method, confidence=confidence)
 
+    @short_traceback
     def count_all(
         self, predicates: Sequence[str], *, method: str | None = None, confidence: float = 0.95
     ) -> list[Answer]:

@@ -19,6 +19,7 @@ from betalike.queries.estimator import Estimator
 from betalike.queries.label_shares import Spread
 from betalike.queries.value_sets import ValueSet
 from betalike.runtime.arrays import Floats
+from betalike.runtime.display import Row, Shown
 from betalike.runtime.randomness import Randomness
 from betalike.table.cells import Cells, ClassCounts
 
@@ -27,8 +28,8 @@ EDGES = (0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
-class WorkloadResult:
+@dataclass(frozen=True, repr=False)
+class WorkloadResult(Shown):
     """Estimates and exact counts of the queries whose exact count is not 0."""
 
     exact: Floats
@@ -64,6 +65,15 @@ class WorkloadResult:
         """Number of queries with a relative error from one edge up to the next; None is no upper edge."""
         counts, _ = np.histogram(self.relative_errors, [*EDGES, np.inf])
         return list(zip(EDGES, [*EDGES[1:], None], counts.tolist(), strict=True))
+
+    def _summary(self) -> Row:
+        return {
+            "queries": len(self.exact) + self.n_dropped,
+            "dropped": self.n_dropped,
+            "median relative error": self.median_relative_error,
+            "covered": self.covered,
+            "method": self.method,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `workload --json`."""

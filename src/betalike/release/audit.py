@@ -19,13 +19,14 @@ from betalike.promises import DisclosureForLikeness, Model, Verdict, for_audit
 from betalike.promises.verdict import wording
 from betalike.release.certificate import Certificate
 from betalike.release.recount import is_exact
+from betalike.runtime.display import Row, Shown
 from betalike.table.schema import Attribute, check_columns
 
 Prior = dict[str, int]
 
 
-@dataclass(frozen=True)
-class AuditReport:
+@dataclass(frozen=True, repr=False)
+class AuditReport(Shown):
     """The levels a published table reaches, the source of the prior, and the verdict on a promise if one was named."""
 
     audit: Audit
@@ -39,6 +40,21 @@ class AuditReport:
     def holds(self) -> bool | None:
         """Whether the named promise is kept; None if none was named."""
         return None if self.verdict is None else self.verdict.holds
+
+    def _summary(self) -> Row:
+        audit = self.audit
+        return {
+            "rows": audit.rows,
+            "classes": audit.classes,
+            "k": audit.k,
+            "l": audit.l,
+            "t": audit.t,
+            "beta": audit.basic_beta,
+            "delta": audit.delta,
+            "promise": self.promise,
+            "holds": self.holds,
+            "prior": self.prior_source,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `audit --json`."""

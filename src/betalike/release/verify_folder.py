@@ -23,12 +23,13 @@ from betalike.release.published_labels import check_column
 from betalike.release.recompute import differing_fields, recompute
 from betalike.release.recount import COMPANIONS, count_files, is_exact, label_groups, scan_published
 from betalike.release.signatures import NOT_SIGNED, check_signature
+from betalike.runtime.display import Row, Shown
 
 WRONG_FIGURES = "the certificate says what its files do not show"
 
 
-@dataclass(frozen=True)
-class VerifyReport:
+@dataclass(frozen=True, repr=False)
+class VerifyReport(Shown):
     """Every check of a release folder, with whether it passed, and what it is that was checked."""
 
     certificate: Certificate | None
@@ -46,6 +47,14 @@ class VerifyReport:
     def verified(self) -> dict[str, Any]:
         """What the certificate promises, so that a reader sees what was checked."""
         return {} if self.certificate is None else summary_of(self.certificate, self.signature)
+
+    def _summary(self) -> Row:
+        passed = f"{sum(self.checks.values())} of {len(self.checks)} checks"
+        shown = {name: self.verified.get(name) for name in ("promise", "scheme", "rows", "classes", "signature")}
+        return {"holds": self.holds, "passed": passed, **shown}
+
+    def _parts(self) -> list[Row]:
+        return [{"check": name, "passed": passed} for name, passed in self.checks.items()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `verify --json`."""
