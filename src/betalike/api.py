@@ -303,7 +303,7 @@ def compare(
     table: Frame = None,
     *,
     quasi_identifiers: Sequence[str] = (),
-    sensitive: str = "",
+    sensitive: str | None = None,
     spec: str | Path | None = None,
     beta: float | Sequence[float] | None = None,
     schemes: Sequence[str | Scheme] | None = None,
@@ -355,6 +355,7 @@ def compare(
         progress: a listener for the progress of the work; by default a bar in notebooks once it takes long.
     """
     check_one_sensitive(sensitive, "compared")
+    assert isinstance(sensitive, str)
     equal = None if match is None else choose(Equal, match, "match")
     default = DEFAULT_SCHEMES if equal is None else MATCHED_SCHEMES
     names, made = name_schemes(default if schemes is None else schemes)
@@ -395,7 +396,7 @@ def attack(
         original: the original table; guesses are judged by it.
         attacks: their names; all by default.
         second: another release of the same table, for the attack "composition"; one is made up by default.
-        hierarchies: as for `publish`; one of the sensitive column tells which values are close to each other.
+        hierarchies: as for `publish`; the sensitive column's one says which values are close to each other.
         missing: texts that stand for a missing value in the original.
         delimiter: of the original, where it is not recognized.
         seed: repeatable choices.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -18,14 +19,12 @@ from pages import DOCS, PAGES, in_code, name_of, section, table_rows
 
 import betalike
 from betalike import errors
-from betalike.attacks import AttackResult
 from betalike.cli.app import app
-from betalike.comparison.compare import SchemeResult
-from betalike.io.description import Description
-from betalike.queries.answer import Answer, Estimates
-from betalike.queries.workload import WorkloadResult
+from betalike.promises.parameters import PARAMETERS
+from betalike.queries.answer import Estimates
 from betalike.release.certificate import Certificate
-from betalike.release.verify_folder import VerifyReport
+from betalike.runtime.progress import Progress
+from betalike.schemes import SCHEMES
 
 REFERENCE = DOCS / "reference"
 CAMPAIGNS = [
@@ -56,39 +55,107 @@ def test_every_option_named_anywhere_exists(page: Path) -> None:
     assert named <= existing | {"--help"} | of_campaigns
 
 
-FUNCTIONS = ["publish", "audit", "verify", "query", "open_release", "workload", "compare", "attack", "describe"]
+FUNCTIONS = [name for name in betalike.__all__ if inspect.isfunction(getattr(betalike, name))]
+FROM_A_SPECIFICATION = ("table", "quasi_identifiers", "sensitive")  # required unless a specification has them
+NUMBER_WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"]
 
 
-@pytest.mark.parametrize("function", [getattr(betalike, name) for name in FUNCTIONS])
-def test_every_argument_is_told_with_its_default(function: Callable[..., Any]) -> None:
-    told = documented(section(PYTHON, function.__name__))
-    parameters = inspect.signature(function).parameters
-    assert list(told) == list(parameters)
-    for name, parameter in parameters.items():
-        is_required = parameter.default is inspect.Parameter.empty
-        expected = "required" if is_required else "silent" if name == "progress" else f"`{parameter.default!r}`"
-        assert told[name][0] == expected, name
+def test_every_function_has_a_section_and_their_number_is_right() -> None:
+    text = PYTHON.read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.+)$", text, flags=re.MULTILINE)
+    assert {heading for heading in headings if heading.islower()} - {"datasets"} == set(FUNCTIONS)
+    assert f"{NUMBER_WORDS[len(FUNCTIONS)].capitalize()} functions: " in text
 
 
-def test_what_the_functions_return_is_told() -> None:
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_argument_is_listed_with_its_default(name: str) -> None:
+    listed = documented(section(PYTHON, name))
+    parameters = inspect.signature(getattr(betalike, name)).parameters
+    assert list(listed) == list(parameters)
+    for argument, parameter in parameters.items():
+        is_required = parameter.default is inspect.Parameter.empty or argument in FROM_A_SPECIFICATION
+        expected = "required" if is_required else "silent" if argument == "progress" else f"`{parameter.default!r}`"
+        assert listed[argument][0] == expected, argument
+
+
+def test_a_listener_has_every_method_that_is_called() -> None:
+    methods = {name: method for name, method in vars(Progress).items() if inspect.isfunction(method) and name[0] != "_"}
+    row = documented(section(PYTHON, "publish"))["progress"]
+    for name, method in methods.items():
+        arguments = ", ".join(list(inspect.signature(method).parameters)[1:])
+        assert f"`{name}({arguments})`" in row[1]
+
+
+def call_of(kind: type) -> str:
+    """How an object is made, as the reference writes it."""
+    written: list[str] = []
+    for name, parameter in inspect.signature(kind).parameters.items():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in written:
+            written.append("*")
+        default = str(parameter.default) if isinstance(parameter.default, StrEnum) else parameter.default
+        shown = "..." if name == "randomness" else repr(default)
+        written.append(name if parameter.default is inspect.Parameter.empty else f"{name}={shown}")
+    return f"{kind.__name__}({', '.join(written)})"
+
+
+def test_every_promise_and_every_scheme_is_listed_with_its_arguments() -> None:
+    promises = [betalike.Likeness, betalike.Closeness, betalike.Disclosure, betalike.DisclosureForLikeness]
+    promises += [betalike.Diversity, betalike.Anonymity]
+    listed = [name for name in documented(section(PYTHON, "Promises")) if "(" in name]
+    assert listed == [call_of(kind) for kind in promises]
+    schemes = [betalike.Seam, betalike.Burel, betalike.Mondrian, betalike.Sabre, betalike.Perturbation]
+    schemes += [betalike.Baseline]
+    rows = documented(section(PYTHON, "Schemes"))
+    assert list(rows) == [call_of(kind) for kind in schemes]
+    assert {name for row in rows.values() for name in in_code(row[0])} == set(SCHEMES)
+
+
+def test_every_parameter_of_a_promise_is_listed_with_its_range() -> None:
+    rows = {name: row for name, row in documented(section(PYTHON, "Promises")).items() if "(" not in name}
+    assert list(rows) == list(PARAMETERS)
+    for name, parameter in PARAMETERS.items():
+        assert rows[name] == [parameter.range.wording, parameter.help]
+
+
+RESULTS = [
+    "Release",
+    "AuditReport",
+    "VerifyReport",
+    "Comparison",
+    "Answer",
+    "WorkloadResult",
+    "AttackReport",
+    "Description",
+]
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_attribute_of_a_result_is_named(name: str) -> None:
+    kind = getattr(betalike, name)
+    fields = {field.name for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
+    public = {attribute for attribute in {*dir(kind), *fields} if not attribute.startswith("_")}
+    named = {word for code in re.findall(r"`([^`]+)`", section(PYTHON, name)) for word in re.findall(r"\w+", code)}
+    assert public - named == set()
+
+
+def test_what_the_functions_return_is_listed() -> None:
     frame = pl.DataFrame({"age": [1, 1, 2, 2], "disease": ["a", "b", "a", "b"]})
     audited = betalike.audit(frame, quasi_identifiers=["age"], sensitive="disease", original=frame)
     assert list(documented(section(PYTHON, "AuditReport"))) == list(audited.to_dict())
-    checked = VerifyReport(None, {}, ())  # type: ignore[arg-type]  # only the keys matter
+    checked = betalike.VerifyReport(None, {}, ())
     assert list(documented(section(PYTHON, "VerifyReport"))) == list(checked.to_dict())
     release = betalike.publish(frame, quasi_identifiers=["age"], sensitive="disease", beta=2)
     public = {name for name in dir(release) if not name.startswith("_")}
     assert {name.partition("(")[0] for name in documented(section(PYTHON, "Release"))} == public
-    answer = [field.name for field in dataclasses.fields(Answer)]
-    assert list(documented(section(PYTHON, "Answer"))) == answer
+    assert list(documented(section(PYTHON, "Answer"))) == [f.name for f in dataclasses.fields(betalike.Answer)]
     no_floats = np.zeros(0)
-    nothing = WorkloadResult(no_floats, Estimates(*[no_floats] * 4), 0, "density", 3, 0.1)
+    nothing = betalike.WorkloadResult(no_floats, Estimates(*[no_floats] * 4), 0, "density", 3, 0.1)
     assert list(documented(section(PYTHON, "WorkloadResult"))) == list(nothing.to_dict())
-    compared = [field.name for field in dataclasses.fields(SchemeResult)]
+    compared = [field.name for field in dataclasses.fields(betalike.SchemeResult)]
     assert list(documented(section(PYTHON, "Comparison"))) == compared
-    attacked = [field.name for field in dataclasses.fields(AttackResult)]
+    attacked = [field.name for field in dataclasses.fields(betalike.AttackResult)]
     assert list(documented(section(PYTHON, "AttackReport"))) == attacked
-    description = [field.name for field in dataclasses.fields(Description)]
+    description = [field.name for field in dataclasses.fields(betalike.Description)]
     assert list(documented(section(PYTHON, "Description"))) == [*description, "to_toml()"]
 
 

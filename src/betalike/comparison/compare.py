@@ -157,9 +157,7 @@ def read_promise(
         return {"betas": betas, "form": choose(Form, promise or model, "model"), "k": k, "t": t}
     if beta is not None or t is not None or k != 1:
         name = type(promise).__name__
-        raise ParameterError(
-            f"promise is a {name}, and beta, k or t is given besides it. Give them to it: {name}(...)."
-        )
+        raise ParameterError(f"promise is a {name}, and beta, k or t is given as well. Give them to it: {name}(...).")
     if isinstance(promise, Closeness) and promise.ground is None:
         return {"t": promise.t, "k": promise.k}
     if isinstance(promise, Likeness) and promise.is_plain and promise.beta is not None:

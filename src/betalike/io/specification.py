@@ -174,7 +174,7 @@ def _leave_out_other_promise(arguments: dict[str, Any], given: Mapping[str, Any]
 
 
 def takes_specification(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Let the argument `spec` name a specification; arguments that are given besides it count more."""
+    """Let the argument `spec` name a specification; arguments of the call count more."""
     signature = inspect.signature(function)
     kinds = {name: parameter.kind for name, parameter in signature.parameters.items()}
     further = next((name for name, kind in kinds.items() if kind is inspect.Parameter.VAR_KEYWORD), "")

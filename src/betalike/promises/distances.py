@@ -22,7 +22,7 @@ class Ground(StrEnum):
 
 
 def divergences(classes: ClassCounts, prior: Floats) -> tuple[Floats, Floats]:
-    """Kullback-Leibler divergence of the prior from each class, and Jensen-Shannon divergence, in bits.
+    """Return the Kullback-Leibler divergence of the prior from each class, and the Jensen-Shannon one, in bits.
 
     The first is infinite where a class lacks a value of the prior; the second is at most 1. Paper: Section 2.
 
@@ -45,7 +45,7 @@ def divergences(classes: ClassCounts, prior: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Edges:
-    """Edges that part the values `first` .. `last` from the others, each `length / scale` long."""
+    """Edges that separate the values `first` .. `last` from the others, each `length / scale` long."""
 
     first: Ints
     last: Ints
@@ -54,7 +54,7 @@ class Edges:
 
 
 def natural_ground(sensitive: Axis) -> Ground:
-    """Ordered for numbers and dates, hierarchical where a real hierarchy is given, equal otherwise."""
+    """Return ordered for numbers and dates, hierarchical where a real hierarchy is given, else equal."""
     if sensitive.kind.is_ordered:
         return Ground.ORDERED
     is_deep = (
@@ -64,7 +64,7 @@ def natural_ground(sensitive: Axis) -> Ground:
 
 
 def earth_movers_distances(classes: ClassCounts, prior: Floats, ground: Ground, sensitive: Axis) -> Floats:
-    """Distance of each class's distribution from the prior. Paper: Section 2, EMD (after Li et al.)."""
+    """Return the distance of each class's distribution from the prior. Paper: Section 2, EMD (after Li et al.)."""
     posterior = classes.count / classes.sizes[classes.ec]
     edges = edges_of(ground, sensitive, classes.n_values)
     weight = edges.length / edges.scale
@@ -72,7 +72,7 @@ def earth_movers_distances(classes: ClassCounts, prior: Floats, ground: Ground, 
 
 
 def edges_of(ground: Ground, sensitive: Axis, n_values: int) -> Edges:
-    """The tree, or the line, along which tuples move from one sensitive value to another."""
+    """Return the tree, or the line, along which tuples move from one sensitive value to another."""
     if ground is Ground.HIERARCHICAL:
         return _tree_edges(sensitive)
     every = np.arange(n_values if ground is Ground.EQUAL else n_values - 1)
@@ -82,7 +82,7 @@ def edges_of(ground: Ground, sensitive: Axis, n_values: int) -> Edges:
 
 
 def _tree_edges(sensitive: Axis) -> Edges:
-    """The edge above each node of the hierarchy; half the way between two leaves goes up."""
+    """Return the edge above each node of the hierarchy; half the way between two leaves goes up."""
     if not isinstance(sensitive, HierarchyAxis):
         raise TypeError("hierarchical distance needs a hierarchy on the sensitive attribute")
     tree = sensitive.hierarchy

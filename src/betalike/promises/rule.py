@@ -18,12 +18,12 @@ class Rule(NamedTuple):
     """Demands on a class, all of which must be met; those that a promise does not make are left out.
 
     - `cap` and `floor`: of each value at most, and at least, numerator / denominator of the class.
-    - `order`, `demands`: the same for sets of values, a row each: its first and last place in `order`, which tells the
+    - `order`, `demands`: the same for sets of values, a row each: its first and last place in `order`, which holds the
       value at each place, then the numerators and denominators of its cap and of its floor.
     - `prior`, `first`, `last`, `length`: an earth mover's distance from the prior counts, added up over edges, each an
       interval of values. It is at most `whole` + `part` for each tuple of the class, both in units of one tuple of the
       table that moves by a length of 1.
-    - `least_distinct`, `least_worth`: so many values; an entropy as if there were so many equally frequent ones.
+    - `least_distinct`, `least_worth`: the least number of values; the entropy of this many equally frequent ones.
     - `ratio`, `rank`: the most frequent value makes less than this ratio of all from the `rank`-th most frequent on.
 
     All but the entropy is decided with integers, exactly.
@@ -113,7 +113,7 @@ def meets_demands(order: Ints, demands: Ints, counts: Ints, size: int) -> bool:
 
 @kernel
 def count_up(order: Ints, counts: Ints) -> Ints:
-    """How many tuples have the values at the places before each one."""
+    """Return how many tuples have the values at the places before each one."""
     up_to = np.zeros(len(order) + 1, dtype=np.int64)
     for place in range(len(order)):
         up_to[place + 1] = up_to[place] + counts[order[place]]
@@ -122,7 +122,7 @@ def count_up(order: Ints, counts: Ints) -> Ints:
 
 @kernel
 def work_of(rule: Rule, counts: Ints, size: int) -> int:
-    """Earth mover's distance of a class from the prior, times the table's rows and the class's size and the scale."""
+    """Return the earth mover's distance of a class from the prior, times the rows of both and the scale."""
     n_rows = rule.prior.sum()
     carried = np.empty(len(rule.prior) + 1, dtype=np.int64)
     carried[0] = 0
@@ -136,13 +136,13 @@ def work_of(rule: Rule, counts: Ints, size: int) -> int:
 
 @kernel
 def most_work(rule: Rule, size: int) -> int:
-    """What `work_of` may be for a class of this size."""
+    """Return the limit on `work_of` for a class of this size."""
     return rule.whole * size + rule.part_numerator * size // rule.part_denominator
 
 
 @kernel
 def entropy_of(counts: Ints, size: int) -> float:
-    """Entropy of a class's distribution, in bits."""
+    """Return the entropy of a class's distribution, in bits."""
     entropy = 0.0
     for count in counts:
         if count > 0:
@@ -178,7 +178,7 @@ def _has_tail(rule: Rule, counts: Ints) -> bool:
 
 @kernel
 def allowed_classes(rule: Rule, starts: Ints, value: Ints, count: Ints, n_values: int) -> NDArray[np.bool_]:
-    """Which of some classes meet every demand."""
+    """Return which of some classes meet every demand."""
     allowed = np.empty(len(starts) - 1, dtype=np.bool_)
     counts = np.zeros(n_values, dtype=np.int64)
     for ec in range(len(allowed)):

@@ -54,11 +54,11 @@ class Transition:
 
     @staticmethod
     def from_texts(rows: Sequence[Sequence[str]]) -> Transition:
-        """The matrix behind decimals as `texts` writes them; anything else is a ValueError."""
+        """Read decimals as `texts` writes them; anything else is a ValueError."""
         return Transition(np.array([[_units_of(text) for text in row] for row in rows], dtype=np.int64))
 
     def texts(self) -> list[list[str]]:
-        """Each chance as the decimal number that it is, to the last digit."""
+        """Return each chance as the exact decimal number, to the last digit."""
         return [[_text_of(units) for units in row] for row in self.units.tolist()]
 
     def by_label(self, labels: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -83,11 +83,11 @@ class Transition:
         return np.cumsum(self.units, axis=1)
 
     def published(self, counts: Ints) -> NDArray[np.object_]:
-        """How many rows of each value are to be expected in the release, times UNITS, as exact integers."""
+        """Return how many rows of each value to expect in the release, times UNITS, as exact integers."""
         return np.asarray(counts.astype(object) @ self.units.astype(object))
 
     def posterior(self, counts: Ints) -> Floats:
-        """Chance of each original value (rows) for whoever sees each published one (columns); 0 if never published."""
+        """Return the chance of each original value (rows), given each published one (columns); 0 if never published."""
         published = self.published(counts).astype(np.float64)
         joint = counts[:, None] * self.units.astype(np.float64)
         return np.divide(joint, published, out=np.zeros_like(joint), where=published > 0)
@@ -97,7 +97,7 @@ def judge_transition(model: Likeness, transition: Transition, counts: Ints, sens
     """Decide exactly whether no original value is likelier than its cap, whatever value is seen. Paper: Definition 6.
 
     A wider promise may have floors too, and be about sets of values; it needs the axis of the values. The worst class
-    of the verdict is the published value that tells most.
+    of the verdict is the published value that gives away most.
     """
     n_rows = int(counts.sum())
     demands = model.demands(counts, sensitive)
@@ -123,7 +123,7 @@ def judge_transition(model: Likeness, transition: Transition, counts: Ints, sens
 
 
 def _allowed(demands: Demands, transition: Transition, counts: Ints) -> NDArray[np.bool_]:
-    """Whether each set of values keeps its cap and its floor for whoever sees each value, decided with integers."""
+    """Whether each set of values keeps its cap and its floor, given each published value; decided with integers."""
     published = transition.published(counts)
     largest = int(counts.sum()) * UNITS  # fractions up to it are as good as the bounds: no posterior lies between
     joint = sums_over(demands.sets, transition.units.astype(object) * counts.astype(object)[:, None])
@@ -138,7 +138,7 @@ def _allowed(demands: Demands, transition: Transition, counts: Ints) -> NDArray[
 
 
 def used_by_transition(demands: Demands, posterior: Floats, is_seen: NDArray[np.bool_]) -> Floats:
-    """How much of what is allowed is used on each set (rows) by whoever sees each value (columns), rounded."""
+    """Return how much of what is allowed is used on each set (rows), given each published value (columns), rounded."""
     share = sums_over(demands.sets, posterior)
     with np.errstate(divide="ignore", invalid="ignore"):
         used = share / demands.ceilings[:, None]
@@ -148,7 +148,7 @@ def used_by_transition(demands: Demands, posterior: Floats, is_seen: NDArray[np.
 
 
 def sums_over(sets: Sets, of_values: NDArray[Any]) -> NDArray[Any]:
-    """Sums over the values of each set."""
+    """Return sums over the values of each set."""
     if np.array_equal(sets.first, sets.last):  # every value by itself
         return of_values[sets.order[sets.first]]
     up_to = np.concatenate([np.zeros_like(of_values[:1]), np.cumsum(of_values[sets.order], axis=0)])
@@ -156,7 +156,7 @@ def sums_over(sets: Sets, of_values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _text_of(units: int) -> str:
-    """Units as a decimal number.
+    """Return units as a decimal number.
 
     >>> _text_of(74218750000000), _text_of(0), _text_of(UNITS)
     ('0.07421875', '0', '1')

@@ -64,7 +64,7 @@ class Model(ABC):
 
 
 def apply(rule: Rule, classes: ClassCounts) -> NDArray[np.bool_]:
-    """Which classes meet the demands of a rule."""
+    """Return which classes meet the demands of a rule."""
     return allowed_classes(rule, classes.starts, classes.value, classes.count, classes.n_values)
 
 

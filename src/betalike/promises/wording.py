@@ -13,7 +13,7 @@ DIGITS = 3
 
 
 def times_as_likely(gain: float) -> str:
-    """How many times as likely a value becomes with a relative gain.
+    """Return how many times as likely a value becomes with a relative gain.
 
     >>> times_as_likely(4)
     '5 times as likely'
@@ -22,7 +22,7 @@ def times_as_likely(gain: float) -> str:
 
 
 def likeness_sentence(promise: Mapping[str, Any], has_classes: bool) -> str | None:
-    """What a promise of likeness allows, with an example; None for a promise without a beta.
+    """Return what a promise of likeness allows, with an example; None for a promise without a beta.
 
     `promise` has the fields of a certificate's promise. Gain 4 means at most 5 times as likely.
 
@@ -49,7 +49,7 @@ def likeness_sentence(promise: Mapping[str, Any], has_classes: bool) -> str | No
 
 
 def surest_guess(l: float, has_classes: bool, is_joint: bool = False) -> str:  # noqa: E741 - the name that everybody uses
-    """The highest share that any value has, from the level `l` of a release, which is one divided by it.
+    """Return the highest share that any value has, from the level `l` of a release, which is one divided by it.
 
     >>> surest_guess(1 / 0.966, has_classes=True)
     'surest guess of a value: at most 96.6 %, in one class'
@@ -60,7 +60,7 @@ def surest_guess(l: float, has_classes: bool, is_joint: bool = False) -> str:  #
 
 
 def percent(share: Fraction, rounding: str) -> str:
-    """A share in per cent, rounded in the safe direction.
+    """Return a share in per cent, rounded in the safe direction.
 
     >>> percent(Fraction(2, 3), ROUND_CEILING), percent(Fraction(2, 3), ROUND_FLOOR)
     ('66.7 %', '66.6 %')
@@ -71,7 +71,7 @@ def percent(share: Fraction, rounding: str) -> str:
 
 
 def _least(negative_beta: float | str | None, grown: Fraction) -> Fraction | None:
-    """The least share of the example; None if a value may be absent."""
+    """Return the least share of the example; None if a value may be absent."""
     if negative_beta is None:
         return None
     if isinstance(negative_beta, str):
@@ -80,7 +80,7 @@ def _least(negative_beta: float | str | None, grown: Fraction) -> Fraction | Non
 
 
 def _subject(parameters: Mapping[str, Any]) -> str:
-    """What a promise is about."""
+    """Return what a promise is about."""
     if "width" in parameters:
         return f"interval of width {parameters['width']:g}"
     return "group of values" if "groups" in parameters else "value"

@@ -155,7 +155,7 @@ def _refuse_with_promise(promise: Model | DisclosureForLikeness, given: list[str
     if given:
         name = type(promise).__name__
         raise ParameterError(
-            f"promise is a {name}, and {' and '.join(given)} {'is' if len(given) == 1 else 'are'} given besides it. "
+            f"promise is a {name}, and {' and '.join(given)} {'is' if len(given) == 1 else 'are'} given as well. "
             f"Give every number to the promise itself: {name}(...)."
         )
 
@@ -170,11 +170,11 @@ def choose_scheme(scheme: str | Scheme, seed: int | None, options: Mapping[str, 
             f"scheme is {_kind(scheme)}; it must be the name of a scheme, or one such as Seam(effort=4)."
         )
     if options:
-        raise ParameterError(f"scheme is a {name}, and options are given besides it. Give them to it: {name}(...).")
+        raise ParameterError(f"scheme is a {name}, and options are given as well. Give them to it: {name}(...).")
     if seed is None:
         return scheme
     if not isinstance(scheme.randomness, SystemRandomness):
-        raise ParameterError(f"scheme is a {name} with its own randomness, and a seed is given besides it. Give one.")
+        raise ParameterError(f"scheme is a {name} with its own randomness, and a seed is given as well. Give one.")
     return replace(scheme, randomness=randomness(seed))
 
 
