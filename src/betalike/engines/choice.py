@@ -159,12 +159,12 @@ def memory_needed(table: str | Path | pl.LazyFrame, n_columns: int, enough: int)
                 if PER_CSV_BYTE * n_bytes > enough:
                     break
         return PER_CSV_BYTE * n_bytes
-    with damage_refused(DAMAGED.format(shown_name(Path(table)), kind)), compiled_code_silenced():
-        return PER_CELL * (n_columns + 1) * _count_rows(scan_columnar(files, kind))
+    damaged = DAMAGED.format(shown_name(Path(table)), kind)
+    return PER_CELL * (n_columns + 1) * _count_rows(scan_columnar(files, kind), damaged)
 
 
-def _count_rows(table: pl.LazyFrame) -> int:
-    with damage_refused(NOT_TO_ITS_END), compiled_code_silenced():
+def _count_rows(table: pl.LazyFrame, damaged: str = NOT_TO_ITS_END) -> int:
+    with damage_refused(damaged), compiled_code_silenced():
         return int(table.select(pl.len()).collect(engine="streaming").item())
 
 
