@@ -49,8 +49,8 @@ def publish(
 
     With `force`, an older release in the folder is replaced; none of the `inputs`, the files that are read, ever is.
     """
-    route = route_of(engine, job)
     with watch.step("count"):
+        route = route_of(engine, job)  # which depends on how many cells there are
         table = route.count()
         promise = fit(job.model, table.value_counts, table.sensitive)
     with watch.step("plan"):

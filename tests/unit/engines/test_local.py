@@ -19,9 +19,11 @@ from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines import combinations
 from betalike.engines.choice import choose_engine, memory_at_hand, parse_memory
 from betalike.engines.combinations import Dictionary, Tally, count_combinations
+from betalike.engines.local import LocalEngine
 from betalike.engines.scattering import in_random_order
 from betalike.errors import FileError, InputError, ParameterError
 from betalike.release.recompute import is_same
+from betalike.runtime.progress import SilentProgress
 from betalike.runtime.randomness import randomness
 
 QIS, SENSITIVE = ["age", "gender", "education"], "salary_class"
@@ -227,3 +229,21 @@ def test_a_table_with_other_rows_in_the_second_pass_is_refused(table: pl.DataFra
     swapped = table.select(pl.col("age").shift(1, fill_value=0), pl.exclude("age"))
     with pytest.raises(InputError, match="other rows"):
         counted.find(swapped)
+
+
+def test_the_time_of_counting_is_that_of_the_step_count(table: pl.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
+    counted: list[str] = []
+    count = LocalEngine._count_combinations
+
+    class Listener(SilentProgress):
+        def start(self, step: str) -> None:
+            steps.append(step)
+
+    def watched(engine: LocalEngine) -> object:
+        counted.append(steps[-1])
+        return count(engine)
+
+    monkeypatch.setattr(LocalEngine, "_count_combinations", watched)
+    publish(table, None, progress=Listener())
+    assert counted == ["count"]
