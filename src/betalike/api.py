@@ -26,7 +26,7 @@ from betalike.engines.choice import EngineName, choose_engine, choose_format, op
 from betalike.engines.engine import Format, Layout
 from betalike.engines.local import LocalEngine
 from betalike.errors import FileError, ParameterError, short_traceback
-from betalike.io.arguments import check_one_sensitive, choose, make_schema, missing_is_value
+from betalike.io.arguments import check_one_sensitive, make_schema, missing_is_value
 from betalike.io.description import Description, describe_frame, load_described
 from betalike.io.frames import like, to_polars
 from betalike.io.hierarchies import choose_hierarchies
@@ -35,7 +35,7 @@ from betalike.io.sources import is_standard_input, takes_standard_input
 from betalike.io.specification import takes_specification
 from betalike.io.tables import Frame, is_path, read, read_text, text_in_batches
 from betalike.promises import DisclosureForLikeness, Model
-from betalike.promises.parameters import takes_parameters
+from betalike.promises.parameters import choose, takes_parameters
 from betalike.queries.answer import Answer
 from betalike.queries.release import Release, folder_of, read_release_text
 from betalike.queries.release import open_release as open_folder

@@ -33,7 +33,7 @@ BAD: dict[str, tuple[dict[str, object], tuple[str, ...]]] = {
     "unknown model": ({"model": "enhansed"}, ("model is 'enhansed'", "basic", "Did you mean 'enhanced'?")),
     "unknown format": ({"format": "xlsx"}, ("format is 'xlsx'", "csv", "parquet")),
     "unknown layout": ({"layout": "label"}, ("layout is 'label'", "bounds", "Did you mean 'labels'?")),
-    "unknown engine": ({"engine": "spork"}, ("engine is 'spork'", "memory")),
+    "unknown engine": ({"engine": "spork"}, ("engine is 'spork'", "local")),
     "unknown retrieval": ({"scheme": "burel", "retrieval": "exakt"}, ("'exakt'", "hilbert", "exact")),
     "an option of another scheme": ({"scheme": "seam", "retrieval": "exact"}, ("'seam' has no option 'retrieval'",)),
     "no t": ({"scheme": "tmondrian", "beta": None}, ("t is missing", "'t-closeness' needs it", "such as 0.2")),

@@ -15,13 +15,13 @@ import polars as pl
 from betalike.engines.engine import Engine, Format
 from betalike.engines.local import LocalEngine
 from betalike.errors import ParameterError, SchemaError, suggestion
-from betalike.io.arguments import choose
 from betalike.io.compression import is_compressed
 from betalike.io.csv_text import file_pieces
 from betalike.io.damaged_files import NOT_TO_ITS_END, compiled_code_silenced, damage_refused
 from betalike.io.sources import interruptible, read_beginning, shown_name, table_files
 from betalike.io.spreadsheet import escape
 from betalike.io.tables import CSV, DAMAGED, Frame, is_path, kind_of, read, scan_columnar, scan_table
+from betalike.promises.parameters import choose
 from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
 from betalike.runtime.progress import SILENT, Progress
 from betalike.table.schema import Schema, text_columns

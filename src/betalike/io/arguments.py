@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.io.hierarchies import choose_hierarchies
+from betalike.promises.parameters import choose
 from betalike.table.joint import JOINED
 from betalike.table.schema import Attribute, Kind, Role, Schema
-
-Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def make_schema(
@@ -76,14 +74,3 @@ def missing_is_value(choice: str) -> bool:
     if choice not in ("error", "value"):
         raise ParameterError(f"missing_sensitive is '{choice}'; it must be 'error' or 'value'.")
     return choice == "value"
-
-
-def choose(choices: type[Choice], given: str, what: str) -> Choice:
-    """Return the choice of this name."""
-    try:
-        return choices(given)
-    except ValueError as error:
-        known = [str(choice) for choice in choices]
-        raise ParameterError(
-            f"the {what} is '{given}'; it must be one of: {', '.join(known)}.{suggestion(str(given), known)}"
-        ) from error

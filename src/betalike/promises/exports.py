@@ -20,33 +20,11 @@ from betalike.promises.rule import Rule
 from betalike.promises.transition import UNITS, Transition, judge_transition, used_by_transition
 from betalike.promises.verdict import Model, Verdict
 
+# fmt: off
 __all__ = [
-    "UNITS",
-    "Anonymity",
-    "Caps",
-    "CertificateCap",
-    "Closeness",
-    "Disclosure",
-    "DisclosureForLikeness",
-    "Diversity",
-    "Form",
-    "Ground",
-    "Likeness",
-    "Model",
-    "MonotoneCap",
-    "Rule",
-    "Transition",
-    "Variety",
-    "Verdict",
-    "fit",
-    "for_audit",
-    "judge_transition",
-    "likeness_of",
-    "make_model",
-    "name_of",
-    "name_promise",
-    "of_each_column",
-    "plain_likeness_of",
-    "posterior_cap",
-    "used_by_transition",
+    "UNITS", "Anonymity", "Caps", "CertificateCap", "Closeness", "Disclosure", "DisclosureForLikeness", "Diversity",
+    "Form", "Ground", "Likeness", "Model", "MonotoneCap", "Rule", "Transition", "Variety", "Verdict", "fit",
+    "for_audit", "judge_transition", "likeness_of", "make_model", "name_of", "name_promise", "of_each_column",
+    "plain_likeness_of", "posterior_cap", "used_by_transition",
 ]
+# fmt: on

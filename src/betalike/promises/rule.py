@@ -14,6 +14,9 @@ from betalike.runtime.sorting import stable_order
 CAUTION = 1e-12  # by which an entropy, the one rounded number here, is judged too strictly rather than too kindly
 
 
+_NOTHING = np.zeros(0, dtype=np.int64)
+
+
 class Rule(NamedTuple):
     """Demands on a class, all of which must be met; those that a promise does not make are left out.
 
@@ -29,53 +32,30 @@ class Rule(NamedTuple):
     All but the entropy is decided with integers, exactly.
     """
 
-    k: int
-    cap_numerator: Ints
-    cap_denominator: Ints
-    floor_numerator: Ints
-    floor_denominator: Ints
-    order: Ints
-    demands: Ints
-    prior: Ints
-    first: Ints
-    last: Ints
-    length: Ints
-    whole: int
-    part_numerator: int
-    part_denominator: int
-    least_distinct: int
-    least_worth: float
-    rank: int
-    ratio_whole: int
-    ratio_numerator: int
-    ratio_denominator: int
-    is_ratio_allowed: bool
+    k: int = 1
+    cap_numerator: Ints = _NOTHING
+    cap_denominator: Ints = _NOTHING
+    floor_numerator: Ints = _NOTHING
+    floor_denominator: Ints = _NOTHING
+    order: Ints = _NOTHING
+    demands: Ints = np.zeros((0, 6), dtype=np.int64)
+    prior: Ints = _NOTHING
+    first: Ints = _NOTHING
+    last: Ints = _NOTHING
+    length: Ints = _NOTHING
+    whole: int = 0
+    part_numerator: int = 0
+    part_denominator: int = 1
+    least_distinct: int = 0
+    least_worth: float = 0.0
+    rank: int = 0
+    ratio_whole: int = 0
+    ratio_numerator: int = 0
+    ratio_denominator: int = 1
+    is_ratio_allowed: bool = False
 
 
-_NOTHING = np.zeros(0, dtype=np.int64)
-ANYTHING = Rule(
-    k=1,
-    cap_numerator=_NOTHING,
-    cap_denominator=_NOTHING,
-    floor_numerator=_NOTHING,
-    floor_denominator=_NOTHING,
-    order=_NOTHING,
-    demands=np.zeros((0, 6), dtype=np.int64),
-    prior=_NOTHING,
-    first=_NOTHING,
-    last=_NOTHING,
-    length=_NOTHING,
-    whole=0,
-    part_numerator=0,
-    part_denominator=1,
-    least_distinct=0,
-    least_worth=0.0,
-    rank=0,
-    ratio_whole=0,
-    ratio_numerator=0,
-    ratio_denominator=1,
-    is_ratio_allowed=False,
-)
+ANYTHING = Rule()
 
 
 @kernel
