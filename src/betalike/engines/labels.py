@@ -20,14 +20,17 @@ from betalike.table.schema import Kind, Schema
 
 def label_series(plan: Plan, layout: Layout) -> list[pl.Series]:
     """Return the published columns of the quasi-identifiers, with one entry for each class."""
+    if layout is Layout.LABELS:
+        named = zip(plan.cells.axes, plan.labels, strict=True)
+        return [pl.Series(axis.name, labels, dtype=pl.String) for axis, labels in named]
     low, high = (side.astype(np.int64) for side in plan.boxes)
     axes: Sequence[Axis] = plan.cells.axes
-    return [column for i, axis in enumerate(axes) for column in class_columns(axis, low[:, i], high[:, i], layout)]
+    return [column for i, axis in enumerate(axes) for column in bound_series(axis, low[:, i], high[:, i])]
 
 
-def class_columns(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], layout: Layout) -> list[pl.Series]:
-    """The published columns of one axis, with one entry for each class."""
-    if layout is Layout.BOUNDS and isinstance(axis, OrderedAxis):
+def bound_series(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) -> list[pl.Series]:
+    """Return the bounds of each class on one axis as two columns; its labels if it has no order."""
+    if isinstance(axis, OrderedAxis):
         if axis.domain[0] == axis.domain[1] and axis.is_mixed(low, high).any():
             raise SchemaError(
                 f"the column '{axis.name}' has one value and missing ones, which two bounds cannot tell apart. "

@@ -115,15 +115,24 @@ class PlannedLabels:
     @staticmethod
     def of(plan: Plan, layout: Layout) -> PlannedLabels:
         """Return the labels of each class of a plan, from its box."""
+        if layout is Layout.LABELS:
+            return PlannedLabels(plan.labels, plan.class_counts.sizes)
         low, high = (side.astype(np.int64) for side in plan.boxes)
-        axes = enumerate(plan.cells.axes)
-        return PlannedLabels(
-            [planned_labels(axis, low[:, i], high[:, i], layout) for i, axis in axes], plan.class_counts.sizes
-        )
+        labels = [_joined_bounds(axis, low[:, i], high[:, i]) for i, axis in enumerate(plan.cells.axes)]
+        return PlannedLabels(labels, plan.class_counts.sizes)
 
     def are_in(self, recount: Recount, axes: Sequence[Axis]) -> bool:
-        """Whether each combination of labels has as many rows as planned."""
-        codes = [_number_labels(axis, [*p, *r]) for axis, p, r in zip(axes, self.labels, recount.labels, strict=True)]
+        """Whether each combination of labels has as many rows as planned.
+
+        Labels are compared by what they stand for only if they differ as texts, because reading many numbers is slow.
+        """
+        labels = [[*p, *r] for p, r in zip(self.labels, recount.labels, strict=True)]
+        if self._match([_number(texts) for texts in labels], recount):
+            return True
+        return self._match([_number_labels(axis, texts) for axis, texts in zip(axes, labels, strict=True)], recount)
+
+    def _match(self, codes: Sequence[Ints], recount: Recount) -> bool:
+        """Whether each combination of codes has as many rows as planned; codes of planned labels come first."""
         _, combination = fold(codes, [int(column.max()) + 1 for column in codes])
         n_planned, n_combinations = len(self.sizes), int(combination.max()) + 1
         planned = np.bincount(combination[:n_planned], self.sizes, n_combinations)
@@ -131,23 +140,23 @@ class PlannedLabels:
         return np.array_equal(planned, found)
 
 
-def planned_labels(axis: Axis, low: Ints, high: Ints, layout: Layout) -> list[str | None]:
-    """Return the labels of ranges of codes; two bounds are joined to a range."""
-    if layout is Layout.LABELS or not isinstance(axis, OrderedAxis):
+def _joined_bounds(axis: Axis, low: Ints, high: Ints) -> list[str | None]:
+    """Return the labels of ranges of codes, their two bounds joined to a range where they have bounds."""
+    if not isinstance(axis, OrderedAxis):
         return axis.labels(low, high)
     ends = zip(*axis.bounds(low, high), strict=True)
     return [None if a is None else str(a) if a == b else f"[{a}, {b}]" for a, b in ends]
 
 
+def _number(items: Sequence[object]) -> Ints:
+    """Number distinct items in the order in which they first occur."""
+    numbers = {item: number for number, item in enumerate(dict.fromkeys(items))}
+    return np.array([numbers[item] for item in items], dtype=np.int64)
+
+
 def _number_labels(axis: Axis, labels: Sequence[str | None]) -> Ints:
     """Number labels by what they stand for; the form of a number does not matter."""
-    distinct = list(dict.fromkeys(labels))
-    numbers: dict[object, int] = {}
-    number_of = {
-        label: numbers.setdefault(meaning, len(numbers))
-        for label, meaning in zip(distinct, axis.meanings(distinct), strict=True)
-    }
-    return np.array([number_of[label] for label in labels], dtype=np.int64)
+    return _number(axis.meanings(labels))
 
 
 def verify(recount: Recount, cells: Cells, model: Model, planned: PlannedLabels | None = None) -> Verified:
@@ -201,8 +210,7 @@ def _worth_publishing(axis: Axis, labels: Sequence[str | None]) -> set[str]:
     shown = [label for label in dict.fromkeys(labels) if label is not None]
     if not isinstance(axis, OrderedAxis):
         return set(shown)
-    ends = zip(shown, axis.meanings(shown), strict=True)
-    return {label for label, ends in ends if isinstance(ends, tuple) and {*ends} & {*axis.domain}}
+    return axis.labels_at_ends(shown)
 
 
 def _read_loss(axis: Axis, labels: Sequence[str | None], sizes: Ints) -> float:

@@ -81,12 +81,23 @@ class OrderedAxis:
             meanings[i] = ends
         return meanings
 
+    def labels_at_ends(self, labels: Sequence[str | None]) -> set[str]:
+        """Return the labels of values and ranges that begin or end where the domain does."""
+        shown, low, high = self._parse(labels)
+        may_be = np.zeros(len(shown), dtype=bool)  # arrays may round before they compare
+        for end in self.domain:
+            may_be |= np.asarray((low == end) | (high == end), dtype=bool)
+        ends = zip(low[may_be].tolist(), high[may_be].tolist(), np.flatnonzero(may_be).tolist(), strict=True)
+        return {str(labels[shown[i]]) for a, b, i in ends if {a, b} & {*self.domain}}
+
     def _parse(self, labels: Sequence[str | None]) -> tuple[list[int], Numbers, Numbers]:
         """Return which labels are values or ranges, and their ends."""
         shown = [i for i, label in enumerate(labels) if label is not None and label != ROOT]
-        ends = [str(labels[i]).removeprefix("[").removesuffix("]").split(", ", 1) for i in shown]
-        low, high = (parse_values([pair[end] for pair in ends], self.kind) for end in (0, -1))
-        return shown, low, high
+        texts = [str(labels[i]).removeprefix("[").removesuffix("]") for i in shown]
+        commas = [text.find(", ") for text in texts]  # no pairs are made, of which there may be many
+        low = [text if at < 0 else text[:at] for text, at in zip(texts, commas, strict=True)]
+        high = [text if at < 0 else text[at + 2 :] for text, at in zip(texts, commas, strict=True)]
+        return shown, parse_values(low, self.kind), parse_values(high, self.kind)
 
     def bounds(self, low: Ints, high: Ints) -> tuple[list[Bound], list[Bound]]:
         """Return the two ends of each range; the domain's ends for a mix of missing and present values."""

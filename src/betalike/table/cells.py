@@ -103,6 +103,12 @@ class Plan:
         return class_boxes(self.cells.points, self.cells.point, self.cell, self.ec, self.n_classes)
 
     @cached_property
+    def labels(self) -> list[list[str | None]]:
+        """Published labels of each class on each axis, from its box."""
+        low, high = (side.astype(np.int64) for side in self.boxes)
+        return [axis.labels(low[:, i], high[:, i]) for i, axis in enumerate(self.cells.axes)]
+
+    @cached_property
     def class_counts(self) -> ClassCounts:
         """Number of tuples of each sensitive value in each class."""
         return ClassCounts.of(self.ec, self.cells.value[self.cell], self.count, self.cells.sensitive.size)
