@@ -11,6 +11,8 @@ from betalike.runtime.compilation import inner_kernel, kernel
 
 FEW_BITS = 8
 FEW = 1 << FEW_BITS
+DIGIT_BITS = 11
+DIGITS = 1 << DIGIT_BITS
 RUN = 16  # keys that are sorted by insertion before runs are merged
 
 
@@ -54,6 +56,54 @@ def _merge(keys: Any, order: Ints, merged: Ints, begin: int, middle: int, end: i
 
 
 @inner_kernel
+def _sort_few(keys: Ints) -> None:
+    """Sort keys in place, by insertion over shorter and shorter distances."""
+    for gap in (57, 23, 10, 4, 1):
+        for i in range(gap, len(keys)):
+            key, j = keys[i], i
+            while j >= gap and keys[j - gap] > key:
+                keys[j] = keys[j - gap]
+                j -= gap
+            keys[j] = key
+
+
+@kernel
+def order_of_codes(codes: Ints, n_codes: int) -> Ints:
+    """Return the same as `stable_order`, faster, for codes from 0 to `n_codes` - 1.
+
+    >>> order_of_codes(np.array([30, 10, 20, 10]), 31)
+    array([1, 3, 2, 0])
+    """
+    n = len(codes)
+    if n <= FEW < n_codes:
+        keys = np.empty(n, dtype=np.int64)
+        for i in range(n):
+            keys[i] = codes[i] << FEW_BITS | i
+        _sort_few(keys)
+        return keys & (FEW - 1)
+    order, before = np.arange(n), np.empty(n, dtype=np.int64)
+    shift = 0
+    while shift == 0 or n_codes >> shift > 0:  # digit by digit, the lowest first
+        order, before = before, order
+        _order_by_digit(codes, shift, np.zeros(min(n_codes >> shift, DIGITS - 1) + 2, dtype=np.int64), before, order)
+        shift += DIGIT_BITS
+    return order
+
+
+@inner_kernel
+def _order_by_digit(codes: Ints, shift: int, starts: Ints, before: Ints, order: Ints) -> None:
+    """Put places in the order of one digit of their codes; where that is equal, in the order that they had before."""
+    for i in range(len(codes)):
+        starts[(codes[i] >> shift & (DIGITS - 1)) + 1] += 1
+    for digit in range(len(starts) - 1):
+        starts[digit + 1] += starts[digit]
+    for i in before:
+        digit = codes[i] >> shift & (DIGITS - 1)
+        order[starts[digit]] = i
+        starts[digit] += 1
+
+
+@inner_kernel
 def rank_few(codes: Ints, keys: Ints, ranks: Ids) -> int:
     """Number the distinct codes of at most `FEW` in ascending order, and return how many there are.
 
@@ -62,13 +112,7 @@ def rank_few(codes: Ints, keys: Ints, ranks: Ids) -> int:
     n = len(codes)
     for i in range(n):
         keys[i] = codes[i] << FEW_BITS | i
-    for gap in (57, 23, 10, 4, 1):  # a sort by insertion over shorter and shorter distances
-        for i in range(gap, n):
-            key, j = keys[i], i
-            while j >= gap and keys[j - gap] > key:
-                keys[j] = keys[j - gap]
-                j -= gap
-            keys[j] = key
+    _sort_few(keys)
     rank, last = -1, -1
     for i in range(n):
         code = keys[i] >> FEW_BITS

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.runtime.sorting import FEW, rank_few, stable_order
+from betalike.runtime.sorting import FEW, order_of_codes, rank_few, stable_order
 
 
 @given(st.lists(st.integers(-5, 5), max_size=200))
@@ -28,3 +28,13 @@ def test_few_codes_are_ranked(codes: list[int]) -> None:
     distinct, expected = np.unique(array, return_inverse=True)
     assert n_distinct == len(distinct)
     assert ranks.tolist() == expected.tolist()
+
+
+@given(
+    st.integers(1, 2**31).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n - 1), max_size=40))),
+    st.sampled_from([1, 7, 100]),
+)
+def test_codes_are_ordered_as_by_a_stable_sort(case: tuple[int, list[int]], repeated: int) -> None:
+    n_codes, codes = case
+    array = np.array(codes * repeated, dtype=np.int64)
+    assert order_of_codes(array, n_codes).tolist() == np.argsort(array, kind="stable").tolist()

@@ -6,7 +6,7 @@ import numpy as np
 
 from betalike.runtime.arrays import Floats
 from betalike.runtime.compilation import inner_kernel, kernel, summing_kernel
-from betalike.schemes.seam.group import Group, is_size, most_kept
+from betalike.schemes.seam.group import Group, is_size, least_size, most_kept
 from betalike.schemes.seam.lifting import bound_left, bound_right, can_lift, most_lifted
 
 NEARLY = 1e-6  # the formula is rounded this kindly; whole rows are judged exactly afterwards
@@ -103,7 +103,7 @@ def fit_sizes(
 
     Starts from the formula's sizes and lets the seam grow while what is gained is still above `to_beat`.
     """
-    has_floor = len(group.floor) > 0
+    has_floor, least = len(group.floor) > 0, least_size(group)
     extra = 0  # what the seam gets beyond the formula
     for attempt in range(ATTEMPTS):
         has_reserve = attempt < ATTEMPTS_WITH_RESERVE
@@ -114,7 +114,8 @@ def fit_sizes(
             if quarter > 0 and from_left == extra * (quarter - 1) // 4:
                 continue
             size_left, size_right = max(sizes[0] - from_left, 0.0), max(sizes[1] - (extra - from_left), 0.0)
-            can_beat |= size_left * gains[0] + size_right * gains[1] > to_beat
+            most_left, most_right = size_left if size_left >= least else 0.0, size_right if size_right >= least else 0.0
+            can_beat |= most_left * gains[0] + most_right * gains[1] > to_beat
             size_left = size_left if is_size(group, size_left) else 0.0
             size_right = size_right if is_size(group, size_right) else 0.0
             rest = group.size - size_left - size_right

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.compilation import inner_kernel, kernel
-from betalike.runtime.sorting import stable_order
+from betalike.runtime.sorting import order_of_codes
 from betalike.schemes.packing import range_loss
 from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes, lift_cores
-from betalike.schemes.seam.cuts import NO_CODE, WIDE, Cuts, codes_on, find_cuts, is_left, left_of
+from betalike.schemes.seam.cuts import NO_CODE, Cuts, codes_on, find_cuts, is_left, left_of
 from betalike.schemes.seam.group import Group, can_be_cut, gather, least_size, meets_all
 from betalike.schemes.seam.problem import Problem
 
@@ -191,7 +191,7 @@ def keep_farthest(
     codes = np.empty(len(group.cell), dtype=np.int64)
     codes_on(problem.points, problem.cell_point, group.cell, axis, codes)
     codes -= low
-    order = stable_order(codes) if high - low >= WIDE else order_of_small(codes, high - low + 1)
+    order = order_of_codes(codes, high - low + 1)
     keep_in_order(order, 0, part, group.value, group.tuples, cores[0], kept)
     keep_in_order(order, 1, part, group.value, group.tuples, cores[1], kept)
 
@@ -206,21 +206,6 @@ def keep_in_order(
         if part[i] == side:
             kept[i] = min(tuples[i], int(core[value[i]]))
             core[value[i]] -= kept[i]
-
-
-@kernel
-def order_of_small(codes: Ints, n_codes: int) -> Ints:
-    """What `stable_order` gives, for few distinct codes."""
-    starts = np.zeros(n_codes + 1, dtype=np.int64)
-    for code in codes:
-        starts[code + 1] += 1
-    for code in range(n_codes):
-        starts[code + 1] += starts[code]
-    order = np.empty(len(codes), dtype=np.int64)
-    for i in range(len(codes)):
-        order[starts[codes[i]]] = i
-        starts[codes[i]] += 1
-    return order
 
 
 @kernel

@@ -21,7 +21,7 @@ from betalike.schemes import Seam, seam
 from betalike.schemes.seam.group import gather
 from betalike.schemes.seam.improving import improve, merge_fragments, resplit_windows, starts_of, total_loss
 from betalike.schemes.seam.problem import Problem, pose
-from betalike.schemes.seam.splitting import box_loss, box_of, cut_set, keep_farthest, order_of_small, split_set
+from betalike.schemes.seam.splitting import box_loss, box_of, cut_set, keep_farthest, split_set
 from betalike.table.cells import Cells, Plan
 from seam_tables import check_plan, is_allowed, random_cells, scratch, wide_cells
 
@@ -135,13 +135,6 @@ def test_the_farthest_tuples_of_each_value_are_kept(seed: int, is_wide: bool) ->
         for one, other in itertools.permutations(inside, 2):
             is_farther = codes[one] < codes[other] if side == 0 else codes[one] > codes[other]
             assert not is_farther or kept[one] == counts[one] or kept[other] == 0
-
-
-@given(codes=st.lists(st.integers(0, 12), max_size=60), more=st.integers(0, 3))
-def test_the_order_of_few_codes_is_that_of_a_stable_argsort(codes: list[int], more: int) -> None:
-    n_codes = max(codes, default=0) + 1 + more
-    order = order_of_small(np.array(codes, dtype=np.int64), n_codes)
-    assert order.tolist() == np.argsort(codes, kind="stable").tolist()
 
 
 # --- the recursion ---
