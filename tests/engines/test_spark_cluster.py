@@ -53,7 +53,7 @@ def rows_of(folder: Path) -> Counter[tuple[object, ...]]:
 
 def in_memory(table: Path, **more: object) -> Counter[tuple[object, ...]]:
     release = betalike.publish(
-        table, quasi_identifiers=QIS, sensitive=SENSITIVE, beta=4, engine="memory", seed=1, **more
+        table, quasi_identifiers=QIS, sensitive=SENSITIVE, beta=4, engine="local", seed=1, **more
     )
     return Counter(release.frame.rows())
 

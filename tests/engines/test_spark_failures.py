@@ -106,7 +106,7 @@ def test_another_master_than_the_one_in_use_is_refused(tmp_path: Path) -> None:
 
 def test_a_master_is_for_spark_alone(tmp_path: Path) -> None:
     census_like(300, seed=1).write_parquet(tmp_path / "a.parquet")
-    with pytest.raises(ParameterError, match="which the engine 'memory' has no use for"):
+    with pytest.raises(ParameterError, match="which the engine 'local' has no use for"):
         betalike.publish(
-            tmp_path, quasi_identifiers=QIS, sensitive=SENSITIVE, beta=4, master="local[2]", engine="memory"
+            tmp_path, quasi_identifiers=QIS, sensitive=SENSITIVE, beta=4, master="local[2]", engine="local"
         )
