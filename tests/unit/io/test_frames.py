@@ -108,10 +108,15 @@ def test_a_frame_made_like_another(kind: str) -> None:
     assert to_polars(like(TABLE.head(3), make(TABLE))).rows() == TABLE.head(3).rows()
 
 
-@pytest.mark.parametrize("thing", [None, 3, [1, 2], {"age": [1]}, object()])
+@pytest.mark.parametrize("thing", [3, [1, 2], {"age": [1]}, object()])
 def test_what_is_no_frame(thing: object) -> None:
     with pytest.raises(InputError, match=r"not a table that betalike knows.*pandas"):
         publish(thing)
+
+
+def test_no_table_at_all() -> None:
+    with pytest.raises(InputError, match=r"table is missing. Give it, or name a specification"):
+        publish(None)
 
 
 def test_pandas_as_people_have_it() -> None:
