@@ -32,7 +32,7 @@ WORKERS_PATIENCE = 60.0  # seconds for a worker to take up work
 def start_session(master: str | None = None, memory: int | None = None) -> Any:
     """A Spark session on this machine, or on the cluster whose master is named; half of the memory is for Java."""
     try:
-        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+        from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # py4j ships no types
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError as error:
