@@ -1,0 +1,95 @@
+"""Group values that behave alike: those whose rows look alike in other columns. The sensitive column is never used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from betalike.errors import HierarchyError
+from betalike.runtime.arrays import Floats, Ints
+from betalike.table.hierarchy import ROOT, Hierarchy
+
+MOST_VALUES = 2000
+SHRINKAGE = 10.0  # rows of the average value that are added to each value, so that rare values are not thought special
+FEWER = 3  # times fewer groups at each level
+SHOWN = 3  # values that the label of a group names
+
+
+def cluster(values: Sequence[str], profiles: Ints) -> Hierarchy:
+    """Return a tree over values. `profiles` counts their rows by what the rows have in other columns.
+
+    The two groups whose profiles differ least, weighted by their rows, are joined first (Ward's rule on square roots
+    of shares). Every level of the tree has about a third as many groups as the one below it.
+    """
+    if len(values) > MOST_VALUES:
+        raise HierarchyError(
+            f"the builder 'auto' takes up to {MOST_VALUES:,} values, and the column has {len(values):,}. "
+            "Choose prefix, frequency or groups."
+        )
+    rows = profiles.sum(axis=1)
+    joined = _join(_roots_of_shares(profiles), np.maximum(rows, 1).astype(np.float64))
+    sizes, n_groups = [], -(-len(values) // FEWER)
+    while n_groups > 1:
+        sizes.append(n_groups)
+        n_groups = -(-n_groups // FEWER)
+    levels = [_groups(joined, len(values), n_groups) for n_groups in sizes]
+    in_order = np.lexsort([np.arange(len(values)), *levels])  # the last key, the fewest groups, is the first to sort by
+    labels = [_labels(values, rows, level) for level in levels]
+    paths = [(values[i], *(names[i] for names in labels), ROOT) for i in in_order.tolist()]
+    return Hierarchy.from_rows(paths, "the hierarchy that the builder 'auto' makes")
+
+
+def _roots_of_shares(profiles: Ints) -> Floats:
+    """Return the square root of each share, shrunk towards the average value: their distance is Hellinger's."""
+    average = profiles.sum(axis=0) / max(profiles.sum(), 1)
+    smoothed = profiles + SHRINKAGE * average
+    return np.asarray(np.sqrt(smoothed / np.maximum(smoothed.sum(axis=1, keepdims=True), 1e-300)))
+
+
+def _join(points: Floats, weight: Floats) -> list[tuple[int, int]]:
+    """Join the nearest two groups until one is left; return the pairs, named by one of their members each."""
+    n = len(points)
+    points, weight = points.copy(), weight.copy()
+    cost = np.full((n, n), np.inf)
+    for i in range(n):
+        cost[i] = _costs(points, weight, i)
+    joined = []
+    for _ in range(n - 1):
+        i, j = sorted(divmod(int(np.argmin(cost)), n))
+        points[i] = (weight[i] * points[i] + weight[j] * points[j]) / (weight[i] + weight[j])
+        weight[i] += weight[j]
+        weight[j] = 0.0
+        cost[j] = cost[:, j] = np.inf
+        cost[i] = cost[:, i] = _costs(points, weight, i)
+        joined.append((i, j))
+    return joined
+
+
+def _costs(points: Floats, weight: Floats, i: int) -> Floats:
+    """Return how much joining group i with each other group would cost; groups that are gone cost infinitely much."""
+    distance = ((points - points[i]) ** 2).sum(axis=1)
+    cost = np.where(weight > 0, distance * weight * weight[i] / np.maximum(weight + weight[i], 1e-300), np.inf)
+    cost[i] = np.inf
+    return np.asarray(cost)
+
+
+def _groups(joined: Sequence[tuple[int, int]], n_values: int, n_groups: int) -> Ints:
+    """Return the group of each value when joining stops at `n_groups` groups."""
+    group = np.arange(n_values)
+    for i, j in joined[: n_values - n_groups]:
+        group[group == j] = i
+    return group
+
+
+def _labels(values: Sequence[str], rows: Ints, group: Ints) -> list[str]:
+    """Return the label of each value's group: its most frequent values, and how many more there are."""
+    labels = [""] * len(values)
+    for number in np.unique(group):
+        members = np.flatnonzero(group == number)
+        by_rows = members[np.argsort(-rows[members], kind="stable")]
+        named = ", ".join(values[i] for i in sorted(by_rows[:SHOWN].tolist()))
+        label = named if len(members) <= SHOWN else f"{named} and {len(members) - SHOWN} more"
+        for i in members.tolist():
+            labels[i] = label
+    return labels
