@@ -13,9 +13,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from betalike import attacks, datasets, errors
-    from betalike.api import attack, audit, compare, describe, open_release, publish, query, verify, workload
+    from betalike.api import (
+        attack,
+        audit,
+        build_hierarchy,
+        check_hierarchies,
+        compare,
+        describe,
+        open_release,
+        publish,
+        query,
+        verify,
+        workload,
+    )
     from betalike.attacks.result import AttackReport, AttackResult
     from betalike.comparison.compare import Comparison, SchemeResult
+    from betalike.engines.hierarchy_check import HierarchyReport
     from betalike.io.description import Description
     from betalike.promises import (
         Anonymity,
@@ -52,9 +65,10 @@ __version__ = "0.1.0"
 __all__ = [
     "SILENT", "Anonymity", "Answer", "AttackReport", "AttackResult", "AttributeRule", "AuditReport", "Baseline",
     "Burel", "Closeness", "Comparison", "Description", "Disclosure", "DisclosureForLikeness", "Diversity", "Form",
-    "Ground", "Hierarchy", "Likeness", "Mondrian", "Perturbation", "Redistribution", "Release", "Retrieval", "Sabre",
-    "SchemeResult", "Seam", "Variety", "VerifyReport", "WorkloadResult", "__version__", "attack", "attacks", "audit",
-    "compare", "datasets", "describe", "errors", "open_release", "publish", "query", "verify", "workload",
+    "Ground", "Hierarchy", "HierarchyReport", "Likeness", "Mondrian", "Perturbation", "Redistribution", "Release",
+    "Retrieval", "Sabre", "SchemeResult", "Seam", "Variety", "VerifyReport", "WorkloadResult", "__version__", "attack",
+    "attacks", "audit", "build_hierarchy", "check_hierarchies", "compare", "datasets", "describe", "errors",
+    "open_release", "publish", "query", "verify", "workload",
 ]
 _PROMISES = ("Anonymity", "Closeness", "Disclosure", "DisclosureForLikeness", "Diversity", "Form", "Ground", "Likeness",
     "Variety")
@@ -70,6 +84,7 @@ _HOMES = {
     "AuditReport": "betalike.release.audit",
     "Description": "betalike.io.description",
     "Hierarchy": "betalike.table.hierarchy",
+    "HierarchyReport": "betalike.engines.hierarchy_check",
     "Release": "betalike.queries.release",
     "SILENT": "betalike.runtime.progress",
     "VerifyReport": "betalike.release.verify_folder",

@@ -13,6 +13,7 @@ from betalike.cli.commands.audit import audit
 from betalike.cli.commands.compare import compare
 from betalike.cli.commands.demo import demo
 from betalike.cli.commands.describe import describe
+from betalike.cli.commands.hierarchy import hierarchy
 from betalike.cli.commands.keys import keys
 from betalike.cli.commands.publish import publish
 from betalike.cli.commands.query import query
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a pretty traceback shows local variables, and so cells of the table
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, describe, publish, audit, verify, query, workload, compare, attack, keys):
+for command in (demo, describe, publish, audit, verify, query, workload, compare, attack, hierarchy, keys):
     app.command()(command)
 
 

@@ -242,7 +242,8 @@ def _rank(numbers: pl.Series) -> tuple[Numbers, Codes]:
     return ordered.to_numpy().astype(np.int64 if numbers.dtype.is_integer() else np.float64), codes
 
 
-def _as_text(column: pl.Series) -> pl.Series:
+def category_texts(column: pl.Series) -> pl.Series:
+    """Return the text that each value of a categorical column is published as."""
     if column.dtype.is_float():  # whole numbers that passed through a frame with missing values
         whole = column.cast(pl.Int64, strict=False)
         if whole.null_count() == column.null_count() and (whole.cast(pl.Float64) == column.cast(pl.Float64)).all():
@@ -252,7 +253,7 @@ def _as_text(column: pl.Series) -> pl.Series:
 
 def _code_categories(column: pl.Series, attribute: Attribute, counts: Counts | None) -> tuple[Axis, Codes]:
     distinct = column.unique().drop_nulls()
-    texts = _as_text(distinct)
+    texts = category_texts(distinct)
     if (texts == ROOT).any():
         raise SchemaError(f"the column '{attribute.name}' holds '*', which is the label of everything generalized.")
     hierarchy = attribute.hierarchy or Hierarchy.flat(_in_natural_order(texts) or ["(none)"])
@@ -319,7 +320,7 @@ def _sensitive_axis(
     column: pl.Series, published: pl.Series, attribute: Attribute, has_missing: bool, counts: Counts | None
 ) -> tuple[Axis, NDArray[np.int64]]:
     """The axis of distinct sensitive values, and the order of the values on it: only for distances between them."""
-    texts = _as_text(published)
+    texts = category_texts(published)
     if not len(published):
         return HierarchyAxis(attribute.name, Hierarchy.flat(["(none)"]), has_missing), np.arange(0)
     if attribute.hierarchy is not None:

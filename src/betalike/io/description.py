@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from betalike.errors import FileError, SchemaError
+from betalike.io.hierarchies import write_new_file
 from betalike.io.sources import shown_name, table_files
 from betalike.io.tables import CSV, kind_of, load
 from betalike.runtime.display import Row, Shown
@@ -157,12 +158,7 @@ def describe_frame(frame: pl.DataFrame, table: Path | None, hierarchies: Path | 
 
 def write_description(description: Description, path: Path, force: bool) -> None:
     """Write a specification to a file; replace an existing one only with `force`."""
-    if path.exists() and not force:
-        raise FileError(f"'{path}' exists already. Name another file, or replace it with --force.")
-    try:
-        path.write_text(description.to_toml(path.parent), encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"'{path}' cannot be written: {error.strerror}.") from error
+    write_new_file(path, description.to_toml(path.parent), force)
 
 
 def _guess_kind(column: pl.Series) -> tuple[Kind, str]:

@@ -1,16 +1,21 @@
-"""Hierarchy files: one `<column>.csv` in a folder, `;` between levels, leaf first, `*` last (the format of ARX)."""
+"""Hierarchy files: one `<column>.csv` in a folder, `;` between levels, leaf first, `*` last (the format of ARX).
+
+Files of other tools are read as they come: with commas or tabs, a header line, or another label for the root.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from betalike.errors import FileError
-from betalike.table.hierarchy import Hierarchy
+from betalike.table.hierarchy import ROOT, Hierarchy
+
+DELIMITERS = (";", ",", "\t")
 
 
 def choose_hierarchies(given: str | Path | Mapping[str, Any] | None, columns: Sequence[str]) -> dict[str, Hierarchy]:
@@ -40,9 +45,14 @@ def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hi
 def read_hierarchy(path: str | Path) -> Hierarchy:
     """Read one hierarchy; errors name the file, the line and the value.
 
-    A hierarchy is not a table: it has no header and one fixed delimiter, and its levels are checked with their lines.
+    A hierarchy is not a table: its levels are checked with their lines, and it needs no header.
     """
     path = Path(path)
+    return Hierarchy.from_rows(_with_plain_root(_read_lines(path)), source=path.name)
+
+
+def _read_lines(path: Path) -> list[list[str]]:
+    """Return the cells of each line of a small CSV file, without spaces around them."""
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise FileError(f"the hierarchy '{path}' is not a regular file.")
@@ -53,10 +63,71 @@ def read_hierarchy(path: str | Path) -> Hierarchy:
         reason = error.strerror if isinstance(error, OSError) else "its name cannot be the name of a file"
         raise FileError(f"the hierarchy '{path}' cannot be read: {reason}.") from error
     try:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=";")]
+        return [[cell.strip() for cell in row] for row in _reader(text)]
     except csv.Error as error:
         raise FileError(
-            f"the hierarchy '{path}' is not CSV with ';' between levels, or a cell is longer than "
+            f"the hierarchy '{path}' is not CSV with ';', ',' or tabs between levels, or a cell is longer than "
             f"{csv.field_size_limit():,} characters. Check its quotes."
         ) from error
-    return Hierarchy.from_rows(rows, source=path.name)
+
+
+def _reader(text: str) -> Iterator[list[str]]:
+    """Return the lines of a file, split where its first line that is not blank is split by most delimiters."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = max(DELIMITERS, key=first.count)  # of equally frequent ones, the first
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
+def _with_plain_root(rows: list[list[str]]) -> list[list[str]]:
+    """Return the lines without a header, and with `*` as the root where all of them end with another label.
+
+    The first line is a header if two others or more all end with another label, and it shares no label with them. A
+    blank line is kept, so that errors name the right lines.
+    """
+    filled = [number for number, row in enumerate(rows) if row and any(row)]
+    if len(filled) > 2 and rows[filled[0]][-1] != ROOT:
+        first, others = rows[filled[0]], [rows[number] for number in filled[1:]]
+        labels = {label for row in others for label in row}
+        if len({row[-1] for row in others}) == 1 and len(first) == len(others[0]) and not labels & {*first}:
+            rows = [[] if number == filled[0] else row for number, row in enumerate(rows)]
+            filled = filled[1:]
+    roots = {rows[number][-1] for number in filled}
+    if len(roots) == 1 and roots != {ROOT} and all(len(rows[number]) > 1 for number in filled):
+        rows = [[*row[:-1], ROOT] if row and any(row) else row for row in rows]
+    return rows
+
+
+def write_hierarchy(hierarchy: Hierarchy, path: Path, force: bool) -> None:
+    """Write a hierarchy to a file; replace an existing one only with `force`."""
+    write_new_file(path, hierarchy_text(hierarchy), force)
+
+
+def hierarchy_text(hierarchy: Hierarchy) -> str:
+    """Return a hierarchy in the form that `read_hierarchy` reads."""
+    lines = io.StringIO(newline="")
+    csv.writer(lines, delimiter=DELIMITERS[0], lineterminator="\n").writerows(hierarchy.paths)
+    return lines.getvalue()
+
+
+def read_groups(path: Path) -> dict[str, list[str]]:
+    """Read a file with a label and a value in each line: the values of each label."""
+    groups: dict[str, list[str]] = {}
+    for number, row in enumerate(_read_lines(path), start=1):
+        if row and any(row):
+            if len(row) != 2 or not all(row):
+                raise FileError(
+                    f"'{path}', line {number} has {len(row)} cells, of which {sum(map(bool, row))} have text; every "
+                    "line needs two: a label and a value."
+                )
+            groups.setdefault(row[0], []).append(row[1])
+    return groups
+
+
+def write_new_file(path: Path, content: str, force: bool) -> None:
+    """Write a text file; replace an existing one only with `force`."""
+    if path.exists() and not force:
+        raise FileError(f"'{path}' exists already. Name another file, or replace it with --force.")
+    try:
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"'{path}' cannot be written: {error.strerror}.") from error

@@ -50,7 +50,7 @@ class ColumnSpec(msgspec.Struct, forbid_unknown_fields=True):
     role: Literal["identifier", "quasi-identifier", "sensitive", "kept", "unused"] = "unused"
     type: str | None = None
     domain: list[Any] | None = None
-    hierarchy: str | None = None
+    hierarchy: str | dict[str, Any] | None = None
     weight: float = 1.0
     missing: Literal["error", "value"] = "error"
 
@@ -85,7 +85,9 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
             "domains": {name: _pair(name, column.domain) for name, column in protected.items() if column.domain},
             "weights": {n: c.weight for n, c in named.items() if n in self.with_role(Role.QUASI_IDENTIFIER)},
             "hierarchies": {
-                name: folder / column.hierarchy for name, column in protected.items() if column.hierarchy is not None
+                name: folder / tree if isinstance(tree, str) else tree
+                for name, column in protected.items()
+                if (tree := column.hierarchy) is not None
             },
             "missing_sensitive": named[sensitive[0]].missing,
             "format": self.release.format,

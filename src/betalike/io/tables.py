@@ -73,6 +73,13 @@ def text_in_batches(
         yield iter([to_polars(table, columns)])
 
 
+def column_names(table: Frame, delimiter: str | None) -> list[str]:
+    """Return the names of a table's columns."""
+    if not is_path(table):
+        return to_polars(table).columns
+    return scan_table(table, None, None, (), delimiter).rows.collect_schema().names()
+
+
 def _batches(table: ScannedTable) -> Iterator[pl.DataFrame]:
     n_seen = 0
     with damage_refused(NOT_TO_ITS_END):

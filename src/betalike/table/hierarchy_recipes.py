@@ -201,8 +201,25 @@ class Groups:
         return _tree([value for value in group_of if value in counts], [group_of], self.name)
 
 
-Recipe = Prefix | Dates | Intervals | Frequency | Groups
-RECIPES: dict[str, type[Recipe]] = {kind.name: kind for kind in (Prefix, Dates, Intervals, Frequency, Groups)}
+@dataclass(frozen=True)
+class Auto:
+    """Groups values whose rows look alike in other columns: by default, in all other quasi-identifiers.
+
+    The sensitive column is never used. `table.value_clusters` does the grouping.
+    """
+
+    columns: tuple[str, ...] | bool = True
+    name: ClassVar[str] = "auto"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.columns, Sequence) and not isinstance(self.columns, str) and self.columns:
+            object.__setattr__(self, "columns", tuple(map(str, self.columns)))
+        elif self.columns is not True:
+            raise ParameterError(f"auto is {self.columns!r}; it must be true, or a list of columns to compare rows by.")
+
+
+Recipe = Prefix | Dates | Intervals | Frequency | Groups | Auto
+RECIPES: dict[str, type[Recipe]] = {kind.name: kind for kind in (Prefix, Dates, Intervals, Frequency, Groups, Auto)}
 
 
 def make_recipe(given: Mapping[str, Any], column: str) -> Recipe:

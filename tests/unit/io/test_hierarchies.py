@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from betalike.errors import FileError, HierarchyError
-from betalike.io.hierarchies import read_hierarchies, read_hierarchy
+from betalike.io.hierarchies import read_groups, read_hierarchies, read_hierarchy, write_hierarchy
+from betalike.table.hierarchy import Hierarchy
 
 GOOD = "Ulm;south;*\nBonn;north;*\nKiel;north;*\n"
 
@@ -28,6 +29,11 @@ def written(folder: Path, content: str | bytes, name: str = "city.csv") -> Path:
         "\ufeff" + GOOD,
         GOOD.replace(";", " ; "),
         GOOD.replace("Bonn", '"Bonn"'),
+        GOOD.replace(";", ","),
+        GOOD.replace(";", "\t"),
+        GOOD.replace("*", "*****"),
+        "value;part;country\n" + GOOD,
+        "\nvalue,part,country\n" + GOOD.replace(";", ",").replace("*", "Germany"),
     ],
 )
 def test_files_as_people_have_them(tmp_path: Path, content: str) -> None:
@@ -35,6 +41,31 @@ def test_files_as_people_have_them(tmp_path: Path, content: str) -> None:
     assert tree.leaves == ("Ulm", "Bonn", "Kiel")
     assert set(tree.labels) == {"Ulm", "Bonn", "Kiel", "north", "*"}  # south covers just Ulm
     assert tree.height == 2
+
+
+def test_lines_keep_their_numbers_behind_a_header(tmp_path: Path) -> None:
+    with pytest.raises(HierarchyError, match=r"line 4: the leaf 'Ulm' is already in line 2"):
+        read_hierarchy(written(tmp_path, "value;part;all\nUlm;south;*\nBonn;north;*\nUlm;north;*\n"))
+
+
+def test_a_first_line_that_shares_a_label_is_no_header(tmp_path: Path) -> None:
+    with pytest.raises(HierarchyError, match=r"line 1 \(leaf 'Ulm'\) ends with 'top'"):
+        read_hierarchy(written(tmp_path, "Ulm;north;top\nBonn;north;*\nKiel;north;*\n"))
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    tree = Hierarchy.from_rows([["a;b", "c,d", "*"], ["e", "c,d", "*"], ["f\ng", 'h"', "*"]])
+    write_hierarchy(tree, tmp_path / "x.csv", force=False)
+    assert read_hierarchy(tmp_path / "x.csv").paths == tree.paths
+    with pytest.raises(FileError, match="exists already"):
+        write_hierarchy(tree, tmp_path / "x.csv", force=False)
+
+
+def test_groups_have_a_label_and_a_value_in_each_line(tmp_path: Path) -> None:
+    path = written(tmp_path, "west,CA\nwest,OR\n\neast,MA\n", "groups.csv")
+    assert read_groups(path) == {"west": ["CA", "OR"], "east": ["MA"]}
+    with pytest.raises(FileError, match="line 2 has 3 cells"):
+        read_groups(written(tmp_path, "west,CA\nwest,OR,x\n", "groups.csv"))
 
 
 def test_quoted_labels_may_hold_the_delimiter_and_line_ends(tmp_path: Path) -> None:
@@ -51,7 +82,8 @@ def test_quoted_labels_may_hold_the_delimiter_and_line_ends(tmp_path: Path) -> N
         ("Ulm;south;*\nBonn;north;all\n", r"city\.csv, line 2 \(leaf 'Bonn'\) ends with 'all'"),
         ("\n\nUlm;south;*\n\nBonn;north\n", r"city\.csv, line 5 \(leaf 'Bonn'\) has 2 levels, but line 3"),
         ("Ulm;*\n*;*\n", r"city\.csv, line 2: '\*' cannot be a leaf"),
-        ("Ulm,south,*\n", r"city\.csv, line 1"),
+        ("Ulm|south|*\n", r"city\.csv, line 1"),
+        ("Ulm;south;all\nBonn;north;all\nKiel;north;any\n", r"city\.csv, line 1 \(leaf 'Ulm'\) ends with 'all'"),
         ("Ulm;south;*\nBonn;;*\nKiel;;*\n", r"city\.csv, line 2"),
         ("", r"city\.csv is empty"),
         ("\n\n", r"city\.csv is empty"),

@@ -1,0 +1,180 @@
+"""The command that builds, checks and shows hierarchies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import betalike
+from betalike.cli.options import Delimiter, Json, Missing, input_argument, input_option
+from betalike.cli.outcome import print_json, run
+from betalike.cli.streams import write_utf8
+
+BUILDERS = ("prefix", "dates", "intervals", "frequency", "groups", "auto")
+ACTIONS = (*BUILDERS, "show", "check")
+
+
+def hierarchy(
+    action: Annotated[str, typer.Argument(help=f"A builder ({', '.join(BUILDERS)}), or show, or check.")],
+    source: Annotated[Path, input_argument("The table; with show and check, a hierarchy file or a folder of them.")],
+    column: Annotated[str | None, typer.Option("--column", help="The column to build a hierarchy for.")] = None,
+    lengths: Annotated[
+        str | None, typer.Option("--lengths", help="prefix: how many first characters each level keeps, 3,1.")
+    ] = None,
+    levels: Annotated[
+        str | None, typer.Option("--levels", help="dates: some of day, month, quarter, year, decade.")
+    ] = None,
+    widths: Annotated[
+        str | None, typer.Option("--widths", help="intervals: width of the intervals of each level, 5,10.")
+    ] = None,
+    bottom: Annotated[
+        float | None, typer.Option("--bottom", help="intervals: numbers up to this one form one group.")
+    ] = None,
+    top: Annotated[float | None, typer.Option("--top", help="intervals: numbers from this one form one group.")] = None,
+    least: Annotated[
+        float | None, typer.Option("--least", help="frequency: fewer rows than this make a value rare; or a share.")
+    ] = None,
+    groups: Annotated[
+        Path | None, input_option("--groups", "groups: a CSV file with a label and a value in each line.")
+    ] = None,
+    by: Annotated[
+        list[str] | None, typer.Option("--by", help="auto: columns to compare rows by, never the sensitive one, a,b.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File to write (default: standard output).")
+    ] = None,
+    table: Annotated[
+        Path | None, input_option("--table", "show and check: the table to count rows in or to check against.")
+    ] = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    json: Json = False,
+) -> None:
+    """Build the hierarchy of a column from its values, check hierarchy files against a table, or draw one."""
+    given = dict(locals())
+
+    def command() -> int:
+        from betalike.errors import ParameterError, suggestion
+
+        if action not in ACTIONS:
+            raise ParameterError(
+                f"the action is '{action}'; it must be one of: {', '.join(ACTIONS)}.{suggestion(action, ACTIONS)}"
+            )
+        if action == "check":
+            return _check(given)
+        return _show(given) if action == "show" else _build(given)
+
+    run(command, json, done=None if output is None else f"'{output}' is written")
+
+
+def _build(given: Mapping[str, Any]) -> int:
+    from betalike.cli.arguments import split_list
+    from betalike.errors import ParameterError
+    from betalike.io.hierarchies import write_hierarchy
+    from betalike.io.input_files import check_not_replaced, input_files
+
+    if given["column"] is None:
+        raise ParameterError("--column is missing; name the column to build a hierarchy for.")
+    output = given["output"]
+    if output is not None:
+        check_not_replaced(output, [*input_files(given["source"]), *([given["groups"]] if given["groups"] else [])])
+    built = betalike.build_hierarchy(
+        given["source"],
+        given["column"],
+        _recipe(given),
+        missing=split_list(given["missing"]),
+        delimiter=given["delimiter"],
+    )
+    if given["json"]:
+        print_json({"column": given["column"], "paths": [list(path) for path in built.paths]})
+    if output is not None:
+        write_hierarchy(built, output, given["force"])
+    elif not given["json"]:
+        from betalike.io.hierarchies import hierarchy_text
+
+        write_utf8(hierarchy_text(built))
+    return 0
+
+
+def _recipe(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the recipe that the options describe; refuse options of other builders."""
+    from betalike.cli.arguments import split_list
+    from betalike.errors import ParameterError
+    from betalike.io.hierarchies import read_groups
+
+    action = given["action"]
+    options = {
+        "prefix": ("lengths",),
+        "dates": ("levels",),
+        "intervals": ("widths", "bottom", "top"),
+        "frequency": ("least",),
+        "groups": ("groups",),
+        "auto": ("by",),
+    }
+    for builder, names in options.items():
+        for name in names:
+            if builder != action and given[name] not in (None, []):
+                raise ParameterError(f"--{name} is for the builder '{builder}', not for '{action}'. Leave it out.")
+    main = options[action][0]
+    if given[main] in (None, []):
+        raise ParameterError(f"--{main} is missing; the builder '{action}' needs it.")
+    if action == "groups":
+        return {"groups": read_groups(given["groups"])}
+    if action == "frequency":
+        return {"frequency": given["least"]}
+    items = split_list(given["by"] if action == "auto" else [given[main]])
+    if action in ("dates", "auto"):
+        return {action: items}
+    numbers = [_number(f"--{main}", item, int if action == "prefix" else float) for item in items]
+    ends = {name: given[name] for name in options[action][1:] if given[name] is not None}
+    return {action: numbers, **ends}
+
+
+def _number(option: str, text: str, kind: type[int] | type[float]) -> int | float:
+    from betalike.errors import ParameterError
+
+    try:
+        return kind(text)
+    except ValueError:
+        raise ParameterError(f"{option} has '{text}', which is not a{' whole' * (kind is int)} number.") from None
+
+
+def _check(given: Mapping[str, Any]) -> int:
+    from betalike.cli.arguments import split_list
+    from betalike.errors import ParameterError
+    from betalike.report.trees import print_check
+
+    if given["table"] is None:
+        raise ParameterError("--table is missing; name the table to check the hierarchies against.")
+    report = betalike.check_hierarchies(
+        given["source"], given["table"], missing=split_list(given["missing"]), delimiter=given["delimiter"]
+    )
+    if given["json"]:
+        print_json(report.to_dict())
+    else:
+        print_check(report)
+    return 0 if report.holds else 2
+
+
+def _show(given: Mapping[str, Any]) -> int:
+    from rich.console import Console
+
+    from betalike.cli.arguments import split_list
+    from betalike.engines.recipes import count_values
+    from betalike.io.hierarchies import read_hierarchy
+    from betalike.report.trees import print_tree, tree_figures
+
+    shown, counts = read_hierarchy(given["source"]), None
+    if given["table"] is not None:
+        column = given["column"] or given["source"].stem
+        missing = split_list(given["missing"])
+        counts = count_values(given["table"], [column], missing, given["delimiter"])[column]
+    if given["json"]:
+        print_json(tree_figures(shown, counts))
+    else:
+        print_tree(Console(), shown, counts)
+    return 0

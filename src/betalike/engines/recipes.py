@@ -1,0 +1,141 @@
+"""Hierarchies from recipes: the values of a table's columns are counted once, and each recipe builds its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from betalike.engines.coding import category_texts, empty_to_missing
+from betalike.errors import HierarchyError, ParameterError, SchemaError
+from betalike.io.tables import Frame, text_in_batches
+from betalike.runtime.arrays import Ints
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.hierarchy_recipes import Auto, Recipe, make_recipe
+from betalike.table.value_clusters import cluster
+
+MOST_GROUPS = 32  # of rows that are compared by one column
+Hierarchies = str | Path | Mapping[str, Any] | None
+
+
+def recipes_in(hierarchies: Hierarchies) -> dict[str, Recipe]:
+    """Return the columns whose hierarchy is given as a recipe, such as `{"prefix": [3, 1]}`."""
+    if not isinstance(hierarchies, Mapping):
+        return {}
+    recipes: dict[str, Recipe] = {}
+    for column, given in hierarchies.items():
+        if isinstance(given, Recipe):
+            recipes[column] = given
+        elif isinstance(given, Mapping):
+            recipes[column] = make_recipe(given, column)
+    return recipes
+
+
+def with_built(
+    hierarchies: Hierarchies,
+    table: Frame,
+    quasi_identifiers: Sequence[str],
+    sensitive: str | Sequence[str],
+    missing: Sequence[str],
+    delimiter: str | None,
+) -> Hierarchies:
+    """Return hierarchies with a tree for each recipe of a column that is to be published."""
+    named = [*quasi_identifiers, *([sensitive] if isinstance(sensitive, str) else sensitive)]
+    recipes = {column: recipe for column, recipe in recipes_in(hierarchies).items() if column in named}
+    if not recipes:
+        return hierarchies
+    assert isinstance(hierarchies, Mapping)
+    return {**hierarchies, **build_recipes(recipes, table, quasi_identifiers, missing, delimiter)}
+
+
+def build_recipes(
+    recipes: Mapping[str, Recipe],
+    table: Frame,
+    quasi_identifiers: Sequence[str],
+    missing: Sequence[str],
+    delimiter: str | None,
+) -> dict[str, Hierarchy]:
+    """Build the trees of some columns from the values of a table."""
+    compared = {column: _compared(column, recipe, quasi_identifiers) for column, recipe in recipes.items()}
+    wanted = list(dict.fromkeys([*recipes, *(name for names in compared.values() for name in names)]))
+    counted: dict[tuple[str, ...], list[pl.DataFrame]] = {}
+    with text_in_batches(table, wanted, missing, delimiter) as batches:
+        for batch in batches:
+            for column in recipes:
+                for pair in [(column,), *((column, other) for other in compared[column])]:
+                    counts = batch.group_by(pair).len("rows")
+                    counted.setdefault(pair, []).append(counts)
+    built = {}
+    for column, recipe in recipes.items():
+        counts = _by_text(counted[column,], column)
+        if not counts.height:
+            raise HierarchyError(f"the column '{column}' has no values to build a hierarchy from.")
+        if isinstance(recipe, Auto):
+            profiles = [_profiles(counted[column, other], column, other, counts) for other in compared[column]]
+            built[column] = cluster(counts[column].to_list(), np.hstack(profiles))
+        else:
+            built[column] = recipe.build(dict(counts.iter_rows()))
+    return built
+
+
+def count_values(
+    table: Frame, columns: Sequence[str], missing: Sequence[str], delimiter: str | None
+) -> dict[str, dict[str, int]]:
+    """Count the rows of each value of some columns, as the text that is published."""
+    if not columns:
+        return {}
+    counted: dict[str, list[pl.DataFrame]] = {column: [] for column in columns}
+    with text_in_batches(table, columns, missing, delimiter) as batches:
+        for batch in batches:
+            for column, counts in counted.items():
+                counts.append(batch.group_by(column).len("rows"))
+    return {column: dict(_by_text(counts, column).iter_rows()) for column, counts in counted.items()}
+
+
+def _compared(column: str, recipe: Recipe, quasi_identifiers: Sequence[str]) -> list[str]:
+    """Return the columns by which the builder 'auto' compares rows; none for other builders."""
+    if not isinstance(recipe, Auto):
+        return []
+    named = recipe.columns if isinstance(recipe.columns, tuple) else quasi_identifiers
+    others = [name for name in named if name != column]
+    if not others:
+        raise ParameterError(
+            f"the builder 'auto' of '{column}' has no other column to compare rows by. Name some: "
+            "auto = [COLUMN, ...] (--by COLUMN on the command line)."
+        )
+    return others
+
+
+def _by_text(counted: Sequence[pl.DataFrame], column: str) -> pl.DataFrame:
+    """Return the values of a column as the text that is published, each with its rows; missing values are left out."""
+    try:
+        together = pl.concat(counted)
+    except pl.exceptions.PolarsError:  # its message may show cells
+        raise SchemaError(f"the column '{column}' has values of different types in different files.") from None
+    values = empty_to_missing(together[column])
+    texts = together.with_columns(category_texts(values).alias(column)).drop_nulls(column)
+    keys = [name for name in texts.columns if name != "rows"]
+    return texts.group_by(keys).agg(pl.col("rows").sum()).sort(keys)
+
+
+def _profiles(counted: Sequence[pl.DataFrame], column: str, other: str, values: pl.DataFrame) -> Ints:
+    """Count the rows of each value (rows of the result) by what they have in another column, in few groups."""
+    pairs = _by_text(counted, column)
+    total = pairs.group_by(other).agg(pl.col("rows").sum())
+    numbers = total[other].cast(pl.String).cast(pl.Float64, strict=False)
+    if numbers.null_count() == total[other].null_count():
+        total = total.with_columns(numbers.alias("number")).sort("number", nulls_last=True)
+        place = total["rows"].cum_sum() * MOST_GROUPS // (pl.Series([total["rows"].sum()]) + 1)
+        total = total.with_columns(place.clip(0, MOST_GROUPS - 1).alias("group"))
+    else:
+        total = total.sort("rows", other, descending=[True, False]).with_row_index("group")
+        total = total.with_columns(pl.col("group").clip(0, MOST_GROUPS - 1))
+    grouped = pairs.join(total.select(other, "group"), on=other, nulls_equal=True)
+    rows = {text: i for i, text in enumerate(values[column])}
+    counts = np.zeros((len(rows), MOST_GROUPS), dtype=np.int64)
+    places = grouped[column].replace_strict(rows, return_dtype=pl.Int64).to_numpy()
+    np.add.at(counts, (places, grouped["group"].to_numpy()), grouped["rows"].to_numpy())
+    return counts

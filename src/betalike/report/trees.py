@@ -1,0 +1,87 @@
+"""A hierarchy as a drawing: nodes with how many rows they cover. Nodes of fewer than three rows are not named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from betalike.engines.hierarchy_check import HierarchyReport
+from betalike.report.figure_table import figure_console, figure_table
+from betalike.table.hierarchy import Hierarchy
+
+LEAST_ROWS = 3
+MOST_CHILDREN = 12
+
+
+def print_tree(console: Console, hierarchy: Hierarchy, counts: Mapping[str, int] | None) -> None:
+    """Draw a hierarchy; with the rows of each value, each node with its rows."""
+    children: dict[int, list[int]] = {}
+    for node in range(hierarchy.root):
+        children.setdefault(int(hierarchy.parent[node]), []).append(node)
+    rows = None if counts is None else _rows_of_nodes(hierarchy, counts)
+    root = Tree(_label(hierarchy, hierarchy.root, rows))
+    _draw(root, hierarchy, hierarchy.root, children, rows)
+    console.print(root)
+
+
+def tree_figures(hierarchy: Hierarchy, counts: Mapping[str, int] | None) -> dict[str, Any]:
+    """Return the nodes of a hierarchy with their levels, leaves and rows; nodes of few rows only as a number."""
+    rows = None if counts is None else _rows_of_nodes(hierarchy, counts)
+    nodes = [node for node in range(len(hierarchy.labels)) if rows is None or rows[node] >= LEAST_ROWS]
+    return {
+        "height": hierarchy.height,
+        "leaves": hierarchy.n_leaves,
+        "nodes": [
+            {
+                "label": hierarchy.labels[node],
+                "level": int(hierarchy.level[node]),
+                "leaves": int(hierarchy.last[node] - hierarchy.first[node] + 1),
+                **({} if rows is None else {"rows": rows[node]}),
+            }
+            for node in nodes
+        ],
+        "nodes_with_few_rows": len(hierarchy.labels) - len(nodes),
+    }
+
+
+def print_check(report: HierarchyReport) -> None:
+    """Print a line for each hierarchy file: whether it fits, and what it lacks."""
+    console = figure_console()
+    table = figure_table(["file", "column", "fits"], ["leaves", "values", "without a leaf", "rows of those"])
+    for file in report.files:
+        figures = (file.leaves, file.values, file.values_without_leaf, file.rows_without_leaf)
+        column = "no such column" if file.column is None else file.column
+        shown = ["" if figure is None else f"{figure:,}" for figure in figures]
+        table.add_row(Text(file.file), Text(column), "yes" if file.is_right else "no", *shown)
+    console.print(table)
+    for file in report.files:
+        if file.problem is not None:
+            console.print(Text(file.problem))
+
+
+def _rows_of_nodes(hierarchy: Hierarchy, counts: Mapping[str, int]) -> list[int]:
+    leaves = [counts.get(label, 0) for label in hierarchy.leaves]
+    ends = zip(hierarchy.first.tolist(), hierarchy.last.tolist(), strict=True)
+    return [sum(leaves[first : last + 1]) for first, last in ends]
+
+
+def _draw(
+    branch: Tree, hierarchy: Hierarchy, node: int, children: Mapping[int, list[int]], rows: list[int] | None
+) -> None:
+    below = sorted(children.get(node, []), key=lambda child: int(hierarchy.first[child]))
+    named = [child for child in below if rows is None or rows[child] >= LEAST_ROWS]
+    for child in named[:MOST_CHILDREN]:
+        _draw(branch.add(_label(hierarchy, child, rows)), hierarchy, child, children, rows)
+    if len(named) > MOST_CHILDREN:
+        branch.add(Text(f"... and {len(named) - MOST_CHILDREN} more", style="dim"))
+    if len(below) > len(named):
+        branch.add(Text(f"({len(below) - len(named)} with fewer than {LEAST_ROWS} rows)", style="dim"))
+
+
+def _label(hierarchy: Hierarchy, node: int, rows: list[int] | None) -> Text:
+    label = Text(hierarchy.labels[node])
+    return label if rows is None else label.append(f"  {rows[node]:,}", style="dim")
