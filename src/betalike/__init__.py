@@ -13,22 +13,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from betalike import attacks, datasets, errors
-    from betalike.api import (
-        attack,
-        audit,
-        build_hierarchy,
-        check_hierarchies,
-        compare,
-        describe,
-        open_release,
-        publish,
-        query,
-        verify,
-        workload,
-    )
+    from betalike.api import attack, audit, compare, describe, open_release, publish, query, verify, workload
     from betalike.attacks.result import AttackReport, AttackResult
     from betalike.comparison.compare import Comparison, SchemeResult
-    from betalike.engines.hierarchy_check import HierarchyReport
+    from betalike.engines.hierarchy_check import HierarchyReport, check_hierarchies
+    from betalike.engines.recipes import build_hierarchy
     from betalike.io.description import Description
     from betalike.promises import (
         Anonymity,
@@ -84,7 +73,8 @@ _HOMES = {
     "AuditReport": "betalike.release.audit",
     "Description": "betalike.io.description",
     "Hierarchy": "betalike.table.hierarchy",
-    "HierarchyReport": "betalike.engines.hierarchy_check",
+    **dict.fromkeys(("HierarchyReport", "check_hierarchies"), "betalike.engines.hierarchy_check"),
+    "build_hierarchy": "betalike.engines.recipes",
     "Release": "betalike.queries.release",
     "SILENT": "betalike.runtime.progress",
     "VerifyReport": "betalike.release.verify_folder",

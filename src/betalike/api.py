@@ -24,9 +24,8 @@ from betalike.comparison.compare import (
 )
 from betalike.engines.choice import EngineName, choose_engine, choose_format, open_engine, safe_format
 from betalike.engines.engine import Format, Layout
-from betalike.engines.hierarchy_check import HierarchyReport, check_files
 from betalike.engines.local import LocalEngine
-from betalike.engines.recipes import build_recipes, recipes_in, with_built
+from betalike.engines.recipes import with_built
 from betalike.errors import FileError, ParameterError, short_traceback
 from betalike.io.arguments import check_one_sensitive, make_schema, missing_is_value
 from betalike.io.description import Description, describe_frame, load_described
@@ -53,8 +52,6 @@ from betalike.runtime.notebook import shows_progress
 from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import randomness
 from betalike.schemes import DEFAULT_SCHEME, Scheme, choose_scheme, make_promise
-from betalike.table.hierarchy import Hierarchy
-from betalike.table.hierarchy_recipes import Recipe
 from betalike.table.schema import Attribute, Kind, Role, Schema
 
 
@@ -427,33 +424,3 @@ def describe(table: Frame, *, hierarchies: str | Path | None = None, delimiter: 
     folder = Path(hierarchies) if hierarchies is not None else None
     is_file = is_path(table) and not is_standard_input(table)
     return describe_frame(frame, Path(table) if is_file else None, folder)
-
-
-@short_traceback
-@takes_standard_input("table")
-def build_hierarchy(
-    table: Frame,
-    column: str,
-    recipe: Mapping[str, Any] | Recipe,
-    *,
-    quasi_identifiers: Sequence[str] = (),
-    missing: Sequence[str] = (),
-    delimiter: str | None = None,
-) -> Hierarchy:
-    """Build the hierarchy of a column from its values, by a recipe such as {"prefix": [3, 1]}.
-
-    The builder "auto" compares rows by the other quasi-identifiers, or by columns that the recipe names.
-    """
-    recipes = recipes_in({column: recipe})
-    if not recipes:
-        raise ParameterError(f"the recipe of '{column}' must be a mapping such as {{'prefix': [3, 1]}}.")
-    return build_recipes(recipes, table, quasi_identifiers, missing, delimiter)[column]
-
-
-@short_traceback
-@takes_standard_input("table")
-def check_hierarchies(
-    hierarchies: str | Path, table: Frame, *, missing: Sequence[str] = (), delimiter: str | None = None
-) -> HierarchyReport:
-    """Check hierarchy files against a table: files that fit no column, and values that have no leaf."""
-    return check_files(Path(hierarchies), table, missing, delimiter)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from betalike.engines.recipes import count_values
-from betalike.errors import FileError, InputError
+from betalike.errors import FileError, InputError, short_traceback
 from betalike.io.hierarchies import read_hierarchy
+from betalike.io.sources import takes_standard_input
 from betalike.io.tables import Frame, column_names
 from betalike.runtime.display import Row, Shown
 
@@ -56,8 +57,16 @@ class HierarchyReport(Shown):
         return {"holds": self.holds, "files": [vars(file) for file in self.files]}
 
 
-def check_files(path: Path, table: Frame, missing: Sequence[str], delimiter: str | None) -> HierarchyReport:
-    """Check one hierarchy file, or all files of a folder, against a table; a file is named after its column."""
+@short_traceback
+@takes_standard_input("table")
+def check_hierarchies(
+    hierarchies: str | Path, table: Frame, *, missing: Sequence[str] = (), delimiter: str | None = None
+) -> HierarchyReport:
+    """Check a hierarchy file, or all files of a folder, against a table: each is named after its column.
+
+    The report names files that fit no column, and counts values that have no leaf.
+    """
+    path = Path(hierarchies)
     files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
     if not files:
         raise FileError(f"there is no hierarchy in '{path}': no file ends with .csv. Check the path.")

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from betalike.engines.coding import category_texts, empty_to_missing
-from betalike.errors import HierarchyError, ParameterError, SchemaError
+from betalike.errors import HierarchyError, ParameterError, SchemaError, short_traceback
+from betalike.io.sources import takes_standard_input
 from betalike.io.tables import Frame, text_in_batches
 from betalike.runtime.arrays import Ints
 from betalike.table.hierarchy import Hierarchy
@@ -49,6 +50,23 @@ def with_built(
         return hierarchies
     assert isinstance(hierarchies, Mapping)
     return {**hierarchies, **build_recipes(recipes, table, quasi_identifiers, missing, delimiter)}
+
+
+@short_traceback
+@takes_standard_input("table")
+def build_hierarchy(
+    table: Frame,
+    column: str,
+    recipe: Mapping[str, Any] | Recipe,
+    *,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> Hierarchy:
+    """Build the hierarchy of a column from its values, by a recipe such as {"prefix": [3, 1]}."""
+    recipes = recipes_in({column: recipe})
+    if not recipes:
+        raise ParameterError(f"the recipe of '{column}' must be a mapping such as {{'prefix': [3, 1]}}.")
+    return build_recipes(recipes, table, (), missing, delimiter)[column]
 
 
 def build_recipes(
