@@ -35,6 +35,8 @@ class Entrant:
 
 ENTRANTS = {
     "seam": Entrant("seam"),
+    "whole": Entrant("whole"),
+    "whole, strict": Entrant("whole", options={"strict": True}),
     "burel": Entrant("burel"),
     "burel+split": Entrant("burel+split"),
     "lmondrian": Entrant("lmondrian"),

@@ -26,6 +26,7 @@ WORDS = ["red", "blue", "[1, 2]", "7", "a, b", 'say "x"', " space", "ümlaut", "
 HALVING = {"attribute": "narrowest", "second_try": False}
 # The sets of options that schemes are to be tried with, and the promises of those that do not keep likeness.
 FORMS_OF: dict[str, list[dict[str, Any]]] = {
+    "whole": [{}, {"strict": True}],
     "burel": [{"retrieval": retrieval} for retrieval in Retrieval],
     "burel+split": [{"retrieval": retrieval} for retrieval in Retrieval],
     "lmondrian": [{}, HALVING],

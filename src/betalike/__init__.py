@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Retrieval,
         Sabre,
         Seam,
+        Whole,
     )
     from betalike.table.hierarchy import Hierarchy
 
@@ -55,14 +56,14 @@ __all__ = [
     "SILENT", "Anonymity", "Answer", "AttackReport", "AttackResult", "AttributeRule", "AuditReport", "Baseline",
     "Burel", "Closeness", "Comparison", "Description", "Disclosure", "DisclosureForLikeness", "Diversity", "Form",
     "Ground", "Hierarchy", "HierarchyReport", "Likeness", "Mondrian", "Perturbation", "Redistribution", "Release",
-    "Retrieval", "Sabre", "SchemeResult", "Seam", "Variety", "VerifyReport", "WorkloadResult", "__version__", "attack",
-    "attacks", "audit", "build_hierarchy", "check_hierarchies", "compare", "datasets", "describe", "errors",
+    "Retrieval", "Sabre", "SchemeResult", "Seam", "Variety", "VerifyReport", "Whole", "WorkloadResult", "__version__",
+    "attack", "attacks", "audit", "build_hierarchy", "check_hierarchies", "compare", "datasets", "describe", "errors",
     "open_release", "publish", "query", "verify", "workload",
 ]
 _PROMISES = ("Anonymity", "Closeness", "Disclosure", "DisclosureForLikeness", "Diversity", "Form", "Ground", "Likeness",
     "Variety")
 _SCHEMES = ("AttributeRule", "Baseline", "Burel", "Mondrian", "Perturbation", "Redistribution", "Retrieval", "Sabre",
-    "Seam")
+    "Seam", "Whole")
 # fmt: on
 _HOMES = {
     **dict.fromkeys(_PROMISES, "betalike.promises"),

@@ -102,9 +102,10 @@ def publish(
         spec: a specification (release.toml) for everything that is not given here.
         beta: the largest gain: with 4, a value becomes at most 5 times as likely as its share of the table says.
         out: folder for published.csv and certificate.json; without it the release stays in memory.
-        scheme: a scheme such as Seam(effort=4), or its name: "seam" (which loses least), "burel", "burel+split" and
-            the rivals "lmondrian", "dmondrian", "tmondrian", "mondrian" and "sabre" generalize; "perturb" perturbs the
-            sensitive column and "baseline" publishes only its distribution, both with exact quasi-identifiers.
+        scheme: a scheme such as Seam(effort=4), or its name: "seam" (which loses least), "whole", "burel",
+            "burel+split" and the rivals "lmondrian", "dmondrian", "tmondrian", "mondrian" and "sabre" generalize;
+            "perturb" perturbs the sensitive column and "baseline" publishes only its distribution, both
+            with exact quasi-identifiers.
         promise: a promise such as Closeness(t=0.2), or its name: "enhanced" (frequent values are protected too;
             Definition 3), "basic" (Definition 2), or with the scheme "mondrian" any other. By default what the scheme
             is for.
@@ -123,7 +124,7 @@ def publish(
         spreadsheet_safe: write text cells that a spreadsheet would run as formulas with a leading "'"; CSV only.
         force: replace a release that is in the folder already.
         seed: repeatable choices, for experiments only: anyone who knows the seed can undo them.
-        options: further options of the scheme, such as {"effort": 4} for SEAM.
+        options: further options of the scheme, such as {"effort": 4} for "seam" and "whole".
         engine: "local" (this machine; reads tables that do not fit in memory in batches), "spark", or "auto".
         memory: how much memory may be used, such as "2GB"; by default most of what is at hand.
         master: of a Spark cluster, such as "spark://host:7077"; by default Spark runs on this machine.

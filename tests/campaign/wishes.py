@@ -12,6 +12,7 @@ from .promises import Promise, Secret
 CUTS = [{}, {}, {"attribute": "narrowest"}, {"second_try": False}, {"attribute": "narrowest", "second_try": False}]
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "seam": [{}, *[{"effort": 0}] * 38, {"effort": 2}],  # passes of improvement take most of the time
+    "whole": [{}, {"strict": True}, *[{"effort": 0}] * 18, *[{"effort": 0, "strict": True}] * 18, {"effort": 2}],
     "burel": [{}, {"retrieval": "exact"}, {"retrieval": "hilbert"}],
     "burel+split": [{}, {"retrieval": "exact"}, {"retrieval": "hilbert"}],
     "lmondrian": CUTS,
@@ -53,7 +54,7 @@ CAPS = [_board, _root, _thrice, _share_itself]
 
 def random_scheme(rng: random.Random, secret: Secret, is_planning: bool) -> tuple[str, dict[str, Any]]:
     """A scheme that keeps promises of these values, and options of it."""
-    schemes = PLANNING if secret.codes is None else ["seam", "lmondrian", "mondrian"]
+    schemes = PLANNING if secret.codes is None else ["seam", "whole", "lmondrian", "mondrian"]
     scheme = rng.choice(schemes if is_planning else [*schemes, *EXACT])
     return scheme, dict(rng.choice(OPTIONS.get(scheme, [{}])))
 

@@ -18,7 +18,7 @@ def publish(desk: Desk, **changes: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-@pytest.mark.parametrize("scheme", ["seam", "lmondrian", "mondrian", "perturb", "baseline"])
+@pytest.mark.parametrize("scheme", ["seam", "whole", "lmondrian", "mondrian", "perturb", "baseline"])
 def test_a_release_of_two_columns_passes(desk: Desk, scheme: str, form: str) -> None:
     publish(desk, scheme=scheme, format=form, beta=4)
     assert run("verify", desk.out, "--original", desk.folder / "people.csv").status == 0

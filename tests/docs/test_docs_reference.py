@@ -103,7 +103,7 @@ def test_every_promise_and_every_scheme_is_listed_with_its_arguments() -> None:
     promises += [betalike.Diversity, betalike.Anonymity]
     listed = [name for name in documented(section(PYTHON, "Promises")) if "(" in name]
     assert listed == [call_of(kind) for kind in promises]
-    schemes = [betalike.Seam, betalike.Burel, betalike.Mondrian, betalike.Sabre, betalike.Perturbation]
+    schemes = [betalike.Seam, betalike.Whole, betalike.Burel, betalike.Mondrian, betalike.Sabre, betalike.Perturbation]
     schemes += [betalike.Baseline]
     rows = documented(section(PYTHON, "Schemes"))
     assert list(rows) == [call_of(kind) for kind in schemes]

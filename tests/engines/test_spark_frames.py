@@ -30,7 +30,7 @@ def frame(tmp_path: Path) -> pyspark.sql.DataFrame:
         "seam",
         "perturb",
         "baseline",
-        *(pytest.param(scheme, marks=pytest.mark.long) for scheme in ("lmondrian", "burel", "sabre")),
+        *(pytest.param(scheme, marks=pytest.mark.long) for scheme in ("whole", "lmondrian", "burel", "sabre")),
     ],
 )
 def test_every_scheme_gives_a_spark_frame_with_the_rows_that_memory_gives(

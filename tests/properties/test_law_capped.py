@@ -29,7 +29,7 @@ FUNCTIONS: dict[str, Function] = {
     "everything": lambda p: 1.0,
     "sevenfold": lambda p: min(7 * p, 1.0),
 }
-SCHEMES = ["lmondrian", "seam", "burel", "burel+split"]
+SCHEMES = ["lmondrian", "seam", "whole", "burel", "burel+split"]
 EVERY_FUNCTION = st.sampled_from(sorted(FUNCTIONS))
 
 

@@ -84,7 +84,7 @@ def classes_of(labels: Sequence[tuple[Any, ...]], values: Sequence[Any]) -> list
 
 
 @examples(50)
-@pytest.mark.parametrize("scheme", ["lmondrian", "seam"])
+@pytest.mark.parametrize("scheme", ["lmondrian", "seam", "whole"])
 @given(columns=several())
 def test_each_column_keeps_the_promise_on_its_own(scheme: str, columns: Columns) -> None:
     release = columns.publish(scheme=scheme)
@@ -106,7 +106,9 @@ def test_each_column_keeps_the_promise_on_its_own(scheme: str, columns: Columns)
 
 
 @examples(25)
-@given(columns=several(), scheme=st.sampled_from(["lmondrian", "seam"]), form=st.sampled_from(["csv", "parquet"]))
+@given(
+    columns=several(), scheme=st.sampled_from(["lmondrian", "seam", "whole"]), form=st.sampled_from(["csv", "parquet"])
+)
 def test_what_was_written_passes_verify_and_an_audit_of_each_column(columns: Columns, scheme: str, form: str) -> None:
     columns = Columns(columns.table.with_arguments(layout="labels"), columns.other, None)
     with tempfile.TemporaryDirectory() as folder:

@@ -22,7 +22,7 @@ from betalike.errors import InfeasibleError, ParameterError
 from examples import examples
 from random_tables import Table, hierarchies, tables
 
-EVERY_SCHEME = pytest.mark.parametrize("scheme", ["lmondrian", "seam"])
+EVERY_SCHEME = pytest.mark.parametrize("scheme", ["lmondrian", "seam", "whole"])
 WIDER = ("negative_beta", "groups", "width", "with_values")
 
 

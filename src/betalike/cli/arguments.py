@@ -10,7 +10,7 @@ from betalike.errors import ParameterError
 from betalike.promises.parameters import PARAMETERS
 
 WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitive", "out": "--out"}
-OPTIONS = ("retrieval", "effort", "attribute", "second_try", "redistribution")
+OPTIONS = ("retrieval", "effort", "strict", "attribute", "second_try", "redistribution")
 
 
 def split_list(given: list[str] | None) -> list[str]:
@@ -28,6 +28,7 @@ def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, 
     """Return the arguments for `betalike.publish`; options on the command line win over the specification."""
     flags = {
         "spreadsheet_safe": given["spreadsheet_safe"] or None,
+        "strict": given["strict"] or None,
         "second_try": False if given["no_second_try"] else None,
     }
     arguments = _arguments({**given, **flags}, spec, tuple(WORDS))

@@ -33,7 +33,8 @@ Scheme = Annotated[
     str | None,
     typer.Option(
         "--scheme",
-        help="seam (default), burel, burel+split, lmondrian, dmondrian, tmondrian, mondrian, sabre, perturb, baseline.",
+        help="seam (default), whole, burel, burel+split, lmondrian, dmondrian, tmondrian, mondrian, sabre, perturb or "
+        "baseline.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a release that is already in the folder.")]

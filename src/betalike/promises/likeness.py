@@ -251,7 +251,7 @@ def plain_likeness_of(model: Model, scheme: str) -> Likeness:
     if not likeness.is_plain:
         raise ParameterError(
             f"the scheme '{scheme}' cannot keep {model.name}: it bounds what a class may hold of each value, one by "
-            "one and from above. Take the scheme 'seam' or 'lmondrian', or 'perturb'."
+            "one and from above. Take the scheme 'seam', 'whole' or 'lmondrian', or 'perturb'."
         )
     return likeness
 

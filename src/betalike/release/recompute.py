@@ -38,12 +38,14 @@ COUNTED = {"buckets", "leaves", "coarse_cells", "parts"}  # numbers among a sche
 CHOSEN = {
     "attribute": tuple(AttributeRule),
     "second_try": (True, False),
+    "strict": (True, False),
     "redistribution": tuple(Redistribution),
 }
 OF_BUREL, OF_MONDRIAN = frozenset({"buckets", "leaves"}), frozenset({"attribute", "second_try"})
 DETAILS = {  # what each scheme says of itself
     **dict.fromkeys(("burel", "burel+split"), OF_BUREL),
     **dict.fromkeys(("lmondrian", "dmondrian", "tmondrian", "mondrian"), OF_MONDRIAN),
+    "whole": frozenset({"strict"}),
     "sabre": frozenset({"redistribution", "buckets"}),
 }
 

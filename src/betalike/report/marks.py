@@ -33,6 +33,8 @@ _STAR = "M0,-1.2L0.27,-0.38L1.14,-0.37L0.45,0.14L0.71,0.97L0,0.47L-0.71,0.97L-0.
 _HOURGLASS = "M-0.9,-0.9L0.9,-0.9L-0.9,0.9L0.9,0.9Z"
 MARKS: dict[str, Mark] = {
     "seam": Mark("#000000", "circle"),
+    "whole": Mark("#e08214", "diamond"),
+    "whole, strict": Mark("#e08214", "diamond", (6, 3), is_filled=False),
     "burel": Mark("#b2182b", "square", (6, 3), is_filled=False),
     "burel+split": Mark("#b2182b", "square"),
     "lmondrian": Mark("#2166ac", "triangle-up"),

@@ -25,12 +25,14 @@ from betalike.schemes.mondrian import AttributeRule, Mondrian
 from betalike.schemes.perturbation import Perturbation, Perturbing
 from betalike.schemes.sabre import Redistribution, Sabre
 from betalike.schemes.seam import Seam
+from betalike.schemes.whole import Whole
 
-Generalizing = Burel | Seam | Mondrian | Sabre
+Generalizing = Seam | Whole | Burel | Mondrian | Sabre
 Scheme = Generalizing | Perturbation | Baseline
 # These form classes and generalize; the others publish quasi-identifiers exactly.
 GENERALIZING: dict[str, Callable[..., Generalizing]] = {
     "seam": Seam,
+    "whole": Whole,
     "burel": lambda **options: Burel(split=False, **options),
     "burel+split": lambda **options: Burel(split=True, **options),
     "lmondrian": lambda **options: Mondrian("lmondrian", **options),
@@ -43,6 +45,7 @@ SCHEMES: dict[str, Callable[..., Scheme]] = {**GENERALIZING, "perturb": Perturba
 _CUTS = ["attribute", "second_try"]
 OPTIONS: dict[str, list[str]] = {
     "seam": ["effort"],
+    "whole": ["effort", "strict"],
     "burel": ["retrieval"],
     "burel+split": ["retrieval"],
     "lmondrian": _CUTS,
@@ -83,6 +86,7 @@ __all__ = [
     "Sabre",
     "Scheme",
     "Seam",
+    "Whole",
     "choose_promise",
     "choose_scheme",
     "make_generalizing",

@@ -42,7 +42,7 @@ def test_what_no_beta_changes_is_tried_once(comparison: Comparison) -> None:
     assert [compared.scheme for compared in comparison.groups[1]] == [s for s in DEFAULT_SCHEMES if s != "baseline"]
 
 
-@pytest.mark.parametrize("scheme", ["seam", "burel", "burel+split", "lmondrian", "dmondrian", "perturb"])
+@pytest.mark.parametrize("scheme", ["seam", "whole", "burel", "burel+split", "lmondrian", "dmondrian", "perturb"])
 def test_figures_are_those_of_a_release(comparison: Comparison, scheme: str) -> None:
     compared = by_scheme(comparison.groups[1])[scheme]
     release = betalike.publish(TABLE, **COLUMNS, **TREES, beta=4, scheme=scheme, seed=1)

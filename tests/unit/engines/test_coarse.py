@@ -55,7 +55,7 @@ def publish(table: Path | pl.DataFrame, out: Path | None, **more: Any) -> betali
 
 
 @pytest.mark.usefixtures("little_memory")
-@pytest.mark.parametrize("scheme", ["seam", "lmondrian"])
+@pytest.mark.parametrize("scheme", ["seam", "whole", "lmondrian"])
 def test_the_loss_is_close_to_that_in_memory(table: Path, tmp_path: Path, scheme: str) -> None:
     coarse = publish(table, tmp_path / "coarse", scheme=scheme).certificate
     exact = publish(pl.read_parquet(table), tmp_path / "exact", scheme=scheme).certificate
@@ -93,7 +93,7 @@ def test_a_release_in_every_form_is_verified(table: Path, tmp_path: Path, form: 
 
 
 @pytest.mark.usefixtures("little_memory")
-@pytest.mark.parametrize("scheme", ["seam", "lmondrian"])
+@pytest.mark.parametrize("scheme", ["seam", "whole", "lmondrian"])
 def test_every_row_lies_within_its_labels(table: Path, tmp_path: Path, scheme: str) -> None:
     publish(table, tmp_path / "release", scheme=scheme, keep=["row"], layout="bounds", format="parquet")
     published = pl.read_parquet(tmp_path / "release" / "published.parquet")

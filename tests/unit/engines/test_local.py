@@ -108,7 +108,7 @@ def rows_of(folder: Path) -> Counter[tuple[object, ...]]:
 
 @pytest.mark.usefixtures("in_batches")
 @pytest.mark.parametrize("kept", [[], ["country"]], ids=["", "kept"])
-@pytest.mark.parametrize("scheme", ["seam", "burel", "lmondrian", "perturb", "baseline"])
+@pytest.mark.parametrize("scheme", ["seam", "whole", "burel", "lmondrian", "perturb", "baseline"])
 def test_a_release_in_batches_is_that_of_a_held_table(
     scheme: str, kept: list[str], table: pl.DataFrame, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from betalike.queries.answer import Estimates, to_answers
 LEAST = 0.94
 N_QUERIES = 1000
 BETA = 1.0
-SCHEMES = ["seam", "burel", "burel+split", "lmondrian", "perturb", "baseline"]
+SCHEMES = ["seam", "whole", "burel", "burel+split", "lmondrian", "perturb", "baseline"]
 
 
 def survey(n_rows: int) -> pl.DataFrame:

@@ -19,7 +19,8 @@ def demo(
     rows: Annotated[int, typer.Option("--rows", help="Number of rows of the built-in table.")] = 100_000,
     beta: Annotated[float, typer.Option("--beta", help="The promise.")] = 4.0,
     scheme: Annotated[
-        str | None, typer.Option("--scheme", help="One that takes a beta: seam (default), burel, lmondrian, perturb.")
+        str | None,
+        typer.Option("--scheme", help="One that takes a beta: seam (default), whole, burel, lmondrian, perturb."),
     ] = None,
     force: Force = False,
     seed: Seed = None,

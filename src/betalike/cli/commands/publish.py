@@ -61,8 +61,11 @@ def publish(
         str | None, typer.Option("--retrieval", help="BUREL's neighbours: hilbert (default) or exact.")
     ] = None,
     effort: Annotated[
-        int | None, typer.Option("--effort", help="How long SEAM improves its classes: 1 (default), 0 or more.")
+        int | None, typer.Option("--effort", help="How long seam and whole improve classes: 1 (default), 0 or more.")
     ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="whole: sensitive values only answer whether a class is allowed.")
+    ] = False,
     attribute: Annotated[
         str | None, typer.Option("--attribute", help="What Mondrian cuts first: widest (default) or narrowest.")
     ] = None,
