@@ -30,11 +30,12 @@ class Mark:
 
 _CROSS = "M-1,-0.7L-0.7,-1L0,-0.3L0.7,-1L1,-0.7L0.3,0L1,0.7L0.7,1L0,0.3L-0.7,1L-1,0.7L-0.3,0Z"
 _STAR = "M0,-1.2L0.27,-0.38L1.14,-0.37L0.45,0.14L0.71,0.97L0,0.47L-0.71,0.97L-0.45,0.14L-1.14,-0.37L-0.27,-0.38Z"
+_PENTAGON = "M0,-1.1L1.05,-0.34L0.65,0.89L-0.65,0.89L-1.05,-0.34Z"
 _HOURGLASS = "M-0.9,-0.9L0.9,-0.9L-0.9,0.9L0.9,0.9Z"
 MARKS: dict[str, Mark] = {
     "seam": Mark("#000000", "circle"),
-    "whole": Mark("#e08214", "diamond"),
-    "whole, strict": Mark("#e08214", "diamond", (6, 3), is_filled=False),
+    "whole": Mark("#e08214", _PENTAGON),
+    "whole, strict": Mark("#e08214", _PENTAGON, (7, 2), is_filled=False),
     "burel": Mark("#b2182b", "square", (6, 3), is_filled=False),
     "burel+split": Mark("#b2182b", "square"),
     "lmondrian": Mark("#2166ac", "triangle-up"),

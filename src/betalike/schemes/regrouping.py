@@ -96,7 +96,7 @@ def merge_groups(
     """
     is_done = True
     for g in range(len(starts) - 1):
-        members, group = _members_of(classes, order[starts[g] : starts[g + 1]])
+        members, group = members_of(classes, order[starts[g] : starts[g + 1]])
         if not _is_allowed(limits, items, members):
             is_done = False
             continue
@@ -129,7 +129,7 @@ def regroup(
             before += classes.size[c] * classes.loss[c]
         if before <= 0.0:
             continue
-        members, group = _members_of(classes, near)
+        members, group = members_of(classes, near)
         if draw_unit(state) < 0.5:
             _dissolve(group, styles.kept, state)
         else:
@@ -149,7 +149,7 @@ def regroup(
 
 
 @kernel
-def _members_of(classes: Classes, near: Ints) -> tuple[Ints, Ints]:
+def members_of(classes: Classes, near: Ints) -> tuple[Ints, Ints]:
     """Return the items of some classes, and the class of each, numbered from 0."""
     n = 0
     for c in near:

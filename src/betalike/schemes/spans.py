@@ -76,6 +76,20 @@ def joint_loss(spans: Spans, low: Ids, high: Ids, other_low: Ids, other_high: Id
 
 
 @inner_kernel
+def copy_box(low: Ids, high: Ids, other_low: Ids, other_high: Ids) -> None:
+    """Make a box equal to another one."""
+    for axis in range(len(low)):
+        low[axis], high[axis] = other_low[axis], other_high[axis]
+
+
+@inner_kernel
+def empty_box(low: Ids, high: Ids) -> None:
+    """Make a box hold nothing."""
+    for axis in range(len(low)):
+        low[axis], high[axis] = NO_CODE, -1
+
+
+@inner_kernel
 def widen_box(low: Ids, high: Ids, other_low: Ids, other_high: Ids) -> None:
     """Make a box large enough to hold another one."""
     for axis in range(len(low)):
