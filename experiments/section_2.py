@@ -59,7 +59,7 @@ def compared(table: tuple[int, ...], ec: tuple[int, ...]) -> Audit:
     sensitive = HierarchyAxis("disease", Hierarchy.flat([str(value) for value in values]))
     classes = ClassCounts.of(np.zeros(len(ec), dtype=np.int64), values, np.array(ec), len(table))
     audit = measure(classes, np.array(table), sensitive)
-    assert audit.ground is Ground.EQUAL
+    assert audit.t_ground == Ground.EQUAL
     return audit
 
 

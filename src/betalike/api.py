@@ -35,7 +35,7 @@ from betalike.io.input_files import input_files
 from betalike.io.sources import is_standard_input, takes_standard_input
 from betalike.io.specification import takes_specification
 from betalike.io.tables import Frame, is_path, read, read_text, text_in_batches
-from betalike.promises import DisclosureForLikeness, Model
+from betalike.promises import Model
 from betalike.promises.parameters import choose, takes_parameters
 from betalike.queries.answer import Answer
 from betalike.queries.release import Release, folder_of, read_release_text
@@ -69,7 +69,7 @@ def publish(
     beta: float | None = None,
     out: str | Path | None = None,
     scheme: str | Scheme = DEFAULT_SCHEME,
-    promise: str | Model | DisclosureForLikeness | None = None,
+    promise: str | Model | None = None,
     k: int = 1,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -190,7 +190,7 @@ def audit(
     original: Frame | None = None,
     certificate: str | Path | Mapping[str, Any] | None = None,
     beta: float | None = None,
-    promise: str | Model | DisclosureForLikeness | None = None,
+    promise: str | Model | None = None,
     k: int = 1,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     missing: Sequence[str] = (),

@@ -149,7 +149,7 @@ def test_a_folder_that_holds_part_of_a_release(desk: Desk, name: str) -> None:
     desk.write(f"out/{name}", "mine")
     for force in ([], ["--force"]):
         outcome = desk.publish(*force)
-        assert_refused(outcome, f"holds '{name}'", "no certificate of betalike lists it")
+        assert_refused(outcome, f"holds '{name}'", "no betalike certificate lists it")
         assert "with --force" not in outcome.text
         assert files_under(desk.out) == {name: b"mine"}
 

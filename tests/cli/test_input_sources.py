@@ -310,6 +310,6 @@ def test_no_command_waits_for_a_pipe_in_place_of_a_small_file(desk: Desk) -> Non
     assert_refused(run("query", desk.folder / "perturbed", "age > 30"), "not the matrix")
     assert_refused(run("publish", "--spec", spec, "--out", desk.folder / "new"), "not a regular file")
     assert_refused(desk.publish(hierarchies=desk.folder / "trees", out=desk.folder / "new"), "not a regular file")
-    assert_refused(desk.publish("--force", out=desk.folder / "fake"), "no certificate of betalike")
+    assert_refused(desk.publish("--force", out=desk.folder / "fake"), "no betalike certificate")
     assert_refused(run("publish", "--spec", "/dev/zero", "--out", desk.folder / "new"), "not a specification")
     signal.alarm(0)

@@ -142,7 +142,7 @@ def test_table_1_a_diverse_table_can_tell_everybodys_kind_of_disease() -> None:
     ).audit
     assert (audit.distinct_l, audit.l) == (3, 3)
     # Half of the probability moves to the other kind of disease, over the whole height of the tree of Figure 1.
-    assert (audit.ground, audit.t) == (Ground.HIERARCHICAL, pytest.approx(0.5))
+    assert (audit.t_ground, audit.t) == (Ground.HIERARCHICAL, pytest.approx(0.5))
     assert audit_classes(FIGURE_2).audit.distinct_l == 3
 
 

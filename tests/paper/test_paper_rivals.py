@@ -98,7 +98,7 @@ def test_section_6_2_dmondrian_keeps_likeness_too_and_loses_more_than_lmondrian(
 ) -> None:
     """It overprotects: a value may not become rare either."""
     cells = experiments.salaries(n_attributes)
-    model = DisclosureForLikeness(beta).for_table(cells.value_counts)
+    model = DisclosureForLikeness(beta).settle(cells.value_counts, cells.sensitive)
     plan = Mondrian().plan(cells, model)
     assert checked_loss(plan, model) > 1.5 * plan_loss(Mondrian().plan(cells, Likeness(beta))).average
     assert Likeness(beta).judge(plan.class_counts, cells.value_counts).holds

@@ -8,17 +8,13 @@ from typing import Annotated
 import typer
 
 import betalike
-from betalike.cli.commands.attack import attack
-from betalike.cli.commands.audit import audit
 from betalike.cli.commands.compare import compare
 from betalike.cli.commands.demo import demo
 from betalike.cli.commands.describe import describe
 from betalike.cli.commands.hierarchy import hierarchy
 from betalike.cli.commands.keys import keys
 from betalike.cli.commands.publish import publish
-from betalike.cli.commands.query import query
-from betalike.cli.commands.verify import verify
-from betalike.cli.commands.workload import workload
+from betalike.cli.commands.releases import attack, audit, query, verify, workload
 from betalike.cli.outcome import settle
 from betalike.cli.streams import guarded_streams
 

@@ -1,16 +1,15 @@
-"""Arguments for `betalike.publish` and `betalike.compare`, from a command line and a specification."""
+"""Arguments for the functions of betalike, from the options of a command."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from betalike.errors import ParameterError
 from betalike.promises.parameters import PARAMETERS
 
 WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitive", "out": "--out"}
-OPTIONS = ("retrieval", "effort", "strict", "attribute", "second_try", "redistribution")
+OPTIONS = ("retrieval", "effort", "strict", "attribute", "second_try", "redistribution")  # of schemes
 
 
 def split_list(given: list[str] | None) -> list[str]:
@@ -18,74 +17,41 @@ def split_list(given: list[str] | None) -> list[str]:
     return [part.strip() for text in given or [] for part in text.split(",") if part.strip()]
 
 
-def one_or_several(given: str) -> Any:
-    """Return a column, or a list if several are named."""
-    names = split_list([given])
-    return names if len(names) > 1 else given
-
-
-def publish_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:
-    """Return the arguments for `betalike.publish`; options on the command line win over the specification."""
-    flags = {
-        "spreadsheet_safe": given["spreadsheet_safe"] or None,
-        "strict": given["strict"] or None,
-        "second_try": False if given["no_second_try"] else None,
-    }
-    arguments = _arguments({**given, **flags}, spec, tuple(WORDS))
-    return arguments | {name: given[name] for name in ("engine", "memory", "master") if given[name] is not None}
-
-
-def compare_arguments(given: Mapping[str, Any], spec: Path | None) -> dict[str, Any]:
-    """Return the arguments for `betalike.compare`."""
-    arguments = _arguments(given, spec, ("table", "quasi_identifiers", "sensitive"))
-    taken = ("table", "quasi_identifiers", "sensitive", "beta", "model", "k", "t", "hierarchies", "kinds", "domains")
-    further = ("weights", "missing", "missing_sensitive", "delimiter", "seed")
-    compared = {name: value for name, value in arguments.items() if name in (*taken, *further)}
-    if given["beta"]:
-        compared["beta"] = [_parse_number("--beta", text) for text in split_list(given["beta"])]
-    if given["schemes"]:
-        compared["schemes"] = split_list(given["schemes"])
-    return compared
-
-
-def _arguments(given: Mapping[str, Any], spec: Path | None, needed: tuple[str, ...]) -> dict[str, Any]:
-    given = {**given, **dict.fromkeys(PARAMETERS), **promise_arguments(given)}
-    if given.get("sensitive") is not None:
-        given["sensitive"] = one_or_several(given["sensitive"])
-    lists = ("quasi_identifiers", "keep", "missing")
-    arguments: dict[str, Any] = {name: split_list(given[name]) for name in lists if given.get(name)}
-    plain = ("table", "sensitive", "out", "scheme", "hierarchies", "missing_sensitive", "format", "layout", "delimiter")
-    for name in (*plain, *PARAMETERS, "spreadsheet_safe", "sign", "force", "seed"):
-        if given.get(name) is not None:
-            arguments[name] = given[name]
-    further = {
-        "kinds": _kinds(given),
-        "weights": _parse_weights(split_list(given["weights"])),
-        "options": {name: given[name] for name in OPTIONS if given.get(name) is not None},
-    }
-    arguments |= {name: value for name, value in further.items() if value}
-    if spec is not None:
-        from betalike.io.specification import with_specification
-
-        arguments = with_specification(spec, arguments)
+def check_given(given: Mapping[str, Any], *needed: str) -> None:
+    """Refuse a command without an option that it needs; a specification may give all but the folder."""
     for name in needed:
-        if arguments.get(name) in (None, []):
+        is_given = split_list(given[name]) if isinstance(given[name], list) else given[name] is not None
+        if not is_given and (given["spec"] is None or name == "out"):
             raise ParameterError(f"{WORDS[name]} is missing. Give it, or name a specification with --spec.")
-    return arguments
 
 
-def promise_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a promise that were given, with numbers and lists read from their text."""
-    found: dict[str, Any] = {}
-    for name, parameter in PARAMETERS.items():
-        value = given.get(name)
-        if parameter.type == list[str]:
-            value = split_list(value) or None
-        elif isinstance(value, str) and parameter.type == float | str and value not in parameter.range.words:
-            value = _parse_number(f"--{name.replace('_', '-')}", value)
-        if value is not None and value is not False:
-            found[name] = value
-    return found
+def arguments_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that options stand for; those that were not given are left out."""
+    split: dict[str, Any] = {n: split_list(value) if isinstance(value, list) else value for n, value in given.items()}
+    read = {name: _read_parameter(name, value) for name, value in split.items() if name in PARAMETERS}
+    if isinstance(split.get("sensitive"), str):  # one column, or several: a,b
+        names = split_list([split["sensitive"]])
+        read["sensitive"] = names if len(names) > 1 else split["sensitive"]
+    options = {name: split.pop(name, None) for name in OPTIONS}
+    read["options"] = {name: value for name, value in options.items() if not _is_absent(value)}
+    if split.pop("no_second_try", False):
+        read["options"]["second_try"] = False
+    numeric, categorical, weights = (split.pop(name, None) or [] for name in ("numeric", "categorical", "weights"))
+    read["kinds"], read["weights"] = _kinds(numeric, categorical), _parse_weights(weights)
+    return {name: value for name, value in {**split, **read}.items() if not _is_absent(value)}
+
+
+def _is_absent(value: Any) -> bool:
+    return value is None or value is False or value == {}
+
+
+def _read_parameter(name: str, value: Any) -> Any:
+    """Return the value of a promise's parameter; numbers that may be words, or several, come as text."""
+    parameter, option = PARAMETERS[name], f"--{name.replace('_', '-')}"
+    if parameter.type is float and isinstance(value, list):
+        return [_parse_number(option, text) for text in value]
+    is_number = parameter.type == float | str and isinstance(value, str) and value not in parameter.range.words
+    return _parse_number(option, value) if is_number else value
 
 
 def _parse_number(option: str, text: str) -> float:
@@ -95,23 +61,19 @@ def _parse_number(option: str, text: str) -> float:
         raise ParameterError(f"{option} has '{text}', which is not a number.") from error
 
 
-def _kinds(given: Mapping[str, Any]) -> dict[str, str]:
-    kinds = dict.fromkeys(split_list(given["categorical"]), "categorical")
-    for column in split_list(given["numeric"]):
-        if column in kinds:
+def _kinds(numeric: list[str], categorical: list[str]) -> dict[str, str]:
+    for column in numeric:
+        if column in categorical:
             raise ParameterError(f"'{column}' is named with --numeric and with --categorical. Choose one.")
-        kinds[column] = "numeric"
-    return kinds
+    return {**dict.fromkeys(categorical, "categorical"), **dict.fromkeys(numeric, "numeric")}
 
 
 def _parse_weights(given: list[str]) -> dict[str, float]:
     weights = {}
     for text in given:
-        column, sign, number = text.partition("=")
+        column, _, number = text.partition("=")
         try:
-            weights[column.strip()] = float(number)
+            weights[column.strip()] = float(number)  # an empty text where there is no sign
         except ValueError as error:
             raise ParameterError(f"--weights has '{text}'; write column=number, such as age=2.") from error
-        if not sign:
-            raise ParameterError(f"--weights has '{text}'; write column=number, such as age=2.")
     return weights

@@ -34,7 +34,7 @@ RANGES = {"beta": (1e-3, 1e3), "delta": (1e-3, 50.0), "t": (1e-4, 1.0)}
 
 
 class Equal(StrEnum):
-    """In what schemes can be made equal, to compare the rest. Paper: 6.1."""
+    """The figure in which schemes are made equal, to compare the others. Paper: 6.1."""
 
     T = "t"
     LOSS = "loss"
@@ -65,7 +65,7 @@ class Contest:
         if not self.schemes or not self.betas:
             raise ParameterError("name at least one scheme and one beta.")
         for beta in self.betas:
-            Likeness(beta, self.form, self.k)  # refuses what no promise can be
+            Likeness(beta, self.form, self.k)  # refuses an impossible promise
         if self.t is not None:
             Closeness(self.t)
         if parameter_of(self.schemes[0]) == "t" and self.t is None:
@@ -151,7 +151,7 @@ def name_schemes(given: Sequence[str | Scheme]) -> tuple[tuple[str, ...], dict[s
 def read_promise(
     promise: object, beta: float | Sequence[float] | None, model: str, k: int, t: float | None
 ) -> dict[str, Any]:
-    """Return what a contest is under: betas, form, k and t, from a promise or from these."""
+    """Return the betas, form, k and t of a contest, from a promise or from these numbers."""
     if promise is None or isinstance(promise, str):
         betas = (4.0,) if beta is None else tuple(beta) if isinstance(beta, Sequence) else (beta,)
         return {"betas": betas, "form": choose(Form, promise or model, "model"), "k": k, "t": t}
@@ -208,7 +208,7 @@ class Comparing:
         except (InputError, InfeasibleError) as error:
             return SchemeResult(scheme, parameter_of(scheme), None, refusal=str(error))
 
-    def promise(self, scheme: str, beta: float, reference: SchemeResult | None = None) -> Model | DisclosureForLikeness:
+    def promise(self, scheme: str, beta: float, reference: SchemeResult | None = None) -> Model:
         """Return the promise that a scheme is given; a t that is not given is the one that the reference reached."""
         contest, parameter = self.contest, parameter_of(scheme)
         if parameter == "t":
@@ -218,7 +218,7 @@ class Comparing:
             return DisclosureForLikeness(beta, contest.k)
         return Likeness(beta, contest.form, contest.k)
 
-    def publish(self, scheme: str, promise: Model | DisclosureForLikeness) -> SchemeResult:
+    def publish(self, scheme: str, promise: Model) -> SchemeResult:
         """Publish in memory, verify and measure; repeat if kernels were compiled, to time the work alone."""
         made = choose_scheme(self.contest.made.get(scheme, scheme), self.contest.seed, {})
         job = Job(made, promise)
@@ -227,17 +227,13 @@ class Comparing:
             published, seconds = self._timed(job)
         if compiled:
             published, seconds = self._timed(job)
-        promised, release, audit = (
-            published.certificate.promise,
-            published.certificate.release,
-            published.verified.audit,
-        )
+        promised, audit = published.certificate.promise, published.verified.audit
         parameter = parameter_of(scheme)
         return SchemeResult(
             scheme=scheme,
             parameter=parameter,
             asked=promised.beta if parameter == "beta" else float(str(promised.parameters[parameter])),
-            loss=release.average_loss,
+            loss=published.verified.loss.average,
             classes=audit.classes,
             smallest_class=audit.k,
             beta=audit.basic_beta,

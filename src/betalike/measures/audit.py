@@ -1,12 +1,12 @@
 """Audit: the level that a published table reaches under every known promise, from counts alone.
 
-The prior is that of the original table. None can mean "no beta holds", or an infinite delta.
+The prior is that of the original table. None can mean that no beta holds, or that delta is infinite.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -24,6 +24,7 @@ from betalike.table.cells import ClassCounts
 from betalike.table.joint import JointAxis
 
 LARGE_BETA, LARGE_CLASS = 1e9, 2**31
+LEAST = ("k", "distinct_l", "l")  # the worst of these figures is the least, of the next the greatest
 GREATEST = ("t", "jensen_shannon", "kullback_leibler", "basic_beta", "enhanced_beta", "delta")
 WITHOUT_CLASSES: dict[str, Any] = dict.fromkeys(("classes", "k", "distinct_l", "average_l", "average_t"))
 
@@ -40,7 +41,10 @@ class WorstClass:
 
 @dataclass(frozen=True)
 class Audit:
-    """Levels that a published table reaches; `l` is 1 / max q. Figures that need classes are None if there are none."""
+    """Levels that a published table reaches; `l` is 1 / max q. Figures that need classes are None if there are none.
+
+    A certificate has those that it has fields for.
+    """
 
     rows: int
     classes: int | None
@@ -50,7 +54,7 @@ class Audit:
     average_l: float | None
     t: float
     average_t: float | None
-    ground: Ground
+    t_ground: str
     t_by_ground: dict[str, float]
     jensen_shannon: float
     kullback_leibler: float | None
@@ -61,12 +65,9 @@ class Audit:
 
 
 def measure(classes: ClassCounts, prior_counts: Ints, sensitive: Axis) -> Audit:
-    """Measure a published table against the sensitive counts of the original one.
-
-    Several sensitive columns are measured one by one, and the worst figures are reported.
-    """
+    """Measure a published table against the sensitive counts of the original one."""
     if isinstance(sensitive, JointAxis):
-        return _worst_of([_measure_part(classes, prior_counts, *part) for part in sensitive.parts()])
+        return _measure_columns(classes, prior_counts, sensitive)
     sizes = classes.sizes
     posterior = classes.count / sizes[classes.ec]
     prior = prior_counts / prior_counts.sum()
@@ -88,7 +89,7 @@ def measure(classes: ClassCounts, prior_counts: Ints, sensitive: Axis) -> Audit:
         average_l=float((1 / highest).mean()),
         t=float(distances[natural].max()),
         average_t=float(distances[natural].mean()),
-        ground=natural,
+        t_ground=str(natural),
         t_by_ground={str(ground): float(distance.max()) for ground, distance in distances.items()},
         jensen_shannon=float(jensen.max()),
         kullback_leibler=float(kullback.max()) if np.isfinite(kullback).all() else None,
@@ -110,47 +111,44 @@ def put_together(parts: Sequence[Audit]) -> Audit:
         return parts[0]
     classes = np.array([part.classes for part in parts], dtype=np.float64)
 
-    def greatest(name: str) -> Any:
-        levels = [getattr(part, name) for part in parts]
-        return None if None in levels else max(levels)
+    def average(figures: Iterable[float | None]) -> float:
+        return float(classes @ np.array(list(figures), dtype=np.float64) / classes.sum())
 
-    def least(name: str) -> Any:
-        return min(getattr(part, name) for part in parts)
-
-    def average(name: str) -> Any:
-        return float(classes @ np.array([getattr(part, name) for part in parts]) / classes.sum())
-
-    with np.errstate(divide="ignore"):
-        worst = max((part.worst for part in parts), key=lambda found: np.divide(found.posterior, found.prior))
     return replace(
-        parts[0],
+        _worst_of(parts),
         rows=sum(part.rows for part in parts),
         classes=int(classes.sum()),
-        **{name: least(name) for name in ("k", "distinct_l", "l")},
-        **{name: average(name) for name in ("average_l", "average_t")},
-        **{name: greatest(name) for name in GREATEST},
+        average_l=average(part.average_l for part in parts),
+        average_t=average(part.average_t for part in parts),
         t_by_ground={ground: max(part.t_by_ground[ground] for part in parts) for ground in parts[0].t_by_ground},
-        worst=worst,
     )
 
 
-def _measure_part(classes: ClassCounts, prior_counts: Ints, axis: Axis, codes: Ints) -> Audit:
-    """Measure one of several sensitive columns; the codes are those of the combinations."""
-    part = ClassCounts.of(classes.ec, codes[classes.value], classes.count, axis.size)
-    counts = np.bincount(codes, weights=prior_counts, minlength=axis.size).astype(np.int64)
-    return measure(part, counts, axis)
+def _measure_columns(classes: ClassCounts, prior_counts: Ints, sensitive: JointAxis) -> Audit:
+    """Measure several sensitive columns one by one, and return the worst figures."""
+    audits = []
+    for axis, codes in sensitive.parts():
+        part = ClassCounts.of(classes.ec, codes[classes.value], classes.count, axis.size)
+        counts = np.bincount(codes, weights=prior_counts, minlength=axis.size).astype(np.int64)
+        audits.append(measure(part, counts, axis))
+    worst = _worst_of(audits)
+    return replace(
+        worst,
+        average_l=min(audit.average_l or 0.0 for audit in audits),
+        average_t=max(audit.average_t or 0.0 for audit in audits),
+        t_by_ground={str(Ground.EQUAL): worst.t},
+    )
 
 
 def _worst_of(audits: Sequence[Audit]) -> Audit:
-    """Return the worst of each figure over several columns."""
-    least: dict[str, Any] = {
-        name: min(getattr(audit, name) for audit in audits) for name in ("distinct_l", "l", "average_l")
+    """Return the worst of each figure over parts or columns of a table; the others are those of the first."""
+    found = {name: [getattr(audit, name) for audit in audits] for name in (*LEAST, *GREATEST)}
+    figures: dict[str, Any] = {
+        name: None if None in of else max(of) if name in GREATEST else min(of) for name, of in found.items()
     }
-    names = ("t", "average_t", "jensen_shannon", "kullback_leibler", "basic_beta", "enhanced_beta", "delta")
-    found = {name: [getattr(audit, name) for audit in audits] for name in names}
-    greatest: dict[str, Any] = {name: None if None in figures else max(figures) for name, figures in found.items()}
-    worst = max((audit.worst for audit in audits), key=lambda worst: worst.posterior / worst.prior)
-    return replace(audits[0], **least, **greatest, t_by_ground={str(Ground.EQUAL): greatest["t"]}, worst=worst)
+    with np.errstate(divide="ignore"):
+        worst = max((audit.worst for audit in audits), key=lambda each: np.divide(each.posterior, each.prior))
+    return replace(audits[0], **figures, worst=worst)
 
 
 def measure_withheld(prior_counts: Ints, sensitive: Axis) -> Audit:

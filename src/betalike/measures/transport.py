@@ -1,6 +1,8 @@
-"""Whether points with counts can be shared out to boxes with counts, each point inside its box: a flow, exactly."""
+"""Share points with counts out to boxes with counts, each point inside its box: an exact maximum flow."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +14,22 @@ from betalike.runtime.sorting import stable_order
 LEAF = 8  # points that are searched one by one
 
 
-def unmatched(points: Ids, supply: Ints, low: Ids, high: Ids, need: Ints) -> int:
-    """Return how many of what the boxes need cannot be met by points inside them, in the best sharing out.
+class Tree(NamedTuple):
+    """Points in the order of their leaves, and the part of them under each node, with its least and greatest codes."""
 
-    A box covers the points between `low` and `high` in every column. The first column must be equal in both: it parts
-    the problem into groups. A maximum flow, found with augmenting paths over a tree of the points, so that the pairs of
-    points and boxes are never listed; all numbers are whole.
+    points: Ids
+    begins: Ints
+    ends: Ints
+    low: Ids
+    high: Ids
+
+
+def unmatched(points: Ids, supply: Ints, low: Ids, high: Ids, need: Ints) -> int:
+    """Return how much of the boxes' need no points inside them can meet, in the best sharing out.
+
+    A box covers the points between `low` and `high` in every column. The first column must be equal in both: it splits
+    the problem into groups. The maximum flow is found with augmenting paths over a tree of the points, so the pairs of
+    points and boxes are never listed. All numbers are whole.
     """
     if not len(points) or not len(need):
         return int(need.sum())
@@ -33,9 +45,9 @@ def unmatched(points: Ids, supply: Ints, low: Ids, high: Ids, need: Ints) -> int
     width = np.log1p(np.maximum(high.astype(np.float64) - low, 0))
     turns = np.argsort(width.sum(axis=1), kind="stable")  # small boxes choose first
     missing = need.astype(np.int64)
-    tree = (points[order], begins, ends, node_low, node_high)
+    tree = Tree(points[order], begins, ends, node_low, node_high)
     low, high = (np.ascontiguousarray(side, dtype=np.int32) for side in (low, high))
-    _share_out(*tree, supply[order].astype(np.int64), low, high, missing, turns)
+    _share_out(tree, supply[order].astype(np.int64), low, high, missing, turns)
     return int(missing.sum())
 
 
@@ -75,20 +87,9 @@ def _build(points: Ids, spans: NDArray[np.float64], order: Ids, begins: Ints, en
 
 
 @kernel
-def _find(
-    points: Ids,
-    begins: Ints,
-    ends: Ints,
-    node_low: Ids,
-    node_high: Ids,
-    is_there: NDArray[np.bool_],
-    n_there: Ints,
-    low: Ids,
-    high: Ids,
-    stack: Ints,
-) -> int:
+def _find(tree: Tree, is_there: NDArray[np.bool_], n_there: Ints, low: Ids, high: Ids, stack: Ints) -> int:
     """Return a point inside a box that is still there; -1 if there is none."""
-    n_nodes, n_columns = node_low.shape
+    n_nodes, n_columns = tree.low.shape
     first_leaf = n_nodes // 2
     stack[0], top = 0, 1
     while top:
@@ -96,17 +97,17 @@ def _find(
         node = stack[top]
         is_near = n_there[node] > 0
         for column in range(n_columns):
-            is_near &= node_low[node, column] <= high[column] and low[column] <= node_high[node, column]
+            is_near &= tree.low[node, column] <= high[column] and low[column] <= tree.high[node, column]
         if not is_near:
             continue
         if node < first_leaf:
             stack[top], stack[top + 1] = 2 * node + 2, 2 * node + 1
             top += 2
             continue
-        for place in range(begins[node], ends[node]):
+        for place in range(tree.begins[node], tree.ends[node]):
             is_inside = is_there[place]
             for column in range(n_columns):
-                is_inside &= low[column] <= points[place, column] <= high[column]
+                is_inside &= low[column] <= tree.points[place, column] <= high[column]
             if is_inside:
                 return place
     return -1
@@ -133,25 +134,15 @@ def _count_there(is_there: NDArray[np.bool_], begins: Ints, ends: Ints, n_there:
 
 
 @kernel
-def _share_out(
-    points: Ids,
-    begins: Ints,
-    ends: Ints,
-    node_low: Ids,
-    node_high: Ids,
-    supply: Ints,
-    low: Ids,
-    high: Ids,
-    need: Ints,
-    turns: Ints,
-) -> None:
+def _share_out(tree: Tree, supply: Ints, low: Ids, high: Ids, need: Ints, turns: Ints) -> None:
     """Lower `need` to what no sharing out can meet.
 
     In each round every box that lacks something searches: points with something left, else points that serve another
     box, which then searches in its place. A point is visited once in a round. A round without success has searched
     everything that can be reached, so that no better sharing out exists.
     """
-    n_points, n_boxes = len(points), len(need)
+    begins, ends = tree.begins, tree.ends
+    n_points, n_boxes = len(tree.points), len(need)
     leaf_of = np.empty(n_points, dtype=np.int32)
     for node in range(len(begins) // 2, len(begins)):
         leaf_of[begins[node] : ends[node]] = node
@@ -183,14 +174,10 @@ def _share_out(
                 while top >= 0 and found < 0:
                     box = path_box[top]
                     if path_entry[top] < 0:  # not yet searched, or all boxes of the last point were
-                        found = _find(
-                            points, begins, ends, node_low, node_high, is_spare, n_spare, low[box], high[box], stack
-                        )
+                        found = _find(tree, is_spare, n_spare, low[box], high[box], stack)
                         if found >= 0:
                             break
-                        place = _find(
-                            points, begins, ends, node_low, node_high, is_new, n_new, low[box], high[box], stack
-                        )
+                        place = _find(tree, is_new, n_new, low[box], high[box], stack)
                         if place < 0:
                             is_done[box] = True
                             is_on_path[box] = False

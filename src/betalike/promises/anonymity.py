@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from betalike.errors import ParameterError
-from betalike.promises.parameters import check_parameter
 from betalike.promises.rule import ANYTHING, Rule
 from betalike.promises.verdict import Model, Verdict, apply, verdict_on
 from betalike.runtime.arrays import Ints
@@ -19,15 +18,12 @@ class Anonymity(Model):
 
     k: int
 
+    name = "k-anonymity"
+
     def __post_init__(self) -> None:
-        check_parameter("k", self.k)
+        super().__post_init__()
         if self.k == 1:
             raise ParameterError("k is 1, which every table has; k-anonymity needs a k of 2 or more.")
-
-    @property
-    def name(self) -> str:
-        """The promise's name in a certificate."""
-        return "k-anonymity"
 
     def rule(self, counts: Ints, sensitive: Axis, largest_class: int = 0) -> Rule:
         """Return a least size."""

@@ -1,9 +1,9 @@
-"""Promises by their names, made from the parameters that each takes."""
+"""Make promises by name, from the parameters that each takes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from betalike.errors import ParameterError
@@ -13,25 +13,22 @@ from betalike.promises.disclosure import Disclosure, DisclosureForLikeness
 from betalike.promises.diversity import Diversity, Variety
 from betalike.promises.likeness import Form, Likeness, of_each_column
 from betalike.promises.parameters import LIKENESS, PARAMETERS, PROMISES, needed_by, taken_by, takes, unknown
-from betalike.promises.verdict import Model
+from betalike.promises.verdict import Model, check_table
 from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis
 from betalike.table.joint import JointAxis
 
 # Made with the parameters by their names.
 _MAKERS: dict[str, Callable[..., Model]] = {
-    "enhanced": lambda **given: Likeness(form=Form.ENHANCED, **given),
-    "basic": lambda **given: Likeness(form=Form.BASIC, **given),
+    **{str(form): partial(Likeness, form=form) for form in Form},
     "delta-disclosure": Disclosure,
     "t-closeness": Closeness,
-    "distinct-l-diversity": lambda **given: Diversity(variety=Variety.DISTINCT, **given),
-    "entropy-l-diversity": lambda **given: Diversity(variety=Variety.ENTROPY, **given),
-    "recursive-l-diversity": lambda **given: Diversity(variety=Variety.RECURSIVE, **given),
+    **{f"{variety}-l-diversity": partial(Diversity, variety=variety) for variety in Variety},
     "k-anonymity": Anonymity,
 }
 
 
-def make_model(name: str, k: int, parameters: Mapping[str, Any]) -> Model | DisclosureForLikeness:
+def make_model(name: str, k: int, parameters: Mapping[str, Any]) -> Model:
     """Return the promise of this name; refuse parameters that it does not take. Those that are None were not given.
 
     Delta-disclosure also takes a beta instead of a delta, and likeness a cap instead of a beta.
@@ -57,33 +54,19 @@ def make_model(name: str, k: int, parameters: Mapping[str, Any]) -> Model | Disc
     return _MAKERS[name](k=k, **given)
 
 
-def name_of(model: Model | DisclosureForLikeness) -> str:
+def name_of(model: Model) -> str:
     """Return the name by which this kind of promise is made."""
-    if isinstance(model, Likeness):
-        return str(model.form)
-    return "delta-disclosure" if isinstance(model, DisclosureForLikeness) else model.name
+    return str(model.form) if isinstance(model, Likeness) else model.name
 
 
-def fit(model: Model | DisclosureForLikeness, counts: Ints, sensitive: Axis) -> Model:
-    """Return the promise with everything decided that depends on the table; refuse a table that cannot keep it."""
-    if isinstance(model, DisclosureForLikeness):
-        model = model.for_table(counts)
+def fit(model: Model, counts: Ints, sensitive: Axis) -> Model:
+    """Return the promise for a table; refuse a table that cannot keep it."""
+    check_table(counts, model.k)
     if isinstance(sensitive, JointAxis):
         model = of_each_column(model, sensitive.columns)
-    model.check_feasible(counts, sensitive)
-    return replace(model, ground=model.ground_of(sensitive)) if isinstance(model, Closeness) else model
-
-
-def for_audit(model: Model | DisclosureForLikeness, counts: Ints, sensitive: Axis) -> Model:
-    """Return the promise to check on a published table; the table need not be able to keep it."""
-    if isinstance(model, DisclosureForLikeness):
-        model = model.for_table(counts)
-    if isinstance(model, Likeness):
-        model.span.check(sensitive)
-    if isinstance(model, Closeness):
-        model.check_ground(sensitive)
-        return replace(model, ground=model.ground_of(sensitive))
-    return model
+    settled = model.settle(counts, sensitive)
+    settled.check_feasible(counts, sensitive)
+    return settled
 
 
 def name_promise(model: str | None, k: int, parameters: Mapping[str, Any]) -> str | None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from betalike.errors import ParameterError
 from betalike.promises.caps import fraction_below
 from betalike.promises.distances import Ground, earth_movers_distances, edges_of, natural_ground
-from betalike.promises.parameters import check_parameter, choose
+from betalike.promises.parameters import choose
 from betalike.promises.rule import ANYTHING, Rule
-from betalike.promises.verdict import Model, ParameterValue, Verdict, apply, exact, verdict_on
+from betalike.promises.verdict import Model, Verdict, apply, exact, verdict_on
 from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis, HierarchyAxis
 from betalike.table.cells import ClassCounts
@@ -22,40 +22,26 @@ from betalike.table.cells import ClassCounts
 class Closeness(Model):
     """The promise that the earth mover's distance of every class from the table is at most t.
 
-    Without a ground distance the natural one is taken: ordered for numbers, along the hierarchy where there is one.
+    Without a ground distance, the natural one is taken: ordered for numbers, along the hierarchy if there is one.
     """
 
     t: float
     ground: Ground | str | None = None
     k: int = 1
 
+    name = "t-closeness"
+
     def __post_init__(self) -> None:
-        check_parameter("t", self.t)
-        check_parameter("k", self.k)
         if self.ground is not None:
             object.__setattr__(self, "ground", choose(Ground, self.ground, "ground"))
-
-    @property
-    def name(self) -> str:
-        """The promise's name in a certificate."""
-        return "t-closeness"
-
-    @property
-    def parameters(self) -> dict[str, ParameterValue]:
-        """t, and the ground unless that is left to the table."""
-        return {"t": float(self.t), **({} if self.ground is None else {"ground": str(self.ground)})}
+        super().__post_init__()
 
     def ground_of(self, sensitive: Axis) -> Ground:
         """Return how distances between values of this attribute are measured."""
         return natural_ground(sensitive) if self.ground is None else Ground(self.ground)
 
-    def check_feasible(self, counts: Ints, sensitive: Axis) -> None:
-        """Refuse a table with fewer than k rows, with nothing to protect, or without this kind of distance."""
-        super().check_feasible(counts, sensitive)
-        self.check_ground(sensitive)
-
-    def check_ground(self, sensitive: Axis) -> None:
-        """Refuse values without this kind of distance."""
+    def settle(self, counts: Ints, sensitive: Axis) -> Closeness:
+        """Decide on the ground distance; refuse values that have no such distance."""
         ground = self.ground_of(sensitive)
         if ground is Ground.ORDERED and not sensitive.kind.is_ordered:
             raise ParameterError(
@@ -67,6 +53,7 @@ class Closeness(Model):
                 f"the ground is 'hierarchical', but the sensitive column '{sensitive.name}' holds numbers or dates. "
                 "Take 'ordered' or 'equal', or give a hierarchy of its values."
             )
+        return replace(self, ground=ground)
 
     def rule(self, counts: Ints, sensitive: Axis, largest_class: int = 0) -> Rule:
         """Demand a distance of at most t."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
@@ -11,9 +11,8 @@ from functools import partial
 import numpy as np
 
 from betalike.promises.caps import as_pairs, clip, settle, settle_above
-from betalike.promises.parameters import check_parameter
 from betalike.promises.rule import ANYTHING, Rule
-from betalike.promises.verdict import Model, ParameterValue, Verdict, apply, check_table, exact, verdict_on
+from betalike.promises.verdict import Model, Verdict, apply, check_table, exact, verdict_on
 from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
@@ -28,19 +27,7 @@ class Disclosure(Model):
     delta: float
     k: int = 1
 
-    def __post_init__(self) -> None:
-        check_parameter("delta", self.delta)
-        check_parameter("k", self.k)
-
-    @property
-    def name(self) -> str:
-        """The promise's name in a certificate."""
-        return "delta-disclosure"
-
-    @property
-    def parameters(self) -> dict[str, ParameterValue]:
-        """The delta."""
-        return {"delta": float(self.delta)}
+    name = "delta-disclosure"
 
     def rule(self, counts: Ints, sensitive: Axis, largest_class: int = 0) -> Rule:
         """Demand of each value more than p / e^delta and less than p e^delta; no fraction equals either."""
@@ -66,20 +53,26 @@ class Disclosure(Model):
 
 
 @dataclass(frozen=True)
-class DisclosureForLikeness:
+class DisclosureForLikeness(Model):
     """Delta-disclosure that is strict enough for enhanced beta-likeness; how strict depends on the table."""
 
-    beta: float
+    beta: float = field()  # must be given, although other promises have none
     k: int = 1
 
-    def __post_init__(self) -> None:
-        check_parameter("beta", self.beta)
-        check_parameter("k", self.k)
+    name = "delta-disclosure"
 
-    def for_table(self, counts: Ints) -> Disclosure:
+    def settle(self, counts: Ints, sensitive: Axis) -> Disclosure:
         """Return the promise for a table with these counts of sensitive values."""
         check_table(counts, self.k)
         return Disclosure(delta_for(float(self.beta), counts), self.k)
+
+    def rule(self, counts: Ints, sensitive: Axis, largest_class: int = 0) -> Rule:
+        """Return the demands of the promise for this table."""
+        return self.settle(counts, sensitive).rule(counts, sensitive, largest_class)
+
+    def judge(self, classes: ClassCounts, counts: Ints, sensitive: Axis) -> Verdict:
+        """Judge by the promise for this table."""
+        return self.settle(counts, sensitive).judge(classes, counts, sensitive)
 
 
 def delta_for(beta: float, counts: Ints) -> float:

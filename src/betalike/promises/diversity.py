@@ -12,7 +12,7 @@ import numpy as np
 
 from betalike.errors import ParameterError
 from betalike.promises.caps import DIGITS, clip, fraction_below
-from betalike.promises.parameters import LARGEST_COUNT, check_parameter, choose
+from betalike.promises.parameters import LARGEST_COUNT, choose
 from betalike.promises.rule import ANYTHING, Rule, entropy_of
 from betalike.promises.verdict import Model, ParameterValue, Verdict, apply, exact, one_class, verdict_on
 from betalike.runtime.arrays import Ints
@@ -44,11 +44,9 @@ class Diversity(Model):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variety", choose(Variety, self.variety, "variety"))
-        check_parameter("l", self.l)
+        super().__post_init__()
         if self.variety is not Variety.ENTROPY and self.l != int(self.l):
             raise ParameterError(f"l is {self.l}; it must be a whole number of 1 or more (any from 1 on for entropy).")
-        check_parameter("c", self.c)
-        check_parameter("k", self.k)
 
     @property
     def name(self) -> str:
@@ -58,11 +56,12 @@ class Diversity(Model):
     @property
     def parameters(self) -> dict[str, ParameterValue]:
         """l, and c where it counts."""
-        return {"l": float(self.l), **({"c": float(self.c)} if self.variety is Variety.RECURSIVE else {})}
+        given = super().parameters
+        return given if self.variety is Variety.RECURSIVE else {"l": given["l"]}
 
     @property
     def _n_values(self) -> int:
-        """How many values are asked for; no table has more than are counted here."""
+        """How many values are asked for, at most as many as a table can have."""
         return min(int(self.l), LARGEST_COUNT)
 
     def check_feasible(self, counts: Ints, sensitive: Axis) -> None:
@@ -82,7 +81,7 @@ class Diversity(Model):
         if self.variety is Variety.ENTROPY:
             return ANYTHING._replace(k=self.k, least_worth=float(self.l))
         largest = clip(max(int(counts.sum()), largest_class))
-        ratio = min(exact(self.c), Fraction(largest + 1))  # no value makes more of a tail than that
+        ratio = min(exact(self.c), Fraction(largest + 1))  # no count is more times the tail
         part = fraction_below(ratio - math.floor(ratio), largest)
         return ANYTHING._replace(
             k=self.k,
@@ -90,7 +89,7 @@ class Diversity(Model):
             ratio_whole=math.floor(ratio),
             ratio_numerator=part.numerator,
             ratio_denominator=part.denominator,
-            is_ratio_allowed=math.floor(ratio) + part < ratio,  # what stands for the ratio is itself below it
+            is_ratio_allowed=math.floor(ratio) + part < ratio,  # the fraction in its place is below it
         )
 
     def judge(self, classes: ClassCounts, counts: Ints, sensitive: Axis) -> Verdict:

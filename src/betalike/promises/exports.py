@@ -1,8 +1,8 @@
-"""Everything that other rooms use of promises; `betalike.promises` offers it."""
+"""The names that other rooms use; `betalike.promises` offers them."""
 
 from betalike.promises.anonymity import Anonymity
 from betalike.promises.caps import Caps
-from betalike.promises.catalogue import fit, for_audit, make_model, name_of, name_promise
+from betalike.promises.catalogue import fit, make_model, name_of, name_promise
 from betalike.promises.closeness import Closeness
 from betalike.promises.disclosure import Disclosure, DisclosureForLikeness
 from betalike.promises.distances import Ground
@@ -24,7 +24,7 @@ from betalike.promises.verdict import Model, Verdict
 __all__ = [
     "UNITS", "Anonymity", "Caps", "CertificateCap", "Closeness", "Disclosure", "DisclosureForLikeness", "Diversity",
     "Form", "Ground", "Likeness", "Model", "MonotoneCap", "Rule", "Transition", "Variety", "Verdict", "fit",
-    "for_audit", "judge_transition", "likeness_of", "make_model", "name_of", "name_promise", "of_each_column",
+    "judge_transition", "likeness_of", "make_model", "name_of", "name_promise", "of_each_column",
     "plain_likeness_of", "posterior_cap", "used_by_transition",
 ]
 # fmt: on

@@ -62,23 +62,18 @@ class Likeness(Model):
         if self.cap is None:
             check_parameter("beta", self.beta)
         elif self.beta is not None:
-            raise ParameterError("beta and cap are given; choose one, for each says how likely a value may become.")
+            raise ParameterError("beta and cap are given; choose one: each says how likely a value may become.")
         elif not isinstance(self.cap, Cap):
             object.__setattr__(self, "cap", MonotoneCap(self.cap))
-        check_parameter("k", self.k)
-        if self.negative_beta is not None:
-            check_parameter("negative_beta", self.negative_beta)
+        super().__post_init__()
         self._check_sets()
         if self.groups is not None:
             object.__setattr__(self, "groups", tuple(self.groups))
         if self.groups is not None or self.width is not None:
             object.__setattr__(self, "with_values", bool(self.with_values))
-        _ = self.span  # whose own checks are made here
 
     def _check_sets(self) -> None:
         """Refuse parameters of sets that do not go together."""
-        if self.with_values is not None and not isinstance(self.with_values, bool):
-            raise ParameterError(f"with_values is {self.with_values!r}; it must be true or false.")
         if self.groups is not None and self.width is not None:
             raise ParameterError(
                 "groups and a width are given; choose one: nodes of a hierarchy, or intervals of numbers."
@@ -87,8 +82,8 @@ class Likeness(Model):
             raise ParameterError("with_values is given, but neither groups nor a width: values are promised anyway.")
         if self.columns and (self.groups is not None or self.width is not None):
             raise ParameterError("columns are given along with groups or a width; choose one.")
-        if isinstance(self.groups, str):
-            raise ParameterError("groups must be a list of nodes of the sensitive column's hierarchy, not one text.")
+        if self.groups is not None and len(set(self.groups)) < len(self.groups):
+            raise ParameterError("groups names a node twice. Name each once.")
 
     @cached_property
     def span(self) -> Span:
@@ -113,9 +108,12 @@ class Likeness(Model):
     @property
     def parameters(self) -> dict[str, ParameterValue]:
         """The bound on negative gain, and the sets, where there are any."""
-        given = self.negative_beta
-        negative = {} if given is None else {"negative_beta": given if isinstance(given, str) else float(given)}
-        return {**negative, **self.span.parameters}
+        return {**super().parameters, **({"columns": list(self.columns)} if self.columns else {})}
+
+    def settle(self, counts: Ints, sensitive: Axis) -> Likeness:
+        """Return the promise itself; refuse values without such sets."""
+        self.span.check(sensitive)
+        return self
 
     def caps(self, counts: Ints, largest_class: int = 0) -> Caps:
         """Return the highest frequency of each sensitive value in a class, from how often it occurs in the table.
@@ -149,10 +147,8 @@ class Likeness(Model):
         return np.array([float(bound) for bound in self.bounds(counts)])
 
     def check_feasible(self, counts: Ints, sensitive: Axis | None = None) -> None:
-        """Refuse a table with fewer than k rows, with nothing to protect, without such sets, or with no such cap."""
+        """Refuse a table with fewer than k rows, with nothing to protect, or with no such cap."""
         check_table(counts, self.k)
-        if sensitive is not None:
-            self.span.check(sensitive)
         if isinstance(self.cap, MonotoneCap):
             self.cap.check(self._sets(counts, sensitive).totals(counts).tolist(), int(counts.sum()))
 
@@ -239,7 +235,7 @@ def of_each_column(model: Model, columns: Sequence[str]) -> Likeness:
         )
     if not isinstance(model.span, EachValue):
         raise ParameterError(
-            "several sensitive columns are named: groups and a width cannot be promised then. Leave them out, or "
+            "several sensitive columns are named, for which groups and a width cannot be promised. Leave them out, or "
             "publish a single sensitive column."
         )
     return replace(model, columns=tuple(columns))

@@ -20,7 +20,7 @@ GRID = (*(10.0**-exponent for exponent in range(12, 3, -1)), *(step / STEPS for 
 
 @dataclass(frozen=True)
 class MonotoneCap:
-    """A function from the share of a value in the table to its highest share in a class, checked to be one."""
+    """A function from the share of a value in the table to its highest share in a class; checked to be monotone."""
 
     function: Callable[[float], float]
 
@@ -75,7 +75,7 @@ class CertificateCap:
         try:
             caps = {int(count): Fraction(text) for count, text in listed.items()}
         except (ValueError, ZeroDivisionError) as error:
-            raise CertificateError("the caps in the certificate are no numbers.") from error
+            raise CertificateError("the caps in the certificate are not numbers.") from error
         ordered = [caps[count] for count in sorted(caps)]
         is_cap = all(n_rows > 0 and Fraction(count, n_rows) <= cap <= 1 for count, cap in caps.items())
         if not is_cap or ordered != sorted(ordered):

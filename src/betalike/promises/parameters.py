@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from numbers import Integral, Real
@@ -61,6 +61,10 @@ class Parameter:
         """Whether a value is in range."""
         if isinstance(given, str) or self.type is str:
             return given in self.range.words
+        if self.type is bool:
+            return isinstance(given, bool)
+        if self.type == list[str]:
+            return isinstance(given, Sequence) and bool(given) and all(isinstance(one, str) and one for one in given)
         is_number = isinstance(given, Integral if self.type is int else Real) and not isinstance(given, bool)
         if not is_number or not math.isfinite(given):
             return False

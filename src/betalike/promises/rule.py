@@ -11,14 +11,14 @@ from betalike.runtime.arrays import Ints
 from betalike.runtime.compilation import kernel
 from betalike.runtime.sorting import stable_order
 
-CAUTION = 1e-12  # by which an entropy, the one rounded number here, is judged too strictly rather than too kindly
+CAUTION = 1e-12  # margin by which an entropy, the one rounded number here, is judged too strictly
 
 
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 
 class Rule(NamedTuple):
-    """Demands on a class, all of which must be met; those that a promise does not make are left out.
+    """Demands on a class, all of which must be met; a promise leaves out those that it does not make.
 
     - `cap` and `floor`: of each value at most, and at least, numerator / denominator of the class.
     - `order`, `demands`: the same for sets of values, a row each: its first and last place in `order`, which holds the
@@ -27,7 +27,7 @@ class Rule(NamedTuple):
       interval of values. It is at most `whole` + `part` for each tuple of the class, both in units of one tuple of the
       table that moves by a length of 1.
     - `least_distinct`, `least_worth`: the least number of values; the entropy of this many equally frequent ones.
-    - `ratio`, `rank`: the most frequent value makes less than this ratio of all from the `rank`-th most frequent on.
+    - `ratio`, `rank`: the most frequent value is rarer than `ratio` times all from the `rank`-th most frequent on.
 
     All but the entropy is decided with integers, exactly.
     """

@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.errors import ParameterError, SchemaError, suggestion
-from betalike.promises.parameters import check_parameter
-from betalike.promises.verdict import ParameterValue
 from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.joint import JointAxis
@@ -75,11 +73,6 @@ class Span(ABC):
 
     suffix: ClassVar[str]  # of the promise's name
 
-    @property
-    def parameters(self) -> dict[str, ParameterValue]:
-        """The numbers that it was made with."""
-        return {}
-
     @abstractmethod
     def sets(self, sensitive: Axis, n_values: int) -> Sets:
         """Return the sets of values of an attribute."""
@@ -110,17 +103,6 @@ class Nodes(Span):
     suffix = "-of-groups"
     groups: tuple[str, ...]
     with_values: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.groups or any(not isinstance(label, str) or not label for label in self.groups):
-            raise ParameterError("groups must be a list of nodes of the sensitive column's hierarchy, by their labels.")
-        if len(set(self.groups)) < len(self.groups):
-            raise ParameterError("groups names a node twice. Name each once.")
-
-    @property
-    def parameters(self) -> dict[str, ParameterValue]:
-        """The chosen nodes."""
-        return {"groups": list(self.groups), "with_values": self.with_values}
 
     def sets(self, sensitive: Axis, n_values: int) -> Sets:
         """Return a set for each node, and for each value that is promised by itself."""
@@ -164,14 +146,6 @@ class Windows(Span):
     width: float
     with_values: bool = False
 
-    def __post_init__(self) -> None:
-        check_parameter("width", self.width)
-
-    @property
-    def parameters(self) -> dict[str, ParameterValue]:
-        """The width."""
-        return {"width": float(self.width), "with_values": self.with_values}
-
     def sets(self, sensitive: Axis, n_values: int) -> Sets:
         """Return a set for each interval that holds other values than the others, and for each value by itself."""
         numbers = _numbers(sensitive)
@@ -207,11 +181,6 @@ class Columns(Span):
 
     suffix = "-of-each-column"
     columns: tuple[str, ...]
-
-    @property
-    def parameters(self) -> dict[str, ParameterValue]:
-        """The columns."""
-        return {"columns": list(self.columns)}
 
     def sets(self, sensitive: Axis, n_values: int) -> Sets:
         """Return, for each value of each column, the combinations that it is in."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import Field, dataclass, fields, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from betalike.errors import ParameterError, SchemaError
+from betalike.promises.parameters import NUMBERS, check_parameter
 from betalike.promises.rule import Rule, allowed_classes
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis
@@ -35,10 +37,24 @@ class Verdict:
 
 
 class Model(ABC):
-    """A promise: demands on the counts of every class. Promises are frozen dataclasses."""
+    """A promise: demands on the counts of every class.
+
+    Promises are frozen dataclasses. Their fields with the name of a parameter are checked, and certified, as such.
+    """
 
     k: int  # least number of rows in a class
     beta: float | None = None  # by how much a value may become likelier; None if the promise is not about that
+
+    def __post_init__(self) -> None:
+        for field in self._declared():
+            given = getattr(self, field.name)
+            if given is not None or field.default is not None:
+                check_parameter(field.name, given)
+
+    def _declared(self) -> list[Field[Any]]:
+        """Return the fields that are parameters of promises, except a cap, which is a function."""
+        every: tuple[Field[Any], ...] = fields(self)  # type: ignore[arg-type]  # every promise is a dataclass
+        return [field for field in every if field.name in ("k", *NUMBERS) and field.name != "cap"]
 
     @property
     @abstractmethod
@@ -48,7 +64,12 @@ class Model(ABC):
     @property
     def parameters(self) -> dict[str, ParameterValue]:
         """The numbers that it was made with, except beta and k."""
-        return {}
+        given = {field.name: getattr(self, field.name) for field in self._declared() if field.name not in ("beta", "k")}
+        return {name: _plain(value) for name, value in given.items() if value is not None}
+
+    def settle(self, counts: Ints, sensitive: Axis) -> Model:
+        """Return the promise with everything decided that depends on the table; refuse values it cannot be about."""
+        return self
 
     def check_feasible(self, counts: Ints, sensitive: Axis) -> None:
         """Refuse a table for which even a single class of all rows breaks the promise."""
@@ -61,6 +82,12 @@ class Model(ABC):
     @abstractmethod
     def judge(self, classes: ClassCounts, counts: Ints, sensitive: Axis) -> Verdict:
         """Decide, exactly, whether every class keeps the promise."""
+
+
+def _plain(value: Any) -> ParameterValue:
+    if isinstance(value, bool):
+        return value
+    return str(value) if isinstance(value, str) else list(value) if isinstance(value, Sequence) else float(value)
 
 
 def apply(rule: Rule, classes: ClassCounts) -> NDArray[np.bool_]:
@@ -98,13 +125,13 @@ def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict:
 
 def wording(model: Model) -> str:
     """Describe a promise in a few words: its name and its numbers."""
-    beta = {} if model.beta is None else {"beta": float(model.beta)}
-    return wording_of(model.name, {**beta, **model.parameters, **({"k": model.k} if model.k > 1 else {})})
+    return wording_of(model.name, model.beta, model.k, model.parameters)
 
 
-def wording_of(name: str, numbers: Mapping[str, ParameterValue]) -> str:
-    """Describe a promise in a few words, from its name and its numbers."""
-    words = [_word(parameter, given) for parameter, given in numbers.items() if given is not False]
+def wording_of(name: str, beta: float | None, k: int, parameters: Mapping[str, ParameterValue]) -> str:
+    """Describe a promise in a few words, as a certificate has it."""
+    numbers = {"beta": beta, **parameters, "k": k if k > 1 else None}
+    words = [_word(parameter, given) for parameter, given in numbers.items() if not (given is None or given is False)]
     return f"{name} with {', '.join(words)}" if words else name
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -62,14 +62,13 @@ class Answer(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `query --json`."""
+        plain = asdict(self)
+        interval = [plain.pop("low"), plain.pop("high")]
         return {
-            "count": self.count,
-            "standard_error": self.standard_error,
-            "interval": [self.low, self.high],
-            "confidence": self.confidence,
-            "at_least": self.at_least,
-            "at_most": self.at_most,
-            "method": self.method,
+            "count": plain.pop("count"),
+            "standard_error": plain.pop("standard_error"),
+            "interval": interval,
+            **plain,
         }
 
 

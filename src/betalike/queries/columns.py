@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
@@ -24,16 +23,6 @@ from betalike.table.hierarchy import ROOT, Hierarchy
 from betalike.table.schema import Kind
 
 NANOSECONDS = re.compile(r":\d\d\.\d{9}")
-
-
-class Comparator(StrEnum):
-    """How a value is compared with a literal."""
-
-    EQUAL = "="
-    LESS = "<"
-    AT_MOST = "<="
-    GREATER = ">"
-    AT_LEAST = ">="
 
 
 class Literal(NamedTuple):
@@ -86,20 +75,11 @@ class LabelSpans:
 
     def touching(self, values: ValueSet) -> Bools:
         """Return which labels have a value in common with a set."""
-        starts, ends = values.ends
-        if not len(starts):
-            return self.missing & values.missing
-        nearest = np.searchsorted(ends, self.low)  # the first interval that does not end before the label starts
-        met = (nearest < len(ends)) & (starts[np.minimum(nearest, len(ends) - 1)] <= self.high)
-        return np.asarray(met & self.is_present | self.missing & values.missing)
+        return np.asarray(values.meet(self.low, self.high) & self.is_present | self.missing & values.missing)
 
     def within(self, values: ValueSet) -> Bools:
         """Return which labels lie wholly inside a set."""
-        inside = ~self.is_present
-        starts, ends = values.ends
-        if len(starts):
-            nearest = np.searchsorted(ends, self.high)  # the first interval that does not end before the label does
-            inside |= (nearest < len(ends)) & (starts[np.minimum(nearest, len(ends) - 1)] <= self.low)
+        inside = ~self.is_present | values.meet(self.high, self.low)  # one interval has both ends
         return np.asarray(inside & (values.missing | ~self.missing))
 
 
@@ -123,12 +103,12 @@ class OrderedColumn:
         """Whether its values are whole numbers, days or microseconds."""
         return self.kind not in (Kind.REAL, Kind.DECIMAL) and not self.has_nanoseconds
 
-    def compare(self, comparison: Comparator, literal: Literal) -> ValueSet:
-        """Return the values for which a comparison holds."""
-        if comparison is Comparator.EQUAL:
+    def compare(self, sign: str, literal: Literal) -> ValueSet:
+        """Return the values for which a comparison by =, <, <=, > or >= holds."""
+        if sign == "=":
             return self.equal_any([literal])
         (number,) = self._numbers([literal])
-        return ValueSet.of([_half_line(comparison, number, self.is_discrete)], self.is_discrete)
+        return ValueSet.of([_half_line(sign, number, self.is_discrete)], self.is_discrete)
 
     def equal_any(self, literals: Sequence[Literal]) -> ValueSet:
         """Return the values that equal one of the literals."""
@@ -230,9 +210,9 @@ class NamedColumn:
             same.setdefault(number, []).append(code)
         return same
 
-    def compare(self, comparison: Comparator, literal: Literal) -> ValueSet:
+    def compare(self, sign: str, literal: Literal) -> ValueSet:
         """Return the leaves for which a comparison holds; the name of an inner node means all leaves under it."""
-        if comparison is Comparator.EQUAL:
+        if sign == "=":
             return self.equal_any([literal])
         if self.numbers is None or literal.is_number is not self.are_numbers:
             raise QueryError(
@@ -240,7 +220,7 @@ class NamedColumn:
                 if self.numbers is None
                 else f"in '{literal.piece}': compare '{self.name}' with a {'number' if self.are_numbers else 'date'}."
             )
-        low, high = _half_line(comparison, self._number(literal), is_discrete=False)
+        low, high = _half_line(sign, self._number(literal), is_discrete=False)
         held = np.flatnonzero((self.numbers >= low) & (self.numbers <= high))
         return ValueSet.of([(code, code) for code in held.tolist()], is_discrete=True)
 
@@ -336,7 +316,7 @@ def has_nanoseconds(labels: Sequence[str | None]) -> bool:
     return any(label is not None and NANOSECONDS.search(label) is not None for label in labels)
 
 
-def _half_line(comparison: Comparator, number: Comparable, is_discrete: bool) -> Span:
+def _half_line(sign: str, number: Comparable, is_discrete: bool) -> Span:
     """Return the closed interval of numbers below or above another one."""
     ends: tuple[Comparable, Comparable, Comparable, Comparable]
     if is_discrete and _is_finite(number):
@@ -345,12 +325,8 @@ def _half_line(comparison: Comparator, number: Comparable, is_discrete: bool) ->
     else:
         ends = next_number(number, -1), number, number, next_number(number, 1)
     before, upto, since, after = ends
-    return {
-        Comparator.LESS: (-math.inf, before),
-        Comparator.AT_MOST: (-math.inf, upto),
-        Comparator.GREATER: (after, math.inf),
-        Comparator.AT_LEAST: (since, math.inf),
-    }[comparison]
+    below, above = {"<": before, "<=": upto}, {">": after, ">=": since}
+    return (-math.inf, below[sign]) if sign in below else (above[sign], math.inf)
 
 
 def unreadable(name: str) -> CertificateError:

@@ -28,6 +28,7 @@ from betalike.queries.count_kernels import (
     POSSIBLE,
     RELATED,
     SURE,
+    Index,
     observe_boxes,
     sum_boxes,
 )
@@ -85,11 +86,6 @@ class ClassIndex:
         return [len(spans.low) for spans in self.spans]
 
     @cached_property
-    def first_label(self) -> Ints:
-        """Where each column's labels start when the labels of all columns are numbered in one sequence."""
-        return np.append(0, np.cumsum(self.n_labels)).astype(np.int64)
-
-    @cached_property
     def members(self) -> tuple[Ids, Ints]:
         """The classes of each label, label by label, and where each label's classes start."""
         order = [np.argsort(self.ids[:, axis], kind="stable") for axis in range(len(self.columns))]
@@ -103,12 +99,12 @@ class ClassIndex:
         return [np.bincount(self.ids[:, axis], sizes, n).astype(np.float64) for axis, n in enumerate(self.n_labels)]
 
     @cached_property
-    def _arrays(self) -> tuple[Floats, Ids, Ids, Ints, Ints, Ints, Ids, Ints]:
-        """The index as arguments of the kernels, from `at_ends` to `before`."""
-        at_ends = np.asarray(2.0 / np.maximum(self.counts.sizes, 2))  # two tuples as a share of their class
+    def _arrays(self) -> Index:
+        at_ends = np.asarray(2.0 / np.maximum(self.counts.sizes, 2))
+        first_label = np.append(0, np.cumsum(self.n_labels)).astype(np.int64)
         before = np.append(0, np.cumsum(self.counts.count)).astype(np.int64)
-        entries = self.counts.starts.astype(np.int64), self.counts.value.astype(np.int32), before
-        return at_ends, self.ids, *self.members, self.first_label, *entries
+        starts, value = self.counts.starts.astype(np.int64), self.counts.value.astype(np.int32)
+        return Index(at_ends, self.ids, *self.members, first_label, starts, value, before)
 
     @cached_property
     def _ahead(self) -> Ids:
@@ -139,7 +135,7 @@ class ClassIndex:
             flat = np.array([run for of_box in batch for run in of_box], dtype=np.int64).reshape(-1, 2)
             first_run = np.append(0, np.cumsum([len(of_box) for of_box in batch])).astype(np.int64)
             runs_of_batch = (np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1]), first_run)
-            arguments = (*weights, rows, *self._arrays, self._ahead, *runs_of_batch, sums[first : first + len(rows)])
+            arguments = (*weights, rows, self._arrays, self._ahead, *runs_of_batch, sums[first : first + len(rows)])
             split_work(len(rows), partial(sum_boxes, *arguments), LEAST_BOXES)
         return sums
 
@@ -147,7 +143,7 @@ class ClassIndex:
         """Count the tuples of each sensitive value in each box. Paper: Section 5, E'."""
         observed = np.zeros((len(boxes), self.counts.n_values))
         for first, weights, rows in self._batches(boxes, shares):
-            arguments = (*weights, rows, *self._arrays, observed[first : first + len(rows)])
+            arguments = (*weights, rows, self._arrays, observed[first : first + len(rows)])
             split_work(len(rows), partial(observe_boxes, *arguments), LEAST_BOXES)
         return observed
 

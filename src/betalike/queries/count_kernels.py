@@ -1,12 +1,13 @@
 """Kernels of the COUNT estimate: sum the classes that each box touches.
 
-For each axis, a box has the place in `weights` where its row of label weights starts, or -1 if the axis is free. The
-classes of each label are listed in `members`, so that a box reads only the classes of its most selective axis.
+For each axis, a box has the place in `weights` where its row of label weights starts, or -1 if the axis is free. A
+box reads only the classes of its most selective axis.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,26 @@ from betalike.runtime.compilation import kernel
 
 ESTIMATE, INDEPENDENT, CLUMPED, DOUBT, RELATED, SURE, POSSIBLE = range(7)
 N_SUMS = 7
+
+
+class Index(NamedTuple):
+    """The classes of a release as arrays.
+
+    - `at_ends`: two tuples as a share of each class; `ids`: the label of each class (rows) on each axis (columns).
+    - `members`: the classes of each label, from `label_start` of the label on; labels of all axes are numbered in one
+      sequence, those of an axis from its `first_label` on.
+    - `starts`, `value`, `before`: where the entries of each class start, the sensitive value of each entry, and the
+      tuples before it.
+    """
+
+    at_ends: Floats
+    ids: Ids
+    members: Ids
+    label_start: Ints
+    first_label: Ints
+    starts: Ints
+    value: Ids
+    before: Ints
 
 
 @kernel
@@ -47,23 +68,14 @@ def rarest_axis(weights: Floats, rows: Ints, label_start: Ints, first_label: Int
 
 @kernel
 def weigh_classes(
-    weights: Floats,
-    further: Floats,
-    rows: Ints,
-    at_ends: Floats,
-    ids: Ids,
-    members: Ids,
-    label_start: Ints,
-    first_label: Ints,
-    touched: Ids,
-    share: Floats,
-    doubt: Floats,
+    weights: Floats, further: Floats, rows: Ints, index: Index, touched: Ids, share: Floats, doubt: Floats
 ) -> int:
     """List the classes that a box touches, each with its estimated share inside and the share's standard deviation.
 
     `weights` holds the share of each label; `further` the share of the two tuples at its ends and a standard deviation.
     """
-    axis = rarest_axis(weights, rows, label_start, first_label)
+    ids, at_ends, first_label = index.ids, index.at_ends, index.first_label
+    axis = rarest_axis(weights, rows, index.label_start, first_label)
     restricted = np.flatnonzero(rows >= 0)
     n_touched = 0
     n_labels = 1 if axis < 0 else first_label[axis + 1] - first_label[axis]
@@ -74,9 +86,9 @@ def weigh_classes(
             if weights[rows[axis] + number] == 0:
                 continue
             label = first_label[axis] + number
-            start, end = label_start[label], label_start[label + 1]
+            start, end = index.label_start[label], index.label_start[label + 1]
         for place in range(start, end):
-            ec = place if axis < 0 else members[place]
+            ec = place if axis < 0 else index.members[place]
             product, variance = 1.0, 0.0
             for other in restricted:
                 row = rows[other] + ids[ec, other]
@@ -101,14 +113,7 @@ def sum_boxes(
     weights: Floats,
     further: Floats,
     rows: Ints,
-    at_ends: Floats,
-    ids: Ids,
-    members: Ids,
-    label_start: Ints,
-    first_label: Ints,
-    starts: Ints,
-    value: Ids,
-    before: Ints,
+    index: Index,
     ahead: Ids,
     run_start: Ints,
     run_end: Ints,
@@ -119,15 +124,14 @@ def sum_boxes(
 ) -> None:
     """Sum per box the estimate, four parts of its error, and the tuples that are surely and possibly inside.
 
-    A box's sensitive values are runs of value codes. `before` counts the tuples before each entry of the classes.
-    `ahead`, unless it is empty, counts those of each class before each value.
+    A box's sensitive values are runs of value codes. `ahead`, unless it is empty, counts the tuples of each class
+    before each value.
     """
-    touched = np.empty(len(ids), dtype=np.int32)
-    share, doubt = np.empty(len(ids)), np.empty(len(ids))
+    starts, value, before = index.starts, index.value, index.before
+    touched = np.empty(len(index.ids), dtype=np.int32)
+    share, doubt = np.empty(len(touched)), np.empty(len(touched))
     for box in range(first, last):
-        n_touched = weigh_classes(
-            weights, further, rows[box], at_ends, ids, members, label_start, first_label, touched, share, doubt
-        )
+        n_touched = weigh_classes(weights, further, rows[box], index, touched, share, doubt)
         estimate, independent, clumped, doubts, related, sure, possible = 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0
         for i in range(n_touched):
             ec, w = touched[i], share[i]
@@ -146,7 +150,7 @@ def sum_boxes(
             variance = w * (1.0 - w) * count
             independent += variance
             clumped += variance * count
-            related += variance * (1.0 - 0.5 * at_ends[ec] * count)
+            related += variance * (1.0 - 0.5 * index.at_ends[ec] * count)
             doubts += doubt[i] * count
         sums[box, ESTIMATE] = estimate + sure
         sums[box, INDEPENDENT], sums[box, CLUMPED] = independent, clumped
@@ -156,28 +160,14 @@ def sum_boxes(
 
 @kernel
 def observe_boxes(
-    weights: Floats,
-    further: Floats,
-    rows: Ints,
-    at_ends: Floats,
-    ids: Ids,
-    members: Ids,
-    label_start: Ints,
-    first_label: Ints,
-    starts: Ints,
-    value: Ids,
-    before: Ints,
-    observed: Floats,
-    first: int,
-    last: int,
+    weights: Floats, further: Floats, rows: Ints, index: Index, observed: Floats, first: int, last: int
 ) -> None:
     """Count the tuples of each sensitive value in each box. Paper: Section 5, E'."""
-    touched = np.empty(len(ids), dtype=np.int32)
-    share, doubt = np.empty(len(ids)), np.empty(len(ids))
+    starts, value, before = index.starts, index.value, index.before
+    touched = np.empty(len(index.ids), dtype=np.int32)
+    share, doubt = np.empty(len(touched)), np.empty(len(touched))
     for box in range(first, last):
-        n_touched = weigh_classes(
-            weights, further, rows[box], at_ends, ids, members, label_start, first_label, touched, share, doubt
-        )
+        n_touched = weigh_classes(weights, further, rows[box], index, touched, share, doubt)
         row = observed[box]
         for i in range(n_touched):
             ec, w = touched[i], share[i]

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.engines.engine import Layout, Recount
+from betalike.engines.engine import Layout
 from betalike.engines.recounting import read_release, recount
 from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
@@ -205,19 +205,14 @@ def open_frame(
         _column(facts[name], labels, hierarchies.get(name), certificate.release.layout)
         for name, labels in zip(table.quasi_identifiers, counted.labels, strict=True)
     )
-    return Estimator(
-        certificate, columns, sensitive_column(table.sensitive, values), _index(columns, counted), transition
-    )
+    index = ClassIndex.of(columns, counted.labels, counted.classes)
+    return Estimator(certificate, columns, sensitive_column(table.sensitive, values), index, transition)
 
 
 def _needed(certificate: Certificate, columns: Sequence[str]) -> list[str]:
     table = certificate.table
     names = [name for column in table.quasi_identifiers for name in published_columns(column, columns)]
     return [*names, table.sensitive] if table.sensitive in columns else names
-
-
-def _index(columns: Sequence[QueryColumn], counted: Recount) -> ClassIndex:
-    return ClassIndex.of(columns, counted.labels, counted.classes)
 
 
 def sensitive_column(name: str, values: Sequence[str]) -> NamedColumn:

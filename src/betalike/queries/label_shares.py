@@ -23,7 +23,6 @@ import numpy as np
 from betalike.queries.columns import LabelSpans, NamedColumn, OrderedColumn, QueryColumn
 from betalike.queries.value_sets import ValueSet
 from betalike.runtime.arrays import Bools, Floats, Ints
-from betalike.table.exact_numbers import Numbers
 
 ROUNDS = 2  # more rounds overfit wide labels (measured on CENSUS)
 MOST_BREAKS = 4096
@@ -78,7 +77,7 @@ class OrderedShares:
         """Return the shares of each label inside a set; two tuples of a class lie at the ends of its label."""
         low, high = self.spans.measured(self.spans.low), after(self.spans.measured(self.spans.high), self.is_discrete)
         inside, length = self.covered(low, high, values)
-        ends = 0.5 * (_are_in(self.spans.low, values) + _are_in(self.spans.high, values))
+        at_low, at_high = (values.meet(end, end).astype(np.float64) for end in (self.spans.low, self.spans.high))
         even = _ratio(length, self._clip(high) - self._clip(low), self.spans.is_present)
         total = self.below(high) - self.below(low)
         is_narrow = total < TOO_NARROW  # differences are mostly rounding error: spread evenly
@@ -87,7 +86,7 @@ class OrderedShares:
         if self.spread is Spread.UNIFORM:
             shares = np.array([even, even, dense])
         else:
-            shares = np.array([dense, np.where(_has_ends(self.spans), ends, dense), even])
+            shares = np.array([dense, np.where(_has_ends(self.spans), 0.5 * (at_low + at_high), dense), even])
         return np.asarray(shares * (1.0 - missing) + missing * values.missing)
 
     def _clip(self, x: Floats) -> Floats:
@@ -135,16 +134,6 @@ class OrderedShares:
 
 def _ratio(part: Floats, total: Floats, is_present: Bools) -> Floats:
     return np.divide(part, total, out=np.zeros(len(part)), where=(total > 0) & is_present)
-
-
-def _are_in(numbers: Numbers, values: ValueSet) -> Floats:
-    """Return 1 for each number that lies in a set, else 0."""
-    starts, ends = values.ends
-    if not len(starts):
-        return np.zeros(len(numbers))
-    nearest = np.searchsorted(ends, numbers)  # the first interval that does not end before the number
-    is_in = (nearest < len(ends)) & (starts[np.minimum(nearest, len(ends) - 1)] <= numbers)
-    return np.asarray(is_in).astype(np.float64)
 
 
 def after(x: Floats, is_discrete: bool) -> Floats:

@@ -14,28 +14,14 @@ from dataclasses import dataclass, field
 
 from betalike.errors import QueryError, suggestion
 from betalike.queries.boxes import Box, intersect, unite
-from betalike.queries.columns import Comparator, Literal, QueryColumn
+from betalike.queries.columns import Literal, QueryColumn
 from betalike.queries.tokens import LIST, MOST_NESTED, NUMBER, TEXT, Tokens, shortened, too_deep
 from betalike.queries.value_sets import ValueSet
 
 SUPPORTED = "=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL, AND, OR and NOT on columns and constants"
-_COMPARISONS = {
-    "=": (Comparator.EQUAL, False),
-    "==": (Comparator.EQUAL, False),
-    "<>": (Comparator.EQUAL, True),
-    "!=": (Comparator.EQUAL, True),
-    "<": (Comparator.LESS, False),
-    "<=": (Comparator.AT_MOST, False),
-    ">": (Comparator.GREATER, False),
-    ">=": (Comparator.AT_LEAST, False),
-}
-_TURNED = {
-    Comparator.LESS: Comparator.GREATER,
-    Comparator.AT_MOST: Comparator.AT_LEAST,
-    Comparator.GREATER: Comparator.LESS,
-    Comparator.AT_LEAST: Comparator.AT_MOST,
-}
-_OPERATORS = {*_COMPARISONS, "IS", "IN", "BETWEEN", "NOT"}
+_TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}  # each comparison with its sides exchanged
+_OTHER_WORDS = {"==": ("=", False), "<>": ("=", True), "!=": ("=", True)}  # the same, or the opposite
+_OPERATORS = {*_TURNED, *_OTHER_WORDS, "IS", "IN", "BETWEEN", "NOT"}
 _CONSTANTS = {"TRUE", "FALSE", "NULL"}
 _ENDS = {"OR", ")", ";"}  # of a comparison; AND also ends one, except within BETWEEN
 SET_OPERATORS = {"UNION", "INTERSECT", "EXCEPT"}
@@ -163,14 +149,14 @@ class _Reader:
         elif mark == "IN":
             column = self._column(part.first, part.operator, part)
             values = column.equal_any(self._list(operator + 1, part))
-        elif mark in _COMPARISONS and operator == part.operator:
-            comparison, is_not = _COMPARISONS[mark]
+        elif mark not in ("IS", "NOT") and mark in _OPERATORS and operator == part.operator:
+            sign, is_not = _OTHER_WORDS.get(mark, (mark, False))
             is_negated = is_negated is not is_not
             left, right = (part.first, operator), (operator + 1, part.end)
             if not self._is_column(*left) and self._is_column(*right):
-                left, right, comparison = right, left, _TURNED.get(comparison, comparison)
+                left, right, sign = right, left, _TURNED[sign]
             column = self._column(*left, part)
-            values = column.compare(comparison, self._literal(*right, part))
+            values = column.compare(sign, self._literal(*right, part))
         else:
             raise self._unsupported(part.first, part.end)
         return column.name, values.others() if is_negated else values
@@ -192,7 +178,7 @@ class _Reader:
         if middle >= part.end:
             raise self.tokens.unreadable(part.end)
         low, high = self._literal(place, middle, part), self._literal(middle + 1, part.end, part)
-        return column.compare(Comparator.AT_LEAST, low) & column.compare(Comparator.AT_MOST, high)
+        return column.compare(">=", low) & column.compare("<=", high)
 
     def _list(self, place: int, part: _Comparison) -> list[Literal]:
         """Return the constants of a list in parentheses."""

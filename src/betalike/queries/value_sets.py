@@ -12,6 +12,7 @@ from operator import itemgetter
 
 import numpy as np
 
+from betalike.runtime.arrays import Bools
 from betalike.table.exact_numbers import TINY, Numbers
 
 Comparable = int | float | Fraction  # Python compares any two of these exactly
@@ -100,6 +101,14 @@ class ValueSet:
             return points, points
         low, high = exact_arrays([low for low, _ in self.spans], [high for _, high in self.spans])
         return low, high
+
+    def meet(self, low: Numbers, high: Numbers) -> Bools:
+        """Return whether, for each pair of numbers, the first interval that ends at `low` or later starts by `high`."""
+        starts, ends = self.ends
+        if not len(starts):
+            return np.zeros(len(low), dtype=bool)
+        nearest = np.searchsorted(ends, low)
+        return np.asarray((nearest < len(ends)) & (starts[np.minimum(nearest, len(ends) - 1)] <= high), dtype=bool)
 
     def __hash__(self) -> int:
         return hash((len(self.spans), self.spans[:HASHED], self.spans[-HASHED:], self.missing))

@@ -67,13 +67,9 @@ class WorkloadResult(Shown):
         return list(zip(EDGES, [*EDGES[1:], None], counts.tolist(), strict=True))
 
     def _summary(self) -> Row:
-        return {
-            "queries": len(self.exact) + self.n_dropped,
-            "dropped": self.n_dropped,
-            "median relative error": self.median_relative_error,
-            "covered": self.covered,
-            "method": self.method,
-        }
+        facts = self.to_dict()
+        shown = ("queries", "dropped", "median_relative_error", "covered", "method")
+        return {name.replace("_", " "): facts[name] for name in shown}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `workload --json`."""

@@ -15,7 +15,7 @@ from betalike.engines.recounting import recount
 from betalike.engines.sensitive import counts_of_part, label_values
 from betalike.errors import CertificateError, SchemaError
 from betalike.measures.audit import Audit, measure
-from betalike.promises import DisclosureForLikeness, Model, Verdict, for_audit
+from betalike.promises import Model, Verdict
 from betalike.promises.verdict import wording
 from betalike.release.certificate import Certificate
 from betalike.release.recount import is_exact
@@ -42,30 +42,14 @@ class AuditReport(Shown):
         return None if self.verdict is None else self.verdict.holds
 
     def _summary(self) -> Row:
-        audit = self.audit
-        return {
-            "rows": audit.rows,
-            "classes": audit.classes,
-            "k": audit.k,
-            "l": audit.l,
-            "t": audit.t,
-            "beta": audit.basic_beta,
-            "delta": audit.delta,
-            "promise": self.promise,
-            "holds": self.holds,
-            "prior": self.prior_source,
-        }
+        shown = {name: getattr(self.audit, name) for name in ("rows", "classes", "k", "l", "t", "basic_beta", "delta")}
+        return {**shown, "promise": self.promise, "holds": self.holds, "prior": self.prior_source}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `audit --json`."""
         worst = self.audit.worst
-        figures = {
-            "t_ground" if name == "ground" else name: str(level) if name == "ground" else level
-            for name, level in vars(self.audit).items()
-            if name != "worst"
-        }
         return {
-            **figures,
+            **{name: level for name, level in vars(self.audit).items() if name != "worst"},
             "promise": self.promise,
             "holds": self.holds,
             "worst": {"size": worst.size, "value": self.worst_value, "p": worst.prior, "q": worst.posterior},
@@ -106,7 +90,7 @@ def audit_frame(
     quasi_identifiers: list[str],
     sensitive: Attribute,
     prior: tuple[str, Prior] | None,
-    model: Model | DisclosureForLikeness | None,
+    model: Model | None,
 ) -> AuditReport:
     """Measure a published frame; columns `x_low` and `x_high` stand for a quasi-identifier `x`."""
     if not quasi_identifiers:
@@ -136,7 +120,7 @@ def audit_frame(
     audit = measure(counted.classes, prior_counts, axis)
     verdict = promise = None
     if model is not None:
-        fitted = for_audit(model, prior_counts, axis)
+        fitted = model.settle(prior_counts, axis)
         verdict, promise = fitted.judge(counted.classes, prior_counts, axis), wording(fitted)
     return AuditReport(audit, source, labels[audit.worst.value], verdict, tuple(warnings), promise)
 

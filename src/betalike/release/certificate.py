@@ -12,13 +12,13 @@ import msgspec
 
 from betalike.engines.engine import Format
 from betalike.errors import CertificateError
+from betalike.promises.parameters import LARGEST_COUNT
 from betalike.table.schema import Kind
 
 FILE_NAME = "certificate.json"
-MOST = 2**53  # rows that can be counted with; a certificate that says more is not one
 RELEASED = re.compile(r"published\.(csv|parquet)|transition\.csv|sensitive\.csv|published\.parquet/[\w-][\w.-]{,200}")
+Whole = Annotated[int, msgspec.Meta(ge=-LARGEST_COUNT, le=LARGEST_COUNT)]
 KINDS = frozenset(Kind) - {Kind.NUMERIC}  # a release has one of the kinds of numbers
-Whole = Annotated[int, msgspec.Meta(ge=-MOST, le=MOST)]
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 class PromiseFacts(msgspec.Struct, frozen=True):
-    """The promise and how near the worst class, or the most telling published value, comes to it."""
+    """The promise and how near the worst class, or the published value that gives away most, comes to it."""
 
     model: str
     beta: float | None
@@ -50,7 +50,7 @@ class Scheme(msgspec.Struct, frozen=True):
 
 
 class ColumnFacts(msgspec.Struct, frozen=True):
-    """How a quasi-identifier was generalized; with it, anybody can compute the loss and answer queries from labels."""
+    """How a quasi-identifier was generalized: enough to compute the loss and to answer queries from labels."""
 
     name: str
     kind: str
@@ -74,9 +74,9 @@ class TableFacts(msgspec.Struct, frozen=True):
 
 
 class ReleaseFacts(msgspec.Struct, frozen=True):
-    """What was published, counted from what was written; classes formed with the same labels are one class there.
+    """What was published, counted from what was written; classes with the same labels count as one.
 
-    Null where rows stay exact and no classes are formed.
+    Null if rows stay exact and no classes are formed.
     """
 
     rows: Whole
@@ -90,7 +90,10 @@ class ReleaseFacts(msgspec.Struct, frozen=True):
 
 
 class Levels(msgspec.Struct, frozen=True):
-    """What the release reaches under other promises; null where it is infinite, or needs classes and there are none."""
+    """What the release reaches under every promise: figures of an `Audit`, by the same names.
+
+    Null where a figure is infinite, or needs classes and there are none.
+    """
 
     k: Whole | None
     distinct_l: Whole | None
@@ -140,18 +143,10 @@ class Certificate(msgspec.Struct, frozen=True):
 AnyCertificate = Certificate | str | Path | Mapping[str, Any]  # as it was read, its file, or its content
 
 
-def certificate_from_dict(content: Mapping[str, Any]) -> Certificate:
-    """Return the certificate that plain Python values hold."""
-    try:
-        return _checked(msgspec.convert(dict(content), Certificate))
-    except (msgspec.ValidationError, ValueError, RecursionError) as error:
-        raise CertificateError(f"this is not a certificate that this version of betalike reads: {error}.") from error
-
-
 def _checked(certificate: Certificate, is_strict: bool = False) -> Certificate:
-    """Refuse what cannot be read: columns named twice or not at all, too many rows, kinds that do not exist.
+    """Refuse what cannot be read: columns named twice or not at all, too many rows, unknown kinds.
 
-    A strict check goes on where values have no rows or columns no facts, so that it can report what else is wrong.
+    A strict check allows values without rows and columns without facts, so that `verify` can report what else is wrong.
     """
     table = certificate.table
     if not table.quasi_identifiers:
@@ -160,7 +155,7 @@ def _checked(certificate: Certificate, is_strict: bool = False) -> Certificate:
         raise ValueError("it names a column twice")
     if not is_strict and [column.name for column in table.columns] != table.quasi_identifiers:
         raise ValueError("the columns that it describes are not the quasi-identifiers")
-    if sum(map(abs, certificate.prior_counts.values())) > MOST:
+    if sum(map(abs, certificate.prior_counts.values())) > LARGEST_COUNT:
         raise ValueError("the sensitive values have more rows than can be counted")
     if not is_strict and min(certificate.prior_counts.values(), default=0) < 1:
         raise ValueError("a sensitive value has no rows, or there is none")
@@ -189,7 +184,7 @@ def protected_columns(certificate: Certificate) -> list[str]:
 
 
 def file_of(folder: Path, name: str) -> Path | None:
-    """Return where a file that a certificate names is; None for a name that no release has."""
+    """Return the path of a file that a certificate names; None for a name that no release has."""
     return folder / name if RELEASED.fullmatch(name) else None
 
 
@@ -222,10 +217,10 @@ def read_content(path: Path) -> bytes:
         raise CertificateError(f"the certificate '{path}' cannot be read: {reason}.") from error
 
 
-def decode_certificate(content: bytes, path: Path, is_strict: bool = False) -> Certificate:
-    """Return the certificate that a file holds; a name that occurs twice is an error, as readers could differ.
+def decode_certificate(content: bytes, path: Path | str, is_strict: bool = False) -> Certificate:
+    """Return the certificate in a file; a name that occurs twice is an error, because readers could differ.
 
-    A later version may say more, which readers leave out; `is_strict` is for checks, which must not overlook any of it.
+    A later version may say more. Readers ignore that; `is_strict` refuses it: a check must not overlook anything.
     """
     try:
         certificate = msgspec.json.decode(content, type=Certificate)
@@ -266,4 +261,7 @@ def choose_certificate(given: AnyCertificate) -> Certificate:
         return given
     if isinstance(given, str | Path):
         return read_certificate(Path(given))
-    return certificate_from_dict(given)
+    try:
+        return decode_certificate(msgspec.json.encode(dict(given)), "the mapping")
+    except (TypeError, ValueError) as error:  # what no certificate holds
+        raise CertificateError(f"the mapping is not a certificate: {error}.") from error

@@ -10,7 +10,6 @@ import numpy as np
 
 import betalike
 from betalike.errors import InternalError
-from betalike.measures.audit import Audit
 from betalike.promises import Closeness, Likeness, Model
 from betalike.promises.distances import Ground
 from betalike.promises.monotone import Cap
@@ -34,9 +33,10 @@ from betalike.table.cells import TableSummary
 from betalike.table.joint import JointAxis
 
 SEEDED = "seeded: for experiments, not for release"
-ONCE = "the promise is for one release: whoever has two releases of a table can combine them, so publish it once"
+ONCE = "the promise is for one release: anyone who has two releases of a table can combine them, so publish it once"
 OPERATING_SYSTEM = "operating system"
 FORMULAS = "columns with cells that a spreadsheet would run as formulas; --spreadsheet-safe prevents that"
+UNPROTECTED = "columns published as they are, unprotected"
 EXACT_ROWS = "quasi-identifiers are published exactly, so there is no identity anonymity: a person's row can be found"
 
 
@@ -56,7 +56,7 @@ def certify(
     files: dict[str, PublishedFile],
     seconds: dict[str, float],
 ) -> Certificate:
-    """Build the certificate of a release; all that it says was verified, or given by the user."""
+    """Build the certificate of a release; everything in it was verified, or given by the user."""
     audit, verdict = figures.audit, figures.verdict
     present = [i for i, count in enumerate(table.value_counts) if count]
     counts = {sensitive_labels[i]: int(table.value_counts[i]) for i in present}
@@ -92,7 +92,7 @@ def certify(
             layout=str(layout),
             spreadsheet_safe=is_safe,
         ),
-        also=_levels(audit),
+        also=Levels(*(getattr(audit, name) for name in Levels.__struct_fields__)),
         prior={label: count / table.n_rows for label, count in counts.items()},
         prior_counts=counts,
         randomness=SEEDED if is_seeded else OPERATING_SYSTEM,
@@ -113,14 +113,8 @@ def _promised_hierarchy(model: Model, table: TableSummary, labels: Sequence[str]
     return [[label, *path[1:]] for label, path, count in leaves if count]
 
 
-def _levels(audit: Audit) -> Levels:
-    """Return what a certificate says of other promises."""
-    same = {name: getattr(audit, name) for name in Levels.__struct_fields__ if name != "t_ground"}
-    return Levels(**same, t_ground=str(audit.ground))
-
-
 def _promised_caps(model: Model, sensitive: Axis, counts: Ints) -> dict[str, str]:
-    """Return the cap of whatever occurs so often, where it follows from a function that a certificate cannot hold."""
+    """Return the caps by count, if they follow from a function, which a certificate cannot hold."""
     if not isinstance(model, Likeness) or not isinstance(model.cap, Cap):
         return {}
     totals, n_rows = model.span.sets(sensitive, len(counts)).totals(counts), int(counts.sum())
@@ -128,14 +122,14 @@ def _promised_caps(model: Model, sensitive: Axis, counts: Ints) -> dict[str, str
 
 
 def _warnings(is_exact: bool, is_seeded: bool, kept: Sequence[str], formulas: Sequence[str]) -> list[str]:
-    """Return what a reader must know of a release."""
+    """Return what a reader must know about a release."""
     warnings = [ONCE]
     if is_exact:
         warnings.append(EXACT_ROWS)
     if is_seeded:
         warnings.append(SEEDED)
     if kept:
-        warnings.append(f"columns published as they are, unprotected: {', '.join(kept)}")
+        warnings.append(f"{UNPROTECTED}: {', '.join(kept)}")
     if formulas:
         warnings.append(f"{FORMULAS}: {', '.join(formulas)}")
     return warnings
@@ -144,11 +138,8 @@ def _warnings(is_exact: bool, is_seeded: bool, kept: Sequence[str], formulas: Se
 def summary_of(certificate: Certificate, signature: str) -> dict[str, Any]:
     """Return what a release promises and how it was made, in words and figures that a receiver should see."""
     promise, table, release = certificate.promise, certificate.table, certificate.release
-    numbers = {name: value for name, value in (("beta", promise.beta), ("k", promise.k)) if value is not None}
-    if promise.k == 1:
-        del numbers["k"]
     return {
-        "promise": wording_of(promise.model, {**numbers, **promise.parameters}),
+        "promise": wording_of(promise.model, promise.beta, promise.k, promise.parameters),
         "model": promise.model,
         "beta": promise.beta,
         "k": promise.k,
@@ -166,7 +157,7 @@ def summary_of(certificate: Certificate, signature: str) -> dict[str, Any]:
 
 
 def _describe_columns(figures: Figures, table: TableSummary) -> list[ColumnFacts]:
-    """Describe the quasi-identifiers: what their owner declared, and what the published labels or values show."""
+    """Describe the quasi-identifiers: what their owner declared and what the published labels or values show."""
     columns = zip(table.axes, table.weights, strict=True)
     if figures.classes is None:
         return [_describe_column(axis, weight, None) for axis, weight in columns]
@@ -175,14 +166,14 @@ def _describe_columns(figures: Figures, table: TableSummary) -> list[ColumnFacts
 
 
 def _describe_column(axis: Axis, weight: float, shown: set[str] | None) -> ColumnFacts:
-    """Describe one quasi-identifier; `shown` is None where every value is published as it is."""
+    """Describe one quasi-identifier; `shown` is None if every value is published as it is."""
     facts = ColumnFacts(axis.name, str(axis.kind), weight, has_missing=axis.has_missing)
     if isinstance(axis, OrderedAxis):
         is_known = shown is None or axis.is_domain_declared or _shows_domain(axis, shown)
         return msgspec.structs.replace(facts, domain=axis.domain_texts if is_known else None)
     if not isinstance(axis, HierarchyAxis):
         raise InternalError(f"the axis of '{axis.name}' is of an unknown kind.")
-    tree, labels = axis.hierarchy, shown or set()  # of exact values, every leaf is published anyway
+    tree, labels = axis.hierarchy, shown or set()  # if values are exact, every leaf is published anyway
     nodes = [i for i in range(tree.n_leaves, tree.root) if tree.labels[i] in labels]
     under = tree.n_leaves_under(np.array(nodes, dtype=np.int64)).tolist()
     return msgspec.structs.replace(
@@ -194,6 +185,6 @@ def _describe_column(axis: Axis, weight: float, shown: set[str] | None) -> Colum
 
 
 def _shows_domain(axis: OrderedAxis, shown: set[str]) -> bool:
-    """Whether labels show both ends of a domain, in whatever form of a number: 1e-05 is also 0.00001."""
+    """Whether labels show both ends of a domain, in any form of a number: 1e-05 is also 0.00001."""
     ends = [meaning for meaning in axis.meanings([*shown]) if isinstance(meaning, tuple)]
     return any(low == axis.domain[0] for low, _ in ends) and any(high == axis.domain[1] for _, high in ends)

@@ -41,7 +41,7 @@ def read_distribution(path: Path, is_safe: bool = False) -> dict[str, int]:
 
 
 def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]], is_safe: bool) -> None:
-    """Write lines; `is_safe` is for spreadsheets, which then run none of the cells."""
+    """Write lines; if `is_safe`, a spreadsheet runs none of the cells."""
     rows = [[escape(cell) if is_safe else cell for cell in row] for row in (header, *lines)]
     # Python before 3.13 leaves a carriage return without quotes, and then reads it as the end of a line.
     has_return = any("\r" in cell for row in rows for cell in row)

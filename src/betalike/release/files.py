@@ -15,11 +15,11 @@ from betalike.release.folder import is_in_progress, sha256_of
 from betalike.release.signatures import SIGNATURE_FILE
 
 Check = Callable[[str, bool, str], bool]
-# What may lie in the folder although no certificate lists it: notes for readers, and what systems leave behind.
+# Files that the folder may hold although no certificate lists them: notes, and what systems leave behind.
 NOTES = re.compile(r"(readme|license|licence|notice|copying|citation)(\.(md|txt|rst|html|pdf|cff))?", re.IGNORECASE)
 LEFT_BY_SYSTEMS = {".gitignore", ".gitattributes", ".gitkeep", ".DS_Store", "Thumbs.db", "desktop.ini", "report.html"}
 MOST_NAMED = 5
-BLOCK = 2**24  # bytes of a CSV file that are looked at in one turn
+BLOCK = 2**24  # bytes of a CSV file that are read in one turn
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Files:
 
 
 def check_files(folder: Path, certificate: Certificate, companion: str | None, check: Check) -> Files | None:
-    """Check that the listed files are there, unchanged, and that no others are; None without a table to count.
+    """Check that the listed files are there and unchanged, and no others; return None without a table to count.
 
     `companion` is the file that a release of this scheme has beside its table.
     """
@@ -69,10 +69,10 @@ def check_files(folder: Path, certificate: Certificate, companion: str | None, c
 
 
 def _unlisted(folder: Path, certificate: Certificate) -> Iterator[str]:
-    """Yield the files and links below a folder that are no part of the release."""
+    """Yield the files and links below a folder that are not part of the release."""
     for path in folder.iterdir():
         name = path.name
-        if path.is_symlink():  # what it leads to is not in the folder, and may change
+        if path.is_symlink():  # its target is not in the folder and may change
             yield name
         elif path.is_dir():
             if is_in_progress(name, folder.name):
@@ -92,7 +92,7 @@ def _is_note(name: str) -> bool:
 
 
 def are_lines_even(path: Path) -> bool:
-    """Whether every line of a CSV file has as many cells as its first one: readers leave out or fill in the others."""
+    """Whether every line of a CSV file has as many cells as the first; readers cut or fill other lines silently."""
     expected, n_cells, is_quoted, is_ended = -1, 0, False, True
     with path.open("rb") as file:
         while block := file.read(BLOCK):

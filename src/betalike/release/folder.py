@@ -1,4 +1,4 @@
-"""The folder of a release: staged under another name, then moved into place, so that it is complete or not there."""
+"""Write a release folder under another name, then move it into place, so that it is complete or absent."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ MOST_SECONDS_ALONE = 20.0
 
 
 def check_free(folder: Path, force: bool, inputs: Iterable[Path] = ()) -> None:
-    """Refuse a folder that is no place for a release; with `force` the files of an older release are replaced.
+    """Refuse a folder that cannot take a release; with `force`, the files of an older release are replaced.
 
-    A file that is read for the release is never replaced, nor is a file that no certificate of betalike lists.
+    A file that is read for the release is never replaced, and neither is a file that no betalike certificate lists.
     """
     try:
         is_file = folder.exists() and not folder.is_dir()
@@ -50,14 +50,14 @@ def check_free(folder: Path, force: bool, inputs: Iterable[Path] = ()) -> None:
         raise FileError(f"'{folder}' is a file; name a folder for the release.")
     if lost is not None:
         raise FileError(
-            f"'{lost}' is read for this release and would be replaced by it, for it is also a file in the folder "
-            f"'{folder}'. Name another folder for the release."
+            f"'{lost}' is read for this release, but is also a file in the folder '{folder}', where the release would "
+            "replace it. Name another folder for the release."
         )
     if others:
         raise FileError(
             f"the folder '{folder}' holds '{others[0].relative_to(_real(folder))}', which has the name of a release's "
-            "file, but no certificate of betalike lists it, so it is not replaced. Name another folder, or move the "
-            "file away."
+            "file, but no betalike certificate lists it, so it is not replaced. Name another folder, or move the file "
+            "away."
         )
     if release and not force:
         raise FileError(f"the folder '{folder}' holds a release already. Name another, or replace it with --force.")
@@ -73,7 +73,7 @@ def _real(folder: Path) -> Path:
 
 
 def _sorted_files(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Find files with names that a release has: those of a release in the folder, and others."""
+    """Find files that have the names of a release's files: those of a release in the folder, and others."""
     folder = _real(folder)
     found = [path for name in RELEASE_FILES for path in _files_of(folder / name)]
     listed = _listed_names(folder)
@@ -119,7 +119,7 @@ def _read_digests(certificate: Path) -> dict[str, str] | None:
 
 
 def _moved_digests(folder: Path) -> dict[str, set[str]]:
-    """Read the digests of what a killed process may have left while it moved its release, file by file."""
+    """Read the digests of files that a killed process may have left while it moved its release file by file."""
     digests: dict[str, set[str]] = {}
     for staging in _stale_stagings(folder):
         if (staging / MOVING).is_dir():
@@ -141,9 +141,9 @@ def _stale_files(folder: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def staged(folder: Path, check: Callable[[], None] = lambda: None) -> Iterator[Path]:
-    """Make an empty folder to write the release into; move it into place at the end, remove it on any failure.
+    """Make an empty folder to write the release into; move it into place at the end, or remove it after a failure.
 
-    `check` raises if the release may not be moved into place; nobody else moves one there between check and move.
+    `check` raises if the release may not be moved into place. No other process moves one there between check and move.
     """
     target = _real(folder)
     absent = [parent for parent in target.parents if not parent.exists()]
@@ -178,22 +178,24 @@ def sha256_of(path: Path) -> str:
 
 
 def _remove_empty(folders: list[Path]) -> None:
-    """Remove the folders that were made for a release which did not come about, innermost first."""
+    """Remove the empty folders that were made for a release that failed, innermost first."""
     for folder in folders:
         with contextlib.suppress(OSError):
             folder.rmdir()
 
 
 def _make_staging(folder: Path) -> tuple[Path, int]:
-    """Make a hidden folder beside the wanted one, or inside it where the move could not be made in one step.
+    """Make a hidden folder beside the wanted one, or inside it if the move cannot be made in one step.
 
-    Nobody else may enter it before it is moved, when it gets the mode that is returned too.
+    Nobody else may enter it before it is moved. The mode that it gets then is also returned.
     """
     for parent in reversed([parent for parent in folder.parents if not parent.exists()]):
-        parent.mkdir(exist_ok=True)  # one by one: with all at once, Python's stack ends some hundred folders deep
+        parent.mkdir(
+            exist_ok=True
+        )  # one by one: Python makes all at once by recursion, which fails some hundred folders deep
     is_inside = folder.is_dir() and (
         os.path.ismount(folder)
-        or Path.cwd().is_relative_to(folder)  # anyone who stands in it would stand in a folder that is gone
+        or Path.cwd().is_relative_to(folder)  # a shell that is in it would be in a folder that is gone
         or not os.access(folder.parent, os.W_OK)
         or any(entry.name not in RELEASE_FILES for entry in folder.iterdir() if not _is_stale(entry.name, folder.name))
     )
@@ -213,17 +215,17 @@ def _make_staging(folder: Path) -> tuple[Path, int]:
 
 
 def _is_stale(name: str, folder_name: str) -> bool:
-    """Whether this is the staging folder of a process of this machine that was killed."""
+    """Whether this is the staging folder of a killed process of this machine."""
     return is_left_behind(name, rf"\.{re.escape(folder_name)}\.betalike")
 
 
 def is_in_progress(name: str, folder_name: str) -> bool:
-    """Whether this is the staging folder of a process of this machine that is at work for a folder."""
+    """Whether this is the staging folder of a running process of this machine that writes to the folder."""
     return is_own(name, rf"\.{re.escape(folder_name)}\.betalike") and not _is_stale(name, folder_name)
 
 
 def _sync(staging: Path) -> None:
-    """Have the disk hold what was written before it gets its name."""
+    """Flush what was written to the disk before it gets its final name."""
     for path in staging.rglob("*"):
         if path.is_file():
             with path.open("rb") as file:
@@ -231,7 +233,7 @@ def _sync(staging: Path) -> None:
 
 
 def _commit(staging: Path, folder: Path) -> None:
-    """Move the release into place: in one step where the system allows it, the certificate last where not."""
+    """Move the release into place: in one step if the system can, else file by file with the certificate last."""
     if staging.parent != folder:
         entries = list(folder.iterdir()) if folder.exists() else []
         if not entries:
@@ -259,7 +261,7 @@ def _commit(staging: Path, folder: Path) -> None:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Wait until no other process moves a release within a folder; but not for long, for anyone can lock a folder."""
+    """Wait until no other process moves a release within a folder, but not for long: anyone can lock a folder."""
     try:
         import fcntl
 
@@ -283,14 +285,14 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _return_others(older: Path, folder: Path) -> None:
-    """Give back what somebody put into the older folder while it was being replaced."""
+    """Keep files that were added to the older folder while it was being replaced."""
     for entry in older.iterdir():
         if entry.name not in RELEASE_FILES and not os.path.lexists(folder / entry.name):
             entry.rename(folder / entry.name)
 
 
 def _clear_remains(folder: Path) -> None:
-    """Remove what killed processes left: their staging folders, and the files that they were moving."""
+    """Remove what killed processes left: their staging folders and the files that they were moving."""
     if folder.is_dir() and not os.path.lexists(folder / CERTIFICATE) and _moved_digests(folder):
         for path in _sorted_files(folder)[0]:
             path.unlink()
@@ -302,7 +304,7 @@ def _clear_remains(folder: Path) -> None:
 
 
 def _unfinished_stagings(home: Path) -> list[Path]:
-    """Find what killed processes left of any release here, which may hold rows of a table."""
+    """Find what killed processes left of other releases here: it may hold rows of a table."""
     left = [entry for entry in home.iterdir() if is_left_behind(entry.name, r"\..*\.betalike")]
     return [staging for staging in left if not (staging / MOVING).exists()]
 
@@ -315,7 +317,7 @@ def _remove(path: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Swap two folders in one step, where the system can (Linux)."""
+    """Swap two folders in one step, if the system can (Linux)."""
     if not sys.platform.startswith("linux"):
         return False
     at_here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE

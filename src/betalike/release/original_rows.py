@@ -1,7 +1,7 @@
 """Compare a published table with the original, exactly: each published row is matched to an original row.
 
 A generalized row fits an original row with the same sensitive value and kept columns whose quasi-identifiers lie inside
-its labels. Rows are counted first, so that what is matched is distinct rows with counts.
+its labels. Rows are counted first, so distinct rows with counts are matched.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ ROWS_AT_ONCE = 20_000_000  # rows of an exact release that are compared in one t
 
 @dataclass(frozen=True)
 class Matched:
-    """How a published table compares with the original; no columns where a cell is not of its column's kind."""
+    """How a published table compares with the original; no columns if a cell is not of its column's kind."""
 
     values: dict[str, int]  # how often each sensitive value occurs in the original
-    columns: list[CodedOriginal]  # what the original shows of each quasi-identifier
+    columns: list[CodedOriginal]  # of each quasi-identifier
     n_unmatched: int
 
 
@@ -76,7 +76,7 @@ def match_generalized(
 
 
 def match_exact(published: Published, original: Original, certificate: Certificate, n_rows: int) -> Matched:
-    """Compare rows with exact quasi-identifiers with original rows; sensitive values were perturbed, or left out."""
+    """Compare rows that have exact quasi-identifiers with original rows, apart from their sensitive values."""
     table = certificate.table
     n_columns, names = len(table.columns), [*table.quasi_identifiers, *table.kept]
     with original() as batches:
@@ -121,7 +121,7 @@ def _count(batches: Iterable[pl.DataFrame], certificate: Certificate, groups: Se
 def _renamed(
     batch: pl.DataFrame, certificate: Certificate, names: Sequence[str], has_values: bool, place: int | None = None
 ) -> pl.DataFrame:
-    """Name columns by their places, as their own names may meet; sensitive values at a place, or at the end."""
+    """Name columns by their places, because names may clash; put sensitive values at a place, or at the end."""
     columns = [batch[name] for name in names]
     if has_values:
         name, parts = certificate.table.sensitive, certificate.table.sensitive_columns
@@ -167,7 +167,7 @@ def _numbered_together(rows: Combinations, first: int, shown: Combinations, show
 
 
 def _codes_together(mine: pl.Series, theirs: pl.Series, kind: Kind | None) -> tuple[Ids, Ids]:
-    """Give equal values of two tables the same code: numbers and dates by what they are, other columns by their text.
+    """Give equal values of two tables the same code: compare numbers and dates by value, other columns by text.
 
     A kept number is compared as a number: its text depends on the file.
     """
@@ -195,7 +195,7 @@ def _as_number(text: str | None) -> object:
 def _count_coded(
     batches: Iterable[pl.DataFrame], columns: Sequence[Combinations], codes: Sequence[Ids], turn: int, n_turns: int
 ) -> tuple[list[Ids], Ints]:
-    """Count distinct coded rows, of those whose turn it is."""
+    """Count the distinct coded rows of one turn."""
     found: list[list[Ids]] = []
     counts: list[Ints] = []
     for batch in batches:

@@ -36,15 +36,15 @@ def promised_model(certificate: Certificate) -> Model:
         if certificate.table.sensitive_columns and isinstance(model, Likeness):
             model = of_each_column(model, certificate.table.sensitive_columns)
     except (InputError, TypeError) as error:
-        raise CertificateError(f"the certificate has a promise that cannot be: {error}") from error
+        raise CertificateError(f"the certificate has an impossible promise: {error}") from error
     if model is None or isinstance(model, DisclosureForLikeness) or model.name != promise.model:
         raise CertificateError("the certificate has a promise that this version of betalike does not know.")
     if model.parameters.get("columns") != promise.parameters.get("columns"):
-        raise CertificateError("the certificate's promise is about other columns than its table has.")
+        raise CertificateError("the certificate's promise names other columns than its table.")
     return model
 
 
-def _make(promise: PromiseFacts, n_rows: int) -> Model | DisclosureForLikeness | None:
+def _make(promise: PromiseFacts, n_rows: int) -> Model | None:
     """Return the promise without its columns; None if its name is not known."""
     name = promise.model.removeprefix(TWO_SIDED).partition("-likeness")[0]
     parameters = {name: given for name, given in promise.parameters.items() if name != "columns"}
@@ -61,7 +61,7 @@ def promised_axis(certificate: Certificate, model: Model) -> Axis:
     span = model.span if isinstance(model, Likeness) else None
     ground = model.ground if isinstance(model, Closeness) else Ground.EQUAL
     if ground is None:
-        raise CertificateError("the certificate promises t-closeness, but does not say by which distances.")
+        raise CertificateError("the certificate promises t-closeness, but does not name the ground distance.")
     is_ordered = ground is Ground.ORDERED or isinstance(span, Windows)
     if is_ordered and not are_in_order(labels):
         raise CertificateError("the sensitive values in the certificate are not in the order that its distances need.")
@@ -78,7 +78,7 @@ def promised_axis(certificate: Certificate, model: Model) -> Axis:
     try:
         span.check(axis)
     except InputError as error:
-        raise CertificateError(f"the certificate has a promise that cannot be: {error}") from error
+        raise CertificateError(f"the certificate has an impossible promise: {error}") from error
     return axis
 
 
@@ -87,10 +87,10 @@ def tree_axis(name: str, labels: list[str], rows: list[list[str]]) -> HierarchyA
     try:
         tree = Hierarchy.from_rows(rows, source="the certificate's hierarchy")
     except InputError as error:
-        raise CertificateError(f"the hierarchy in the certificate is none: {error}") from error
+        raise CertificateError(f"the hierarchy in the certificate is not one: {error}") from error
     has_missing = "" in labels
     if [*tree.leaves, *([""] if has_missing else [])] != labels:
-        raise CertificateError("the hierarchy in the certificate is not of its sensitive values.")
+        raise CertificateError("the hierarchy in the certificate does not have its sensitive values.")
     return HierarchyAxis(name, tree, has_missing, is_declared=True)
 
 
@@ -104,11 +104,13 @@ def _number_axis(name: str, labels: list[str]) -> OrderedAxis:
             continue
         if len(numbers) and np.isfinite(numbers).all():
             return OrderedAxis(name, kind, numbers, (numbers[0], numbers[-1]), len(texts) < len(labels))
-    raise CertificateError("the certificate promises intervals, but its sensitive values are no numbers or dates.")
+    raise CertificateError(
+        "the certificate promises intervals, but its sensitive values are neither numbers nor dates."
+    )
 
 
 def are_in_order(labels: list[str]) -> bool:
-    """Whether values ascend, numbers as numbers and dates as text, with a missing one at the end."""
+    """Whether values ascend: numbers as numbers, dates as text, a missing one at the end."""
     texts = pl.Series(labels[:-1] if labels[-1:] == [""] else labels, dtype=pl.String)
     numbers = texts.cast(pl.Float64, strict=False)
     return bool(labels) and "" not in texts and bool((texts if numbers.null_count() else numbers).is_sorted())

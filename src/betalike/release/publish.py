@@ -1,7 +1,7 @@
 """Publish a table in seven steps: count, plan, assign, write, verify, certify, and move into place.
 
-Nothing is moved into place that was not verified as it was written. What differs between schemes and engines is in
-`release.routes`.
+Nothing is moved into place before it was verified as written. `release.routes` has what differs between schemes and
+engines.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def publish(
     inputs: Sequence[Path] = (),
     sign: Sign | None = None,
 ) -> Published:
-    """Publish a table to a folder, or in memory where there is none.
+    """Publish a table to a folder, or in memory if there is none.
 
-    With `force`, an older release in the folder is replaced; none of the `inputs`, the files that are read, ever is.
+    With `force`, an older release in the folder is replaced. The `inputs`, files that are read, never are.
     """
     with watch.step("count"):
         route = route_of(engine, job)  # which depends on how many cells there are

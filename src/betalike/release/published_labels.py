@@ -1,10 +1,10 @@
-"""Read published labels back, exactly: what each covers of a column's values."""
+"""Read published labels back exactly: which values of a column each label covers."""
 
 from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.coding import comparable, comparable_text
+from betalike.errors import HierarchyError
 from betalike.release.certificate import ColumnFacts
 from betalike.table.exact_numbers import Number, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
@@ -29,7 +30,7 @@ def read_number(text: str, kind: Kind) -> Number:
     >>> read_number("9007199254740993", Kind.INTEGER)
     9007199254740993
     """
-    if "_" in text or text.strip() != text or not text.isascii():  # which Python reads, but no other program
+    if "_" in text or text.strip() != text or not text.isascii():  # Python reads it, but no other program does
         raise ValueError("not written as a number")
     number: Number = parse_values([text], kind).tolist()[0]
     if not math.isfinite(number):
@@ -38,7 +39,7 @@ def read_number(text: str, kind: Kind) -> Number:
 
 
 def read_range(label: Label, kind: Kind) -> Ends | None:
-    """Return the two ends of a label, None for a missing value and for everything; ValueError if it is no label."""
+    """Return the two ends of a label, None for a missing value and for `*`; ValueError if it is not a label."""
     if label is None or label == ROOT:
         return None
     is_range = label.startswith("[") and label.endswith("]")
@@ -69,15 +70,58 @@ def check_column(column: ColumnFacts) -> None:
 
 
 def tree_of(column: ColumnFacts) -> Hierarchy | None:
-    """Return a certificate's hierarchy of a column; None where no leaf is public."""
+    """Return a certificate's hierarchy of a column; None if no leaf is public."""
     if not column.hierarchy:
         return None
     return Hierarchy.from_rows(column.hierarchy, source="the certificate's hierarchy")
 
 
 @dataclass(frozen=True)
+class ShownColumn:
+    """The labels of a quasi-identifier with their rows; for numbers and dates, also the ranges they stand for.
+
+    Exact numbers have one range that holds them all, and only the missing ones are counted.
+    """
+
+    labels: Mapping[Label, int]
+    ranges: Collection[Ends] = ()
+    is_bounds: bool | None = None  # whether ranges are in two columns; None for categories and exact values
+
+    @property
+    def n_root(self) -> int:
+        """Rows whose label stands for everything."""
+        return self.labels.get(ROOT, 0)
+
+    @property
+    def hull(self) -> Ends | None:
+        """The least and the greatest number that is shown."""
+        return (min(low for low, _ in self.ranges), max(high for _, high in self.ranges)) if self.ranges else None
+
+    @property
+    def names(self) -> list[str]:
+        """The labels without `*` and missing values."""
+        return [label for label in self.labels if label is not None and label != ROOT]
+
+
+def read_labels(column: ColumnFacts, labels: Mapping[Label, int], is_bounds: bool) -> ShownColumn:
+    """Read the labels of a column, each with its rows; ValueError if one is not of its kind."""
+    kind = Kind(column.kind)
+    if kind.is_ordered:
+        ends = {read_range(label, kind) for label in labels}
+        return ShownColumn(labels, [each for each in ends if each is not None], is_bounds)
+    try:
+        tree = tree_of(column)
+    except HierarchyError as error:
+        raise ValueError("not a hierarchy") from error
+    shown = ShownColumn(labels)
+    if not {*shown.names} <= {*(() if tree is None else tree.labels)}:
+        raise ValueError("a label that the hierarchy lacks")
+    return shown
+
+
+@dataclass(frozen=True)
 class CodedOriginal:
-    """The original values of a column in order, a missing one last, and what a label covers of them."""
+    """The original values of a column in order, a missing one last, and which of them each label covers."""
 
     codes: Codes  # of the distinct values of the original, as they were counted
     size: int  # codes without the missing one
@@ -87,14 +131,14 @@ class CodedOriginal:
     cover: dict[Label, tuple[int, int]]
 
     def boxes(self, labels: Sequence[Label]) -> Codes:
-        """Return the first and the last code that each label covers; none (1, 0) for a label that covers nothing."""
+        """Return the first and the last code that each label covers; (1, 0) for a label that covers nothing."""
         return np.array([self.cover.get(label, (1, 0)) for label in labels], dtype=np.int64).reshape(len(labels), 2)
 
 
 def code_original(
     column: ColumnFacts, values: pl.Series, counts: NDArray[np.int64], labels: Sequence[Label], is_bounds: bool
 ) -> CodedOriginal:
-    """Code the distinct values of an original column, and find what each published label covers of them.
+    """Code the distinct values of an original column, and find which of them each published label covers.
 
     The first value stands for missing ones. ValueError or InputError if a value or label is not of the column's kind.
     """
@@ -135,7 +179,7 @@ def _cover_numbers(
 def _cover_categories(
     column: ColumnFacts, used: set[str], labels: Sequence[Label]
 ) -> tuple[list[str], dict[Label, tuple[int, int]]]:
-    """Put values in the order of the hierarchy, then those that it does not have; return what each label covers."""
+    """Sort values by the hierarchy, then those that it lacks; return them and what each label covers."""
     tree = tree_of(column)
     leaves = [] if tree is None else list(map(comparable_text, tree.leaves))
     order = [*leaves, *sorted(used - set(leaves))]

@@ -1,7 +1,7 @@
 """Build the certificate of a release again from its files, and compare the two field by field.
 
-What a certificate says of the release is counted again. What only its owner can know, such as a declared domain, must
-at least agree with the files, and is listed as not checked.
+What the certificate says about the release is counted again. What only its owner can know, such as a declared domain,
+must at least agree with the files, and is listed as not checked.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -18,21 +19,27 @@ from betalike.engines.engine import Layout
 from betalike.measures.loss import Loss, average_loss
 from betalike.promises import Model
 from betalike.promises.distances import Ground
-from betalike.release.certificate import MOST, Certificate, ColumnFacts, Levels, PublishedFile, Scheme, Tool
-from betalike.release.certify import SEEDED, certify
+from betalike.promises.parameters import LARGEST_COUNT
+from betalike.release.certificate import Certificate, ColumnFacts, Levels, PublishedFile, Scheme, Tool
+from betalike.release.certify import ONCE, SEEDED, certify
 from betalike.release.promise import promised_axis
-from betalike.release.published_labels import CodedOriginal
-from betalike.release.recompute_columns import KnownColumn, know_column
+from betalike.release.published_labels import CodedOriginal, Ends, ShownColumn, read_domain, tree_of
 from betalike.release.recount import Found
-from betalike.release.verify import Classes, Figures
+from betalike.release.verify import Classes, Figures, loss_of_labels
 from betalike.schemes import SCHEMES
 from betalike.schemes.mondrian import AttributeRule
 from betalike.schemes.sabre import Redistribution
+from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.cells import ValueCounts
+from betalike.table.exact_numbers import as_numbers
+from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.schema import Kind
 
+ANYWHERE = (-math.inf, math.inf)
 UNKNOWN = "none that betalike has"
 RULES = ("theorem-3", "best-retention")
 VERSION = re.compile(r"\d{1,9}(\.\d{1,9}){,4}((a|b|rc|\.dev|\.post|\+)[\w.]{,20})?", re.ASCII)
+EARLIER_ONCE = re.compile(ONCE.replace("anyone who", r"\w+"))  # as certificates of version 0.1 word it
 STEPS = {"load", "count", "plan", "assign", "write", "verify", "publish"}
 COUNTED = {"buckets", "leaves", "coarse_cells", "parts"}  # numbers among a scheme's details
 CHOSEN = {
@@ -42,7 +49,7 @@ CHOSEN = {
     "redistribution": tuple(Redistribution),
 }
 OF_BUREL, OF_MONDRIAN = frozenset({"buckets", "leaves"}), frozenset({"attribute", "second_try"})
-DETAILS = {  # what each scheme says of itself
+DETAILS = {  # of each scheme
     **dict.fromkeys(("burel", "burel+split"), OF_BUREL),
     **dict.fromkeys(("lmondrian", "dmondrian", "tmondrian", "mondrian"), OF_MONDRIAN),
     "whole": frozenset({"strict"}),
@@ -58,7 +65,7 @@ def recompute(
     formulas: Sequence[str],
     originals: Sequence[CodedOriginal | None],
 ) -> tuple[Certificate, list[str]]:
-    """Return the certificate that the files of a release have, and the names of the fields that they cannot show."""
+    """Return the certificate that follows from the files of a release, and the fields that the files cannot show."""
     is_exact, audit, release = found.sizes is None, found.audit, claimed.release
     facts = list(zip(claimed.table.columns, found.columns, originals or [None] * len(found.columns), strict=True))
     columns = [know_column(column, shown, is_exact, original) for column, shown, original in facts]
@@ -82,20 +89,40 @@ def recompute(
         seconds={step: _nearest(seconds, 0.0, math.inf) for step, seconds in claimed.seconds.items() if step in STEPS},
     )
     also, not_checked = _levels(claimed, rebuilt, found)
-    described = [_with_leaves(column, known) for column, known in zip(rebuilt.table.columns, columns, strict=True)]
+    pairs = zip(rebuilt.table.columns, columns, strict=True)
+    described = [msgspec.structs.replace(column, leaves=known.leaves) for column, known in pairs]
     version = claimed.tool.version if VERSION.fullmatch(claimed.tool.version) else UNKNOWN
     rebuilt = msgspec.structs.replace(
         rebuilt,
         tool=Tool("betalike", version),
         table=msgspec.structs.replace(rebuilt.table, columns=described),
         also=also,
+        warnings=claimed.warnings if _are_same_warnings(claimed.warnings, rebuilt.warnings) else rebuilt.warnings,
     )
     return rebuilt, [*_not_checked(columns), *not_checked, *_known_to_owner(is_exact, found), "tool.version"]
+
+
+@dataclass(frozen=True)
+class KnownColumn:
+    """What is known about a column: its axis, its number of leaves, and bounds on its loss.
+
+    `not_checked` names the facts that only its owner knows.
+    """
+
+    axis: Axis
+    least_loss: float
+    most_loss: float
+    leaves: int | None = None
+    not_checked: tuple[str, ...] = ()
 
 
 def _not_checked(columns: Sequence[KnownColumn]) -> list[str]:
     fields = [f"table.columns.{known.axis.name}.{name}" for known in columns for name in known.not_checked]
     return fields + [f"release.loss.{known.axis.name}" for known in columns if known.least_loss != known.most_loss]
+
+
+def _are_same_warnings(claimed: Sequence[str], rebuilt: Sequence[str]) -> bool:
+    return [ONCE if EARLIER_ONCE.fullmatch(warning) else warning for warning in claimed] == rebuilt
 
 
 def _known_to_owner(is_exact: bool, found: Found) -> list[str]:
@@ -105,20 +132,16 @@ def _known_to_owner(is_exact: bool, found: Found) -> list[str]:
     return always if found.details else ["table.sensitive", *always]  # the baseline does not publish the column
 
 
-def _with_leaves(column: ColumnFacts, known: KnownColumn) -> ColumnFacts:
-    return msgspec.structs.replace(column, leaves=known.leaves)
-
-
 def _loss(claimed: Certificate, columns: Sequence[KnownColumn], weights: Sequence[float]) -> Loss:
     """Return the loss of each column: the claimed one if it is possible, else the nearest that is."""
     names = [known.axis.name for known in columns]
     losses = [_nearest(claimed.release.loss.get(c.axis.name), c.least_loss, c.most_loss) for c in columns]
-    with np.errstate(all="ignore"):  # weights that nobody would give
+    with np.errstate(all="ignore"):  # absurd weights
         return average_loss(names, np.array([losses], dtype=np.float64), np.ones(1), weights)
 
 
 def _levels(claimed: Certificate, rebuilt: Certificate, found: Found) -> tuple[Levels, list[str]]:
-    """Return the levels under other promises; t within bounds where the certificate does not show its distances."""
+    """Return the levels reached; t only within bounds if the certificate does not give the distances."""
     if found.is_ground_known:
         return rebuilt.also, []
     most = found.audit.t_by_ground[str(Ground.EQUAL)]  # equal distances are the longest
@@ -130,15 +153,15 @@ def _levels(claimed: Certificate, rebuilt: Certificate, found: Found) -> tuple[L
 
 
 def _scheme(claimed: Scheme, is_exact: bool, figures: Mapping[str, float]) -> Scheme:
-    """Return the scheme with what it can say of itself, and None where it says what it cannot."""
+    """Return the scheme with the details it may have, and None for those it needs but does not have."""
     name = claimed.name if claimed.name in SCHEMES else UNKNOWN
     if is_exact:
         rule = claimed.details.get("rule")
         return Scheme(name, {**({"rule": rule if rule in RULES else None} if figures else {}), **figures})
     needed = DETAILS.get(name, frozenset())
-    details: dict[str, Any] = {} if "parts" in claimed.details else dict.fromkeys(needed)  # parts say nothing
+    details: dict[str, Any] = {} if "parts" in claimed.details else dict.fromkeys(needed)  # parts have no details
     for key, value in claimed.details.items():
-        is_number = key in COUNTED and type(value) is int and 0 < value <= MOST
+        is_number = key in COUNTED and type(value) is int and 0 < value <= LARGEST_COUNT
         is_choice = key in CHOSEN and type(value) in (bool, str) and value in CHOSEN[key]
         if key in needed | {"coarse_cells", "parts"} and (is_number or is_choice):
             details[key] = value
@@ -146,7 +169,7 @@ def _scheme(claimed: Scheme, is_exact: bool, figures: Mapping[str, float]) -> Sc
 
 
 def _formed_classes(claimed: Certificate, n_classes: int | None, n_rows: int) -> int | None:
-    """Return how many classes were formed: at least those that differ in their labels."""
+    """Return how many classes were formed: at least as many as differ in their labels."""
     formed = claimed.release.formed_classes
     # Spark does not count the classes that it forms from coarse cells.
     if n_classes is None or (formed is None and "coarse_cells" in claimed.scheme.details):
@@ -155,7 +178,7 @@ def _formed_classes(claimed: Certificate, n_classes: int | None, n_rows: int) ->
 
 
 def _layout(claimed: Certificate, found: Found) -> str:
-    """Return how ranges are written; without any, the layout that the certificate names."""
+    """Return how ranges are written; if there are none, the layout that the certificate names."""
     is_two = [shown.is_bounds for shown in found.columns if shown.is_bounds is not None]
     if not is_two and claimed.release.layout in list(Layout):
         return claimed.release.layout
@@ -163,7 +186,7 @@ def _layout(claimed: Certificate, found: Found) -> str:
 
 
 def _nearest(claimed: Any, least: float, most: float) -> Any:
-    """Return a claimed figure if it lies between two bounds but for rounding, else the nearer bound."""
+    """Return a claimed figure if it lies between two bounds, up to rounding, else the nearer bound."""
     if claimed is None or not math.isfinite(claimed):
         return least
     return claimed if least - 1e-12 <= claimed <= most + 1e-9 * abs(most) + 1e-12 else min(max(claimed, least), most)
@@ -196,9 +219,91 @@ def _fields(struct: msgspec.Struct, prefix: str = "") -> Iterator[tuple[str, obj
 
 
 def is_same(claimed: object, found: object) -> bool:
-    """Whether two figures agree, but for rounding."""
+    """Whether two figures agree, up to rounding."""
     if isinstance(claimed, float) and isinstance(found, float):
         return bool(np.isclose(claimed, found, rtol=1e-9, atol=1e-12))
     if isinstance(claimed, dict) and isinstance(found, dict):
         return claimed.keys() == found.keys() and all(is_same(claimed[key], found[key]) for key in claimed)
     return type(claimed) is type(found) and claimed == found
+
+
+def know_column(
+    claimed: ColumnFacts, shown: ShownColumn, is_exact: bool, original: CodedOriginal | None
+) -> KnownColumn:
+    """Return what is known about a column from its labels and the original; the certificate fills the gaps."""
+    has_missing, is_hidden = _has_missing(claimed, shown, is_exact, original)
+    know = _know_numbers if Kind(claimed.kind).is_ordered else _know_categories
+    known = know(claimed, shown, is_exact, original, has_missing)
+    return replace(known, not_checked=(*known.not_checked, "has_missing")) if is_hidden else known
+
+
+def _has_missing(
+    claimed: ColumnFacts, shown: ShownColumn, is_exact: bool, original: CodedOriginal | None
+) -> tuple[bool, bool]:
+    """Return whether values are missing, and whether only the certificate says so.
+
+    Missing values are seen, or hidden in a label that stands for everything; a `*` of numbers always hides one.
+    """
+    if original is not None:
+        return original.has_missing, False
+    if shown.labels.get(None) or (shown.n_root and shown.is_bounds is not None):
+        return True, False
+    may_hide = shown.n_root > 0 or (shown.is_bounds is True and read_domain(claimed) in shown.ranges)
+    is_hidden = may_hide and not is_exact
+    return claimed.has_missing and is_hidden, is_hidden
+
+
+def _know_numbers(
+    claimed: ColumnFacts, shown: ShownColumn, is_exact: bool, original: CodedOriginal | None, has_missing: bool
+) -> KnownColumn:
+    hull, domain = shown.hull, read_domain(claimed)
+    true = original.ends if original is not None else hull if is_exact else None
+    known = None
+    if domain is not None:
+        known = domain if all(_is_inside(inner, domain) for inner in (hull, true)) else true or hull
+    elif is_exact or (hull is not None and (hull == true or (true is None and not shown.n_root))):
+        known = hull  # its ends are shown, so the certificate must have it
+    kind, measured = Kind(claimed.kind), known or true
+    axis = OrderedAxis(
+        claimed.name, kind, as_numbers([]), measured or ANYWHERE, has_missing, is_domain_declared=known is not None
+    )
+    if is_exact:
+        return KnownColumn(axis if measured else replace(axis, domain=(0, 0)), 0.0, 0.0)
+    n_rows = sum(shown.labels.values())
+    most = _loss_shown(replace(axis, domain=measured or hull or (0, 0)), shown)
+    if measured is None and any(low < high for low, high in shown.ranges):  # the domain is wider than what is shown
+        least = shown.n_root / n_rows
+        return KnownColumn(axis, least, max(least, most - most * 1e-12), not_checked=("domain",))
+    is_declared = domain is not None and domain != (true or hull)  # wider than the values that are known
+    return KnownColumn(axis, most, most, not_checked=("domain",) if is_declared else ())
+
+
+def _is_inside(inner: Ends | None, outer: Ends) -> bool:
+    return inner is None or (outer[0] <= inner[0] and inner[1] <= outer[1])
+
+
+def _know_categories(
+    claimed: ColumnFacts, shown: ShownColumn, is_exact: bool, original: CodedOriginal | None, has_missing: bool
+) -> KnownColumn:
+    tree, names = tree_of(claimed), shown.names
+    is_deep = tree is not None and any(len(path) > 2 for path in tree.paths)
+    if tree is not None and (is_deep or claimed.leaves == tree.n_leaves + has_missing):  # a declared hierarchy
+        axis = HierarchyAxis(claimed.name, tree, has_missing, is_declared=True)
+        loss = 0.0 if is_exact else _loss_shown(axis, shown)
+        is_declared = is_deep or tree.n_leaves > len(names)
+        return KnownColumn(axis, loss, loss, axis.size, ("hierarchy",) if is_declared else ())
+    # The hierarchy was made from the table's own values; those under `*` are not known.
+    named = [path[0] for path in claimed.hierarchy]
+    in_order = named if sorted(named) == sorted(names) else names
+    axis = HierarchyAxis(claimed.name, Hierarchy.flat((not is_exact and in_order) or [ROOT * 2]), has_missing)
+    loss = 0.0 if is_exact else _loss_shown(axis, shown)
+    least, most = max(len(names), 1), max(len(names) + (0 if is_exact else shown.n_root), 1)
+    if original is not None:
+        least = most = max(original.n_values, 1)
+    leaves = min(max((claimed.leaves or 0) - has_missing, least), most) + has_missing
+    return KnownColumn(axis, loss, loss, leaves, ("leaves",) if least != most else ())
+
+
+def _loss_shown(axis: Axis, shown: ShownColumn) -> float:
+    with np.errstate(all="ignore"):  # numbers that are too far apart
+        return loss_of_labels(axis, shown.labels)

@@ -1,4 +1,4 @@
-"""Count the published files of a release again, as a receiver can: from the files and the certificate alone."""
+"""Recount the published files of a release, as a receiver can: from the files and the certificate alone."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ from betalike.engines.recounting import recount, recount_distinct
 from betalike.engines.sensitive import join_columns, joint_axis
 from betalike.engines.streams import BATCH_ROWS, scan_release, scan_written, written_names
 from betalike.errors import GuaranteeError, SchemaError
-from betalike.measures.audit import Audit, put_together
+from betalike.measures.audit import Audit
 from betalike.promises import Model, Verdict, likeness_of
 from betalike.promises.distances import Ground, natural_ground
-from betalike.promises.verdict import wording, worst_verdict
+from betalike.promises.verdict import wording
 from betalike.release.certificate import Certificate, protected_columns, written_form
 from betalike.release.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
 from betalike.release.files import Check
 from betalike.release.promise import are_in_order, promised_axis, tree_axis
-from betalike.release.published_labels import Label
-from betalike.release.recompute_columns import ShownColumn, read_labels
-from betalike.release.verify import SensitiveValues, are_plausible
+from betalike.release.published_labels import Label, ShownColumn, read_labels
+from betalike.release.verify import SensitiveValues, are_plausible, tally
 from betalike.runtime.arrays import Ints
 from betalike.schemes import Baseline, Perturbation
 from betalike.schemes.perturbation import retention_figures
@@ -47,7 +46,7 @@ CLASSES_AT_ONCE = 500_000  # of a release that are counted in one turn
 
 @dataclass(frozen=True)
 class Found:
-    """What the files of a release show; `sizes` is None where there are no classes."""
+    """What the files of a release show; `sizes` is None if there are no classes."""
 
     verdict: Verdict
     audit: Audit
@@ -63,7 +62,7 @@ def is_exact(certificate: Certificate) -> bool:
 
 
 def count_files(path: Path, certificate: Certificate, model: Model, check: Check) -> Found | None:
-    """Count a published table again and check its promise; None if its figures cannot be compared."""
+    """Recount a published table and check its promise; None if its figures cannot be compared."""
     count = _count_exact if is_exact(certificate) else _count_classes
     found = count(path, certificate, model, check)
     if found is not None:
@@ -100,14 +99,14 @@ def _flat(certificate: Certificate) -> list[str]:
 
 
 def _sensitive_values(certificate: Certificate, model: Model) -> tuple[SensitiveValues, bool]:
-    """Return the sensitive values of a certificate, and whether it says by which distances it measured t."""
+    """Return the sensitive values of a certificate, and whether the distances behind its t are known."""
     counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
     axis, order, is_ground_known = _audited_axis(certificate)
     return SensitiveValues(counts, promised_axis(certificate, model), axis, order), is_ground_known
 
 
 def _audited_axis(certificate: Certificate) -> tuple[Axis, Ints | None, bool]:
-    """Return the axis with the distances that a certificate measured t with, and the places of its values on it."""
+    """Return the axis whose distances the certificate's t was measured with, and the places of its values on it."""
     labels, columns = list(certificate.prior_counts), certificate.table.sensitive_columns
     name, ground = certificate.table.sensitive, certificate.also.t_ground
     if columns:
@@ -130,76 +129,62 @@ def _audited_axis(certificate: Certificate) -> tuple[Axis, Ints | None, bool]:
 
 def _count_classes(path: Path, certificate: Certificate, model: Model, check: Check) -> Found | None:
     counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
-    if counts.min() <= 0:  # classes cannot be judged by it
+    if counts.min() <= 0:  # no class can be judged by it
         check("sensitive values", False, OTHER_VALUES)
         return None
     values, is_ground_known = _sensitive_values(certificate, model)
-    verdicts, audits, sizes = [], [], []
-    n_unknown, value_counts = 0, np.zeros_like(counts)
-    shown: list[Counter[Label]] = [Counter() for _ in certificate.table.columns]
     n_turns = _turns(path, certificate)
-    for turn in range(n_turns):
-        counted = _count_turn(path, certificate, turn, n_turns)
-        if counted is None:
-            check("readable", False, f"{path.name} is not the table that the certificate describes.")
-            return None
-        verdict, audit = values.judge_classes(counted.classes, model)
-        verdicts.append(verdict)
-        audits.append(audit)
-        sizes.append(counted.classes.sizes)
-        n_unknown, value_counts = n_unknown + counted.n_unknown, value_counts + counted.classes.value_counts
-        for labels, of_classes in zip(shown, counted.labels, strict=True):
-            for label, size in zip(of_classes, counted.classes.sizes.tolist(), strict=True):
-                labels[label] += size
+    try:
+        found = tally((_count_turn(path, certificate, turn, n_turns) for turn in range(n_turns)), values, model)
+    except (*UNREADABLE, GuaranteeError, SchemaError):
+        check("readable", False, f"{path.name} is not the table that the certificate describes.")
+        return None
     check("readable", True, "")
-    is_permutation = not n_unknown and np.array_equal(value_counts, counts)
+    is_permutation = not found.n_unknown and np.array_equal(found.value_counts, counts)
     if not check("sensitive values", is_permutation, OTHER_VALUES):
         return None
     try:
-        facts = zip(certificate.table.columns, shown, label_groups(certificate), strict=True)
+        facts = zip(certificate.table.columns, found.labels, label_groups(certificate), strict=True)
         columns = [read_labels(column, labels, len(group) == 2) for column, labels, group in facts]
     except (ValueError, OverflowError):
-        check("labels", False, "a published label is no value, range or node of its column.")
+        check("labels", False, "a published label is not a value, range or node of its column.")
         return None
     check("labels", True, "")
-    return Found(worst_verdict(verdicts), put_together(audits), columns, is_ground_known, np.concatenate(sizes))
+    return Found(found.verdict, found.audit, columns, is_ground_known, found.sizes)
 
 
 def _turns(path: Path, certificate: Certificate) -> int:
-    """Return in how many turns to count; a certificate that claims more classes than rows is not believed."""
+    """Return in how many turns to count; a claim of more classes than rows is not believed."""
     n_classes = certificate.release.classes or 1
     if n_classes <= CLASSES_AT_ONCE:
         return 1
     try:
         table = scan_release(path, written_form(certificate, path))
         n_rows = int(table.select(pl.len()).collect(engine="streaming").item())
-    except UNREADABLE:  # which is reported when it is counted
+    except UNREADABLE:  # reported when it is counted
         return 1
     return max(-(-min(n_classes, n_rows) // CLASSES_AT_ONCE), 1)
 
 
-def _count_turn(path: Path, certificate: Certificate, turn: int, n_turns: int) -> Recount | None:
-    """Count some of the classes of a published table; None if it does not have the columns of the certificate."""
+def _count_turn(path: Path, certificate: Certificate, turn: int, n_turns: int) -> Recount:
+    """Count some of the classes of a published table; refuse one without the columns of the certificate."""
     table, form = certificate.table, written_form(certificate, path)
     flat, sensitive = _flat(certificate), protected_columns(certificate)
     names, values = label_groups(certificate), list(certificate.prior_counts)
     types = dict.fromkeys([*flat, *sensitive], pl.String)
-    try:
-        if [*flat, *sensitive, *table.kept] != written_names(path, form):
-            return None
-        rows = scan_written(path, form, types)
-        if table.sensitive_columns:
-            frames = [frame.select(list(types)) for frame in rows]
-            frame = pl.concat(frames) if frames else pl.DataFrame(schema=types)
-            return recount(join_columns(frame, sensitive, table.sensitive), names, table.sensitive, values)
-        if n_turns > 1:
-            rows = (batch.filter(batch.select(flat).hash_rows() % n_turns == turn) for batch in rows)
-        counted = count_combinations(rows, list(types))
-        if not len(counted.count):
-            return None
-        return recount_distinct(counted.frame, counted.numbers, counted.count, names, values)
-    except (*UNREADABLE, GuaranteeError):
-        return None
+    if [*flat, *sensitive, *table.kept] != written_names(path, form):
+        raise SchemaError("the columns are not those of the certificate.")
+    rows = scan_written(path, form, types)
+    if table.sensitive_columns:
+        frames = [frame.select(list(types)) for frame in rows]
+        frame = pl.concat(frames) if frames else pl.DataFrame(schema=types)
+        return recount(join_columns(frame, sensitive, table.sensitive), names, table.sensitive, values)
+    if n_turns > 1:
+        rows = (batch.filter(batch.select(flat).hash_rows() % n_turns == turn) for batch in rows)
+    counted = count_combinations(rows, list(types))
+    if not len(counted.count):
+        raise SchemaError("there are no rows to count.")
+    return recount_distinct(counted.frame, counted.numbers, counted.count, names, values)
 
 
 def _count_exact(path: Path, certificate: Certificate, model: Model, check: Check) -> Found | None:
@@ -210,7 +195,7 @@ def _count_exact(path: Path, certificate: Certificate, model: Model, check: Chec
     n_rows, published, columns = read
     counts = list(certificate.prior_counts.values())
     is_prior = len(counts) > 1 and min(counts) > 0 and sum(counts) == n_rows
-    if not check("prior", is_prior, "the prior of the certificate is not of a table of as many rows."):
+    if not check("prior", is_prior, "the counts of the certificate's prior do not add up to the published rows."):
         return None
     likeness = likeness_of(model, certificate.scheme.name)
     values, is_ground_known = _sensitive_values(certificate, likeness)
@@ -226,7 +211,7 @@ def _count_exact(path: Path, certificate: Certificate, model: Model, check: Chec
         return None
     assert matrix is not None
     is_known = set(published) <= set(labels)
-    if not check("sensitive values", is_known, "there are sensitive values that the matrix lacks."):
+    if not check("sensitive values", is_known, "there are sensitive values that the matrix does not have."):
         return None
     drawn = np.array([published[label] for label in labels], dtype=np.int64)
     expected = values.counts @ matrix.probabilities
@@ -274,7 +259,7 @@ def _read_column(counted: Combinations, kind: Kind) -> ShownColumn:
     for value, count in zip(cells, counted.count[1:].tolist(), strict=True):
         shown[value] += count
     if ROOT in shown:
-        raise SchemaError("'*' is no value of an exact column.")
+        raise SchemaError("'*' is not a value of an exact column.")
     if not kind.is_ordered:
         return ShownColumn(shown)
     numbers = [value for value in cells if value is not None]

@@ -17,7 +17,7 @@ import numpy as np
 from betalike.engines.engine import Engine, ExactRecount, Format, Layout, PartingEngine
 from betalike.errors import GuaranteeError, ParameterError
 from betalike.io.spreadsheet import is_formula
-from betalike.promises import DisclosureForLikeness, Model, likeness_of
+from betalike.promises import Model, likeness_of
 from betalike.release.companion_files import (
     SENSITIVE_FILE,
     TRANSITION_FILE,
@@ -46,7 +46,7 @@ class Job:
     """How a table is to be published."""
 
     scheme: Scheme
-    model: Model | DisclosureForLikeness
+    model: Model
     layout: Layout = Layout.LABELS
     form: Format = Format.CSV
     kept: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Draft:
-    """A release that is made but not verified: the table's counts, the fitted promise, the plan, and its rows.
+    """A release that is not verified yet: the table's counts, the fitted promise, the plan and the rows.
 
     `trace` is what the engine needs to find the rows again.
     """
@@ -95,9 +95,9 @@ class Route:
         raise NotImplementedError
 
     def write(self, draft: Draft, path: Path) -> tuple[set[str], dict[str, int]]:
-        """Write the rows, and a file beside them that names every sensitive value.
+        """Write the rows and a file beside them that names every sensitive value.
 
-        Return the columns with cells that a spreadsheet would run, and how many rows the file beside them has.
+        Return the columns with cells that a spreadsheet would run, and the number of rows of the file beside them.
         """
         formulas, labels = {*self.engine.write(draft.rows, path, self.job.form)}, self.engine.sensitive_labels
         if not self.job.form.is_safe and any(map(is_formula, labels)):
@@ -109,11 +109,11 @@ class Route:
         raise NotImplementedError
 
     def verify(self, draft: Draft, path: Path | None) -> Verified:
-        """Check what was written, or the rows in memory where nothing was."""
+        """Check what was written, or the rows in memory if nothing was."""
         raise NotImplementedError
 
     def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
-        """Return what the certificate says of the scheme, and how many classes were formed."""
+        """Return the scheme's details for the certificate, and how many classes were formed."""
         return {}, None
 
     def _compare(self, draft: Draft, path: Path | None) -> ExactRecount:
@@ -160,7 +160,7 @@ class InClasses(Route):
         return verify(recount, draft.table, draft.promise, PlannedLabels.of(draft.plan, layout))
 
     def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
-        """Return what the scheme says of itself, and the number of its classes."""
+        """Return the details of the scheme, and the number of its classes."""
         return dict(draft.plan.details), draft.plan.n_classes
 
     @property
@@ -170,7 +170,7 @@ class InClasses(Route):
 
 @dataclass(frozen=True)
 class InParts(InClasses):
-    """Rows with the labels of their classes, of a table in coarse cells that is published in parts."""
+    """Rows with the labels of their classes, for a table in coarse cells that is published in parts."""
 
     engine: PartingEngine
 
@@ -180,7 +180,7 @@ class InParts(InClasses):
         return getattr(self.job.scheme, "splits_parts", False)
 
     def plan(self, table: Cells, promise: Model, progress: Progress) -> Plan:
-        """Divide the table into sets that are split on their own, or into classes where the scheme cannot do that."""
+        """Divide the table into sets that are split later, or into classes if the scheme cannot do that."""
         if self._splits_parts:
             return part(table, promise, self.engine.part_rows)
         return self._scheme.plan(table, promise, progress)

@@ -1,6 +1,6 @@
-"""Sign a certificate, so that nobody else can write another one: Ed25519, through the package cryptography.
+"""Sign a certificate with Ed25519, so that nobody else can write another one in the signer's name.
 
-A private key is a PEM file that only its owner may read; the public key beside it is for everybody.
+A private key is a PEM file that only its owner may read. The public key beside it is for everybody.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ class SignatureContent(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Signed:
-    """What was found of a signature: whether it passed (None where there is none to check), and in words."""
+    """The result of checking a signature: whether it passed (None if there is none to check), and in words."""
 
     passed: bool | None = None
     words: str = NOT_SIGNED
@@ -55,13 +56,13 @@ UNSIGNED = Signed()
 def make_keys(path: Path) -> str:
     """Write a new private key, and its public key to a file with `.pub` added; return the public key's fingerprint.
 
-    Neither file may be there already, and only the owner may read the private one, from its first moment.
+    Neither file may exist already. Only the owner may read the private one, from the moment it is made.
     """
     ed25519, serialization = _package()
     public_path = path.with_name(f"{path.name}.pub")
     for taken in (path, public_path):
         if os.path.lexists(taken):
-            raise FileError(f"'{taken}' is there already; a key is never overwritten. Name another file.")
+            raise FileError(f"'{taken}' exists already; a key is never overwritten. Name another file.")
     key = ed25519.Ed25519PrivateKey.generate()
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
@@ -77,11 +78,11 @@ def make_keys(path: Path) -> str:
 
 
 def load_signer(path: str | Path, out: object) -> Sign:
-    """Return what signs with a private key, which nobody but its owner may be able to read."""
+    """Return a function that signs with a private key; refuse a key that others can read."""
     path = Path(path)
     if out is None:
         raise ParameterError("sign is given without out; only a release in a folder is signed.")
-    _, serialization = _package()
+    ed25519, serialization = _package()
     if b"PUBLIC KEY" in _read(path, "private key", is_private=False):
         raise ParameterError(
             f"'{path}' is a public key; sign with the private one, '{str(path).removesuffix('.pub')}'."
@@ -96,21 +97,14 @@ def load_signer(path: str | Path, out: object) -> Sign:
         ) from error
     except Exception as error:  # the package raises several, some of them its own
         raise ParameterError(f"'{path}' is not a private key. Make one with: betalike keys new FILE.") from error
-    return _signing(_ed25519(key, "private", path))
+    return partial(_sign, _ed25519(key, ed25519.Ed25519PrivateKey, path))
 
 
-def _signing(key: Ed25519PrivateKey) -> Sign:
-    def sign(content: bytes) -> bytes:
-        public = key.public_key()
-        signed = SignatureContent(
-            algorithm=ALGORITHM,
-            public_key=_text(public.public_bytes_raw()),
-            fingerprint=_fingerprint(public),
-            signature=_text(key.sign(PREFIX + content)),
-        )
-        return _encoded(signed)
-
-    return sign
+def _sign(key: Ed25519PrivateKey, content: bytes) -> bytes:
+    public = key.public_key()
+    texts = (base64.b64encode(raw).decode("ascii") for raw in (public.public_bytes_raw(), key.sign(PREFIX + content)))
+    public_key, signature = texts
+    return _encoded(SignatureContent(ALGORITHM, public_key, _fingerprint(public), signature))
 
 
 def _encoded(signed: SignatureContent) -> bytes:
@@ -118,7 +112,7 @@ def _encoded(signed: SignatureContent) -> bytes:
 
 
 def check_signature(folder: Path, content: bytes, signed_by: Path | None) -> Signed:
-    """Check the signature of a certificate's bytes; without the signer's public key, only that it is not broken."""
+    """Check the signature of a certificate's bytes; without the signer's public key, only that the two fit."""
     path = folder / SIGNATURE_FILE
     wanted = None if signed_by is None else _load_public(signed_by)
     if not os.path.lexists(path):
@@ -127,7 +121,7 @@ def check_signature(folder: Path, content: bytes, signed_by: Path | None) -> Sig
         found = _read(path, "signature", is_private=False)
         stated = msgspec.json.decode(found, type=SignatureContent)
         public, signature = (base64.b64decode(text, validate=True) for text in (stated.public_key, stated.signature))
-        if found != _encoded(stated):  # nothing else may stand in it
+        if found != _encoded(stated):  # it may hold nothing else
             raise ValueError("not as it was written")
     except (msgspec.DecodeError, ValueError, FileError, RecursionError):
         return Signed(False, "signature unreadable", f"{SIGNATURE_FILE} is not a signature that betalike reads.")
@@ -153,7 +147,7 @@ def check_signature(folder: Path, content: bytes, signed_by: Path | None) -> Sig
 
 
 def _load_public(path: Path) -> Ed25519PublicKey:
-    _, serialization = _package()
+    ed25519, serialization = _package()
     content = _read(path, "public key", is_private=False)
     if b"PRIVATE KEY" in content:
         raise ParameterError(f"'{path}' is a private key; give the public one, '{path}.pub'.")
@@ -161,25 +155,19 @@ def _load_public(path: Path) -> Ed25519PublicKey:
         key = serialization.load_pem_public_key(content)
     except Exception as error:  # the package raises several, some of them its own
         raise ParameterError(f"'{path}' is not a public key, such as `betalike keys new` makes.") from error
-    public: Ed25519PublicKey = _ed25519(key, "public", path)
+    public: Ed25519PublicKey = _ed25519(key, ed25519.Ed25519PublicKey, path)
     return public
 
 
-def _ed25519(key: Any, which: str, path: Path) -> Any:
-    ed25519, _ = _package()
-    kind = ed25519.Ed25519PrivateKey if which == "private" else ed25519.Ed25519PublicKey
+def _ed25519(key: Any, kind: type, path: Path) -> Any:
     if not isinstance(key, kind):
         raise ParameterError(f"'{path}' is not an Ed25519 key. Make one with: betalike keys new FILE.")
     return key
 
 
 def _fingerprint(key: Ed25519PublicKey) -> str:
-    """Return a short name of a public key, which two people can compare."""
+    """Return a short name of a public key that two people can compare."""
     return f"SHA256:{hashlib.sha256(key.public_bytes_raw()).hexdigest()}"
-
-
-def _text(content: bytes) -> str:
-    return base64.b64encode(content).decode("ascii")
 
 
 def _package() -> tuple[Any, Any]:

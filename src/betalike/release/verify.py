@@ -1,12 +1,12 @@
-"""What a release must be to be published: it was recounted as it was written, and it keeps its promise.
+"""Verify a release before it is published: recount what was written, and check that it keeps its promise.
 
-Only the functions here make a `Verified`, and nothing else is published. The figures that they measure are measured by
-the same functions when a release folder is verified.
+Only the functions here make a `Verified`, and nothing else is published. The same functions measure the figures when a
+release folder is verified.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,7 @@ FALSE_ALARM = 1e-12  # the chance that honest draws are taken for wrong ones
 class SensitiveValues:
     """How often each sensitive value occurs, and the axes along which a promise and an audit measure distances.
 
-    `order` has the places of the values along the audit's axis, where they are not in the order of the counts.
+    `order` has the places of the values along the audit's axis, if that is not the order of the counts.
     """
 
     counts: Ints
@@ -43,7 +43,7 @@ class SensitiveValues:
 
     @staticmethod
     def of(table: TableSummary) -> SensitiveValues:
-        """Return the values of a table, of which everything is known."""
+        """Return the values of a table."""
         return SensitiveValues(table.value_counts, table.sensitive, table.sensitive)
 
     def judge_classes(self, classes: ClassCounts, model: Model) -> tuple[Verdict, Audit]:
@@ -64,7 +64,7 @@ class SensitiveValues:
         return judge_transition(model, transition, self.counts, self.promised), audit
 
     def judge_prior(self, model: Likeness) -> tuple[Verdict, Audit]:
-        """Decide whether the distribution alone keeps a promise: for everybody, the posterior is the prior."""
+        """Decide whether the distribution alone keeps a promise: everybody's posterior is the prior."""
         verdict = model.judge(one_class(self.counts), self.counts, self.promised)
         return verdict, measure_withheld(self._ordered_counts, self.audited)
 
@@ -129,7 +129,7 @@ class PlannedLabels:
         labels = [[*p, *r] for p, r in zip(self.labels, recount.labels, strict=True)]
         if self._match([_number(texts) for texts in labels], recount):
             return True
-        return self._match([_number_labels(axis, texts) for axis, texts in zip(axes, labels, strict=True)], recount)
+        return self._match([_number(axis.meanings(texts)) for axis, texts in zip(axes, labels, strict=True)], recount)
 
     def _match(self, codes: Sequence[Ints], recount: Recount) -> bool:
         """Whether each combination of codes has as many rows as planned; codes of planned labels come first."""
@@ -141,7 +141,7 @@ class PlannedLabels:
 
 
 def _joined_bounds(axis: Axis, low: Ints, high: Ints) -> list[str | None]:
-    """Return the labels of ranges of codes, their two bounds joined to a range where they have bounds."""
+    """Return the labels of ranges of codes, written as ranges if they are published as two bounds."""
     if not isinstance(axis, OrderedAxis):
         return axis.labels(low, high)
     ends = zip(*axis.bounds(low, high), strict=True)
@@ -152,11 +152,6 @@ def _number(items: Sequence[object]) -> Ints:
     """Number distinct items in the order in which they first occur."""
     numbers = {item: number for number, item in enumerate(dict.fromkeys(items))}
     return np.array([numbers[item] for item in items], dtype=np.int64)
-
-
-def _number_labels(axis: Axis, labels: Sequence[str | None]) -> Ints:
-    """Number labels by what they stand for; the form of a number does not matter."""
-    return _number(axis.meanings(labels))
 
 
 def verify(recount: Recount, cells: Cells, model: Model, planned: PlannedLabels | None = None) -> Verified:
@@ -176,57 +171,83 @@ def verify_parts(recounts: Iterable[Recount], cells: Cells, model: Model) -> Ver
     Raises GuaranteeError, so that nothing is published, if a part breaks the promise, or if all parts together do not
     have the sensitive values of the table.
     """
-    values, value_counts = SensitiveValues.of(cells), np.zeros_like(cells.value_counts)
-    verdicts, audits, losses, sizes = [], [], [], []
-    shown: list[set[str]] = [set() for _ in cells.axes]
-    for recount in recounts:
-        classes = recount.classes
+
+    def refuse_broken(recount: Recount, verdict: Verdict) -> None:
         if recount.n_unknown:
             raise GuaranteeError(OTHER_VALUES)
-        value_counts += classes.value_counts
-        verdict, audit = values.judge_classes(classes, model)
         if not verdict.holds:
             raise GuaranteeError(
-                f"a class of {int(classes.sizes[verdict.worst_class])} rows would break the promise "
+                f"a class of {int(recount.classes.sizes[verdict.worst_class])} rows would break the promise "
                 f"({wording(model)}). Nothing was published. This is a fault of betalike; another scheme may work "
                 "meanwhile."
             )
-        labels = list(zip(cells.axes, recount.labels, strict=True))
-        losses.append([_read_loss(axis, of_classes, classes.sizes) for axis, of_classes in labels])
-        shown = [known | _worth_publishing(*found) for known, found in zip(shown, labels, strict=True)]
-        verdicts.append(verdict)
-        audits.append(audit)
-        sizes.append(classes.sizes)
-    if not np.array_equal(value_counts, cells.value_counts):
+
+    found = tally(recounts, SensitiveValues.of(cells), model, refuse_broken)
+    if not np.array_equal(found.value_counts, cells.value_counts):
         raise GuaranteeError(OTHER_VALUES)
-    rows = np.array([audit.rows for audit in audits], dtype=np.float64)
-    loss = average_loss([axis.name for axis in cells.axes], np.array(losses), rows, cells.weights)
-    found = Classes(np.concatenate(sizes), shown)
-    return Verified(worst_verdict(verdicts), put_together(audits), loss, found, _SEAL)
+    columns = list(zip(cells.axes, found.labels, strict=True))
+    losses = np.array([[_read_loss(axis, rows) for axis, rows in columns]])
+    loss = average_loss([axis.name for axis in cells.axes], losses, np.ones(1), cells.weights)
+    classes = Classes(found.sizes, [_worth_publishing(axis, rows) for axis, rows in columns])
+    return Verified(found.verdict, found.audit, loss, classes, _SEAL)
 
 
-def _worth_publishing(axis: Axis, labels: Sequence[str | None]) -> set[str]:
-    """Return the distinct labels of a quasi-identifier; of numbers and dates, those at the ends of the domain."""
-    shown = [label for label in dict.fromkeys(labels) if label is not None]
-    if not isinstance(axis, OrderedAxis):
-        return set(shown)
-    return axis.labels_at_ends(shown)
+@dataclass(frozen=True)
+class Tally:
+    """What was counted of all classes of a release: `labels` has the rows of each label, for each quasi-identifier."""
+
+    verdict: Verdict
+    audit: Audit
+    sizes: Ints
+    labels: list[dict[str | None, int]]
+    value_counts: Ints
+    n_unknown: int
 
 
-def _read_loss(axis: Axis, labels: Sequence[str | None], sizes: Ints) -> float:
+def tally(
+    recounts: Iterable[Recount],
+    values: SensitiveValues,
+    model: Model,
+    look: Callable[[Recount, Verdict], None] = lambda recount, verdict: None,
+) -> Tally:
+    """Judge and measure the classes of a release, part by part, and add up what was counted; `look` sees each part."""
+    judged: list[tuple[Verdict, Audit]] = []
+    sizes: list[Ints] = []
+    labels: list[dict[str | None, int]] = []
+    value_counts, n_unknown = np.zeros_like(values.counts), 0
+    for recount in recounts:
+        judged.append(values.judge_classes(recount.classes, model))
+        look(recount, judged[-1][0])
+        sizes.append(recount.classes.sizes)
+        value_counts += recount.classes.value_counts
+        n_unknown += recount.n_unknown
+        labels = labels or [{} for _ in recount.labels]
+        for rows, of_classes in zip(labels, recount.labels, strict=True):
+            for label, size in zip(of_classes, sizes[-1].tolist(), strict=True):
+                rows[label] = rows.get(label, 0) + size
+    verdicts, audits = zip(*judged, strict=True)
+    return Tally(worst_verdict(verdicts), put_together(audits), np.concatenate(sizes), labels, value_counts, n_unknown)
+
+
+def _worth_publishing(axis: Axis, labels: Iterable[str | None]) -> set[str]:
+    """Return the labels of a quasi-identifier; of numbers and dates, those at the ends of the domain."""
+    shown = [label for label in labels if label is not None]
+    return axis.labels_at_ends(shown) if isinstance(axis, OrderedAxis) else set(shown)
+
+
+def _read_loss(axis: Axis, rows: Mapping[str | None, int]) -> float:
     try:
-        return loss_of_labels(axis, labels, sizes)
+        return loss_of_labels(axis, rows)
     except (KeyError, ValueError) as error:
         raise GuaranteeError(
             f"a label written for '{axis.name}' cannot be read back. Nothing was published."
         ) from error
 
 
-def loss_of_labels(axis: Axis, labels: Sequence[str | None], rows: Ints) -> float:
-    """Return the average loss of rows, from the label that each group of them has. Paper: Eq. 2, 3 and 5."""
-    distinct = list(dict.fromkeys(labels))
-    losses = dict(zip(distinct, axis.label_losses(distinct).tolist(), strict=True))
-    return float(rows @ np.array([losses[label] for label in labels], dtype=np.float64) / rows.sum())
+def loss_of_labels(axis: Axis, rows: Mapping[str | None, int]) -> float:
+    """Return the average loss of rows, from how many have each label. Paper: Eq. 2, 3 and 5."""
+    counts = np.array(list(rows.values()), dtype=np.int64)
+    return float(counts @ axis.label_losses(list(rows)) / counts.sum())
 
 
 def verify_perturbed(

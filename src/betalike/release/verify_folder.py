@@ -30,7 +30,7 @@ WRONG_FIGURES = "the certificate says what its files do not show"
 
 @dataclass(frozen=True, repr=False)
 class VerifyReport(Shown):
-    """Every check of a release folder, with whether it passed, and what it is that was checked."""
+    """Every check of a release folder, whether it passed, and what was checked."""
 
     certificate: Certificate | None
     checks: dict[str, bool]
@@ -45,7 +45,7 @@ class VerifyReport(Shown):
 
     @property
     def verified(self) -> dict[str, Any]:
-        """What the certificate promises, so that a reader sees what was checked."""
+        """What the certificate promises: what was checked."""
         return {} if self.certificate is None else summary_of(self.certificate, self.signature)
 
     def _summary(self) -> Row:
@@ -74,7 +74,7 @@ def verify_folder(
 ) -> VerifyReport:
     """Check a release from its files alone, and against the original if it is given.
 
-    What is signed are the bytes of the certificate that was read.
+    The signature is that of the certificate's bytes as they were read.
     """
     if folder.is_file():
         raise CertificateError(f"'{folder}' is a file; name the folder of the release, which holds certificate.json.")
@@ -104,7 +104,7 @@ def verify_folder(
 
 
 def _are_columns(certificate: Certificate) -> bool:
-    """Whether a certificate describes each quasi-identifier, and so that it can be read."""
+    """Whether a certificate describes each quasi-identifier in a form that can be read."""
     columns = certificate.table.columns
     try:
         for column in columns:
@@ -156,7 +156,7 @@ def _check_original(path: Path, certificate: Certificate, original: Original, n_
 
 
 def _formulas(path: Path, certificate: Certificate) -> list[str]:
-    """Return columns with cells that a spreadsheet would run; those of a spreadsheet-safe file are read as they are."""
+    """Return the columns with cells that a spreadsheet would run, from the file as it is."""
     found = set() if path.suffix == ".parquet" else formula_columns_of(path)
     is_shown = is_exact(certificate) and not certificate.release.spreadsheet_safe
     if is_shown and any(map(is_formula, certificate.prior_counts)):

@@ -6,8 +6,6 @@ Altair and vl-convert are imported when a chart is made: they come with `betalik
 from __future__ import annotations
 
 import math
-import struct
-import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,8 +82,6 @@ def save(picture: Picture, path: Path, forms: Sequence[str] = ("svg", "png")) ->
     paths = {form: path.with_name(f"{path.name}.{form}") for form in forms}
     for form, file in paths.items():
         chart.save(str(file), scale_factor=PNG_SCALE if form == "png" else 1)
-        if form == "png":
-            file.write_bytes(_packed(file.read_bytes()))
     return list(paths.values())
 
 
@@ -249,18 +245,3 @@ def _themed(chart: Chart) -> Chart:
         .configure_view(stroke=None)
         .configure_title(fontSize=13, anchor="start", frame="group", color=INK, fontWeight="bold")
     )
-
-
-def _packed(png: bytes) -> bytes:
-    """Return the same PNG in about half the space, with its pixels compressed as far as possible."""
-    chunks, at = [], 8
-    while at < len(png):
-        (length,) = struct.unpack(">I", png[at : at + 4])
-        chunks.append((png[at + 4 : at + 8], png[at + 8 : at + 8 + length]))
-        at += length + 12
-    pixels = zlib.decompress(b"".join(content for kind, content in chunks if kind == b"IDAT"))
-    kept = [chunk for chunk in chunks if chunk[0] not in (b"IDAT", b"IEND")]
-    packed = png[:8]
-    for kind, content in (*kept, (b"IDAT", zlib.compress(pixels, 9)), (b"IEND", b"")):
-        packed += struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-    return packed

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from betalike.errors import ParameterError
 from betalike.report.charts import Quantity, check_charts, save, scatter_chart
-from betalike.report.figure_table import figure_table, percent, width_of
+from betalike.report.figures import figure_table, percent, width_of
 
 if TYPE_CHECKING:
     from betalike.comparison.compare import Comparison, Contest, SchemeResult

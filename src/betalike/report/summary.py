@@ -19,6 +19,8 @@ from betalike.promises.wording import likeness_sentence, surest_guess, times_as_
 
 if TYPE_CHECKING:
     from betalike.queries.release import Release
+    from betalike.release.audit import AuditReport
+    from betalike.release.verify_folder import VerifyReport
 
 BLOCKS, PLAIN_BLOCKS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
 BAR, PLAIN_BAR = ("█", "░"), ("#", ".")  # filled and empty; plain ones for terminals with ASCII only
@@ -67,9 +69,8 @@ def print_rows(console: Console, title: str, columns: Mapping[str, Sequence[obje
 def _promise_text(promise: Mapping[str, Any], worst_value: str | None, has_classes: bool, guess: str) -> Text:
     worst = "worst class" if has_classes else "worst case"
     kept = ("kept", "bold green") if promise["holds"] else ("NOT KEPT", "bold red")
-    numbers = {name: promise[name] for name in ("beta", "k") if name == "beta" or promise[name] > 1}
-    given = {name: value for name, value in {**promise["parameters"], **numbers}.items() if value is not None}
-    text = Text.assemble(("Promise  ", "bold"), wording_of(promise["model"], given), ": ", kept)
+    words = wording_of(*(promise[name] for name in ("model", "beta", "k", "parameters")))
+    text = Text.assemble(("Promise  ", "bold"), words, ": ", kept)
     sentence = likeness_sentence(promise, has_classes)
     if sentence is not None:
         text.append("\n" + textwrap.fill(sentence, TEXT_WIDTH, initial_indent=" " * 9, subsequent_indent=" " * 9))
@@ -129,8 +130,9 @@ def _histogram(sizes: NDArray[np.int64], blocks: str, bins: int = 16) -> str:
     return "".join(blocks[height] for height in heights)
 
 
-def print_audit(console: Console, audited: Mapping[str, Any]) -> None:
+def print_audit(console: Console, report: AuditReport) -> None:
     """Print the measures of a published table."""
+    audited = report.to_dict()
     table = Table(show_header=False, box=None, padding=(0, 2))
 
     def line(name: str, value: str, meaning: str) -> None:
@@ -164,8 +166,9 @@ def print_audit(console: Console, audited: Mapping[str, Any]) -> None:
         console.print(Text(f"Promise {audited['promise']}: ").append(verdict))
 
 
-def print_checks(console: Console, checked: Mapping[str, Any]) -> None:
+def print_checks(console: Console, report: VerifyReport) -> None:
     """Print each check of a release folder, and what was verified."""
+    checked = report.to_dict()
     for name, passed in checked["checks"].items():
         mark = Text("ok    ", style="green") if passed else Text("FAILED", style="bold red")
         console.print(mark.append(f"  {name}", style="default"))

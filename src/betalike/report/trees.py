@@ -10,7 +10,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from betalike.engines.hierarchy_check import HierarchyReport
-from betalike.report.figure_table import figure_console, figure_table
+from betalike.report.figures import figure_console, figure_table
 from betalike.table.hierarchy import Hierarchy
 
 LEAST_ROWS = 3

@@ -8,7 +8,6 @@ from typing import Any
 
 from betalike.errors import ParameterError, suggestion
 from betalike.promises import (
-    DisclosureForLikeness,
     Likeness,
     Model,
     make_model,
@@ -117,15 +116,15 @@ def choose_promise(scheme: str, model: str | None) -> str:
 
 
 def make_promise(
-    scheme: str | None, promise: str | Model | DisclosureForLikeness | None, k: int, parameters: Mapping[str, Any]
-) -> Model | DisclosureForLikeness | None:
+    scheme: str | None, promise: str | Model | None, k: int, parameters: Mapping[str, Any]
+) -> Model | None:
     """Return the promise that arguments ask for, which the scheme can keep. Parameters that are None were not given.
 
     Without a scheme, the parameters say which promise is meant; None if there are none.
     """
     given = {name: value for name, value in parameters.items() if value is not None and name != "model"}
     model = parameters.get("model")
-    if isinstance(promise, Model | DisclosureForLikeness):
+    if isinstance(promise, Model):
         _refuse_with_promise(promise, [*({} if model is None else {"model"}), *given, *({} if k == 1 else {"k"})])
         name, made = name_of(promise), promise
     else:
@@ -155,7 +154,7 @@ def _kind(given: object) -> str:
     return f"the class {given.__name__}" if isinstance(given, type) else f"of the type {type(given).__name__}"
 
 
-def _refuse_with_promise(promise: Model | DisclosureForLikeness, given: list[str]) -> None:
+def _refuse_with_promise(promise: Model, given: list[str]) -> None:
     if given:
         name = type(promise).__name__
         raise ParameterError(

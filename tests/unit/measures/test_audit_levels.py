@@ -50,7 +50,7 @@ def test_levels_are_what_their_definitions_say(matrix: Matrix) -> None:
     assert audit.average_l == pytest.approx(float(sum(1 / q for q in highest) / len(highest)))
     equal = [sum(abs(p - q) for p, q in zip(prior, row, strict=True)) / 2 for row in posterior]
     ordered = [sum(abs(sum(prior[:i]) - sum(row[:i])) for i in range(len(row))) / (len(row) - 1) for row in posterior]
-    assert audit.ground is Ground.ORDERED
+    assert audit.t_ground == Ground.ORDERED
     assert audit.t == pytest.approx(float(max(ordered)))
     assert audit.average_t == pytest.approx(float(sum(ordered) / len(ordered)))
     assert audit.t_by_ground == pytest.approx({"equal": float(max(equal)), "ordered": float(max(ordered))})
@@ -123,6 +123,6 @@ def test_a_hierarchy_gives_the_hierarchical_and_the_equal_distance() -> None:
     tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
     classes = counts_of([[2, 0, 2, 0], [0, 2, 0, 2]])
     audit = measure(classes, np.array([2, 2, 2, 2]), HierarchyAxis("s", tree))
-    assert audit.ground is Ground.HIERARCHICAL
+    assert audit.t_ground == Ground.HIERARCHICAL
     assert audit.t_by_ground == pytest.approx({"equal": 0.5, "hierarchical": 0.25})
     assert audit.t == pytest.approx(0.25)

@@ -100,11 +100,11 @@ def test_a_hierarchy_makes_similar_values_near() -> None:
 def test_numbers_have_no_hierarchy_and_categories_no_order() -> None:
     counts = np.array([3, 3, 3])
     with pytest.raises(ParameterError, match="'disease' is categorical"):
-        Closeness(0.2, Ground.ORDERED).check_feasible(counts, FLAT)
+        Closeness(0.2, Ground.ORDERED).settle(counts, FLAT)
     with pytest.raises(ParameterError, match="'salary' holds numbers"):
-        Closeness(0.2, Ground.HIERARCHICAL).check_feasible(counts, NUMBERS)
-    Closeness(0.2, Ground.HIERARCHICAL).check_feasible(counts, FLAT)
-    Closeness(0.2, Ground.ORDERED).check_feasible(counts, NUMBERS)
+        Closeness(0.2, Ground.HIERARCHICAL).settle(counts, NUMBERS)
+    Closeness(0.2, Ground.HIERARCHICAL).settle(counts, FLAT)
+    Closeness(0.2, Ground.ORDERED).settle(counts, NUMBERS)
 
 
 def test_tables_too_large_for_whole_numbers_are_refused() -> None:

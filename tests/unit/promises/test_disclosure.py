@@ -56,7 +56,7 @@ def test_the_delta_for_a_beta_is_that_of_6_2_and_never_above_it(beta: float, cou
     surprise = -math.log(max(counts) / sum(counts))
     assert delta == pytest.approx(math.log(1 + min(beta, surprise)), rel=1e-9)
     assert math.exp(delta) <= 1 + min(beta, surprise)
-    assert DisclosureForLikeness(beta, 3).for_table(np.array([*counts, 3])).k == 3
+    assert DisclosureForLikeness(beta, 3).settle(np.array([*counts, 3]), AXIS).k == 3
 
 
 @given(case=cases(), beta=BETAS)
@@ -64,7 +64,7 @@ def test_the_delta_for_a_beta_promises_enhanced_likeness(case: Case, beta: float
     """6.2: whatever keeps this delta keeps beta-likeness; here decided by the twin of the definition."""
     if sum(n > 0 for n in case.counts) < 2:
         return
-    model = DisclosureForLikeness(beta).for_table(case.table)
+    model = DisclosureForLikeness(beta).settle(case.table, case.axis)
     for row, ec in zip(case.matrix, case.twins, strict=True):
         if model.judge(class_counts([row]), case.table, case.axis).holds:
             assert twins.broken_classes([ec], case.prior.counts, beta, "enhanced") == []
@@ -81,8 +81,8 @@ def test_delta_and_beta_are_numbers_greater_than_zero(number: object) -> None:
 
 def test_no_delta_is_chosen_for_a_table_that_has_nothing_to_protect_or_too_few_rows() -> None:
     with pytest.raises(SchemaError, match="1 distinct value"):
-        DisclosureForLikeness(2).for_table(np.array([0, 7]))
+        DisclosureForLikeness(2).settle(np.array([0, 7]), AXIS)
     with pytest.raises(ParameterError, match="k is 9"):
-        DisclosureForLikeness(2, 9).for_table(np.array([4, 4]))
+        DisclosureForLikeness(2, 9).settle(np.array([4, 4]), AXIS)
     with pytest.raises(ParameterError, match="k is"):
         DisclosureForLikeness(2, 0)

@@ -186,7 +186,7 @@ def test_the_name_and_the_numbers_tell_what_is_promised() -> None:
         ({"negative_beta": True}, "negative_beta is True"),
         ({"negative_beta": "both"}, "'symmetric'"),
         ({"groups": []}, "list of nodes"),
-        ({"groups": "lungs"}, "not one text"),
+        ({"groups": "lungs"}, "must be a list of nodes"),
         ({"groups": ["lungs", "lungs"]}, "twice"),
         ({"groups": ["lungs"], "width": 2}, "choose one"),
         ({"with_values": True}, "neither groups nor a width"),
@@ -216,7 +216,7 @@ def test_what_no_promise_can_be_is_refused(given: dict[str, Any], word: str) -> 
 )  # fmt: skip
 def test_sets_that_a_table_does_not_have_are_refused(span: dict[str, Any], axis: Any, word: str) -> None:
     with pytest.raises(ParameterError, match=word):
-        Likeness(2, **span).check_feasible(COUNTS, axis)
+        Likeness(2, **span).settle(COUNTS, axis)
 
 
 def test_values_in_no_group_are_promised_by_themselves() -> None:

@@ -160,7 +160,7 @@ def test_a_release_needs_force_to_be_replaced(home: Path) -> None:
     for name in ("published.csv", "published.parquet", "transition.csv", "certificate.json"):
         (out / name).write_text("")
         for force in (False, True):
-            with pytest.raises(FileError, match="no certificate of betalike lists it"):
+            with pytest.raises(FileError, match="no betalike certificate lists it"):
                 check_free(out, force)
         (out / name).unlink()
     stage(out)
@@ -192,7 +192,7 @@ def test_what_a_process_left_that_was_killed_while_it_moved_files(home: Path) ->
         (left / "certificate.json").write_text(certificate)
         (out / "published.csv").write_text("moved")
         if not is_moving:  # it was killed before, so this file is another's
-            with pytest.raises(FileError, match="no certificate"):
+            with pytest.raises(FileError, match="no betalike certificate"):
                 check_free(out, force=True)
             (left / "certificate.json").unlink()
             left.rmdir()
@@ -200,7 +200,7 @@ def test_what_a_process_left_that_was_killed_while_it_moved_files(home: Path) ->
         check_free(out, force=False)
     check_free(out, force=True)
     (out / "published.csv").write_text("changed since")
-    with pytest.raises(FileError, match="no certificate"):
+    with pytest.raises(FileError, match="no betalike certificate"):
         check_free(out, force=True)
     (out / "published.csv").write_text("moved")
     with staged(out) as staging:

@@ -1,1 +1,1 @@
-"""The commands, one file each."""
+"""The commands: those about a release in one file, the others in one each."""

@@ -5,23 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from betalike.cli.commands.publish import publish_and_show
-from betalike.cli.options import Force, Json, Seed
+from betalike.cli.options import Force, Json, Seed, option
 from betalike.cli.outcome import run
 
 DEMO_FOLDER = Path("betalike-demo")
 
 
 def demo(
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the release (default: betalike-demo).")] = None,
-    rows: Annotated[int, typer.Option("--rows", help="Number of rows of the built-in table.")] = 100_000,
-    beta: Annotated[float, typer.Option("--beta", help="The promise.")] = 4.0,
-    scheme: Annotated[
-        str | None,
-        typer.Option("--scheme", help="One that takes a beta: seam (default), whole, burel, lmondrian, perturb."),
-    ] = None,
+    out: Annotated[Path | None, option("Folder for the release (default: betalike-demo).")] = None,
+    rows: Annotated[int, option("Number of rows of the built-in table.")] = 100_000,
+    beta: Annotated[float, option("The promise.")] = 4.0,
+    scheme: Annotated[str, option("One that takes a beta: seam, whole, burel, lmondrian, perturb.")] = "seam",
     force: Force = False,
     seed: Seed = None,
     json: Json = False,
@@ -37,13 +32,12 @@ def demo(
             "quasi_identifiers": ["age", "gender", "education"],
             "sensitive": "salary_class",
             "beta": beta,
+            "scheme": scheme,
             "hierarchies": census_like_hierarchies(),
             "out": out or DEMO_FOLDER,
             "force": force or out is None,
             "seed": seed,
         }
-        if scheme is not None:
-            arguments["scheme"] = scheme
         if not json:
             from rich.console import Console
 

@@ -6,22 +6,18 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import betalike
-from betalike.cli.options import Delimiter, Hierarchies, input_argument
+from betalike.cli.options import Delimiter, ForceFile, Hierarchies, Output, input_argument
 from betalike.cli.outcome import run
 from betalike.cli.streams import write_utf8
 
 
 def describe(
     table: Annotated[Path, input_argument("CSV, Parquet or Arrow IPC file; - is standard input.")],
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write (default: standard output).")
-    ] = None,
+    output: Output = None,
     hierarchies: Hierarchies = None,
     delimiter: Delimiter = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: ForceFile = False,
 ) -> None:
     """Guess types and roles of a table's columns and write a specification (release.toml) to edit."""
 

@@ -9,7 +9,17 @@ from typing import Annotated, Any
 import typer
 
 import betalike
-from betalike.cli.options import Delimiter, Json, Missing, input_argument, input_option
+from betalike.cli.options import (
+    Delimiter,
+    ForceFile,
+    Json,
+    Missing,
+    Output,
+    Texts,
+    input_argument,
+    input_option,
+    option,
+)
 from betalike.cli.outcome import print_json, run
 from betalike.cli.streams import write_utf8
 
@@ -20,38 +30,20 @@ ACTIONS = (*BUILDERS, "show", "check")
 def hierarchy(
     action: Annotated[str, typer.Argument(help=f"A builder ({', '.join(BUILDERS)}), or show, or check.")],
     source: Annotated[Path, input_argument("The table; with show and check, a hierarchy file or a folder of them.")],
-    column: Annotated[str | None, typer.Option("--column", help="The column to build a hierarchy for.")] = None,
-    lengths: Annotated[
-        str | None, typer.Option("--lengths", help="prefix: how many first characters each level keeps, 3,1.")
-    ] = None,
-    levels: Annotated[
-        str | None, typer.Option("--levels", help="dates: some of day, month, quarter, year, decade.")
-    ] = None,
-    widths: Annotated[
-        str | None, typer.Option("--widths", help="intervals: width of the intervals of each level, 5,10.")
-    ] = None,
-    bottom: Annotated[
-        float | None, typer.Option("--bottom", help="intervals: numbers up to this one form one group.")
-    ] = None,
-    top: Annotated[float | None, typer.Option("--top", help="intervals: numbers from this one form one group.")] = None,
-    least: Annotated[
-        float | None, typer.Option("--least", help="frequency: fewer rows than this make a value rare; or a share.")
-    ] = None,
-    groups: Annotated[
-        Path | None, input_option("--groups", "groups: a CSV file with a label and a value in each line.")
-    ] = None,
-    by: Annotated[
-        list[str] | None, typer.Option("--by", help="auto: columns to compare rows by, never the sensitive one, a,b.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write (default: standard output).")
-    ] = None,
-    table: Annotated[
-        Path | None, input_option("--table", "show and check: the table to count rows in or to check against.")
-    ] = None,
+    column: Annotated[str | None, option("The column to build a hierarchy for.")] = None,
+    lengths: Annotated[str | None, option("prefix: how many first characters each level keeps, 3,1.")] = None,
+    levels: Annotated[str | None, option("dates: some of day, month, quarter, year, decade.")] = None,
+    widths: Annotated[str | None, option("intervals: width of the intervals of each level, 5,10.")] = None,
+    bottom: Annotated[float | None, option("intervals: numbers up to this one form one group.")] = None,
+    top: Annotated[float | None, option("intervals: numbers from this one form one group.")] = None,
+    least: Annotated[float | None, option("frequency: fewer rows than this make a value rare; or a share.")] = None,
+    groups: Annotated[Path | None, input_option("groups: a CSV file with a label and a value in each line.")] = None,
+    by: Annotated[Texts, option("auto: columns to compare rows by, never the sensitive one, a,b.")] = None,
+    output: Output = None,
+    table: Annotated[Path | None, input_option("show, check: the table to count rows in, or to check against.")] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: ForceFile = False,
     json: Json = False,
 ) -> None:
     """Build the hierarchy of a column from its values, check hierarchy files against a table, or draw one."""
