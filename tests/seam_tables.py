@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.promises import Form, Likeness
+from betalike.runtime.draws import Draws, draws_from
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes.packing import pack_axes
 from betalike.schemes.seam.group import Group, gather
 from betalike.schemes.seam.problem import Problem, pose
@@ -93,6 +95,11 @@ def group_of(problem: Problem, counts: list[int], reserve: float = 0.0, loss: fl
 def scratch(problem: Problem) -> NDArray[np.int32]:
     """What `gather` asks for: a place for each sensitive value."""
     return np.full(len(problem.numerator), -1, dtype=np.int32)
+
+
+def draws(seed: int = 0) -> Draws:
+    """Random words that are the same for the same seed."""
+    return draws_from(SeededRandomness(seed))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from betalike.attacks.control_release import replan, uniform
 from betalike.attacks.result import AttackResult, Rate, Z, compared
-from betalike.attacks.row_order import STARTS, Order, chances_of, orders_of_seam, orders_of_split, sample_orders
+from betalike.attacks.row_order import STARTS, Order, chances_of, orders_of_split, sample_orders
 from betalike.attacks.scheme_decisions import Decision, decision_of
 from betalike.attacks.target import Generalized, Target
 from betalike.runtime.arrays import Floats, Ids, Ints, Words
@@ -103,16 +103,12 @@ def _figures(argued: Sequence[Argued], randomness: Randomness) -> dict[str, Any]
 def argue_from_orders(target: Target, randomness: Randomness) -> tuple[list[Argued], int]:
     """Return what can be concluded from which rows were sent where, and how many cuts were skipped.
 
-    A cut is skipped if hardly any assignment fits. Schemes that do not choose rows by their values give no result.
+    A cut is skipped if hardly any assignment fits. Schemes that do not send rows in a known order give no result.
     """
     cells, model = target.cells, target.model
-    kinds = np.arange(target.n_values)
-    if target.scheme == "seam":
-        orders = orders_of_seam(cells, model)
-    elif target.scheme == "burel+split":
-        orders, kinds = orders_of_split(cells, model, randomness, MOST_ORDERS)
-    else:
+    if target.scheme != "burel+split":
         return [], 0
+    orders, kinds = orders_of_split(cells, model, randomness, MOST_ORDERS)
     chosen = sample_orders(orders, MOST_ORDERS, LARGEST_ORDER, randomness)
     words = [randomness.words(STARTS) for _ in chosen]  # drawn here, because threads ask in any order
     with ThreadPoolExecutor(2) as pool:

@@ -1,30 +1,25 @@
 """Row order: which rows a scheme sends where reveals something, because it sends rows of one value in a known order.
 
-SEAM keeps, for each value, the rows farthest from a cut in the core and sends the nearest to the seam. `burel+split`
-halves a class: for each bucket of values, the first rows along the curve go left. An adversary who knows everybody's
-quasi-identifiers and who is in which part can rule out all assignments that break this order.
+`burel+split` halves a class: for each bucket of values, the first rows along the curve go left. An adversary who knows
+everybody's quasi-identifiers and who is in which part can rule out all assignments that break this order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from betalike.attacks.order_sampler import find_start, walk
 from betalike.promises import Model, plain_likeness_of
 from betalike.promises.rule import is_allowed
-from betalike.runtime.arrays import Bools, Floats, Ids, Ints, Words
+from betalike.runtime.arrays import Floats, Ids, Ints, Words
 from betalike.runtime.progress import SILENT
 from betalike.runtime.randomness import Randomness
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws
 from betalike.schemes.retrieval import Retrieval, fill_classes, hilbert_keys, number_buckets, ranks_along
-from betalike.schemes.seam import WAYS
-from betalike.schemes.seam.problem import pose
-from betalike.schemes.seam.splitting import cut_set
 from betalike.table.cells import Cells
 
 HOPELESS = 3  # failed searches before giving up
@@ -58,58 +53,6 @@ class Order:
         nearest = np.full(len(kind_of_value), np.iinfo(np.int64).max)
         np.minimum.at(nearest, kind_of_value[self.near.value], self.near.position)
         return bool((self.far.position <= nearest[kind_of_value[self.far.value]]).all())
-
-
-def orders_of_seam(cells: Cells, model: Model) -> list[Order]:
-    """Return every cut by SEAM that left a seam, split the most promising way and not improved afterwards."""
-    problem = pose(cells, plain_likeness_of(model, "seam"))
-    reserve, looks_ahead = WAYS[0]
-    number = np.full(cells.sensitive.size, -1, dtype=np.int32)
-    orders: list[Order] = []
-
-    def cut(cell: Ids, count: Ints) -> tuple[NDArray[np.int8], Ints] | None:
-        side, kept = np.zeros(len(cell), dtype=np.int8), np.zeros(len(cell), dtype=np.int64)
-        is_cut = cut_set(problem, cell, count, reserve, looks_ahead, number, side, kept)
-        return (side, kept) if is_cut else None
-
-    everything = np.arange(len(cells.count), dtype=np.int32)
-    first = cut(everything, cells.count)
-    stack = [] if first is None else [(everything, cells.count, first)]
-    while stack:
-        cell, count, (side, kept) = stack.pop()
-        seam = count - kept
-        parts = [(cell, np.where(side == 0, kept, 0)), (cell, np.where(side == 1, kept, 0)), (cell, seam)]
-        cuts = []
-        for part, tuples in parts:
-            some = tuples > 0
-            found = cut(part[some], tuples[some]) if some.any() else None
-            cuts.append(found)
-            if found is not None:
-                stack.append((part[some], tuples[some], found))
-        if seam.any():
-            whole = np.repeat(cells.value[cell], seam)
-            for each in (0, 1):
-                order = _order_at(cells, cell, side == each, kept, seam, -1 if each else 1, whole)
-                if order is not None:
-                    orders.append(replace(order, is_far_class=cuts[each] is None, is_near_class=cuts[2] is None))
-    return orders
-
-
-def _order_at(cells: Cells, cell: Ids, is_side: Bools, kept: Ints, seam: Ints, sign: int, whole: Ids) -> Order | None:
-    """Return one side of a cut along the axis that was cut: the axis that separates the sides and keeps the order."""
-    point, value = cells.point[cell], cells.value[cell]
-    for axis in range(cells.points.shape[1]):
-        code = cells.points[point, axis].astype(np.int64)
-        if np.intersect1d(code[is_side], code[~is_side]).size:
-            continue
-        far, near = (
-            Part(np.repeat(sign * code[is_side], n[is_side]), np.repeat(value[is_side], n[is_side]))
-            for n in (kept, seam)
-        )
-        order = Order(far, near, whole, False, False)
-        if len(far.value) and len(near.value) and order.is_kept(np.arange(cells.sensitive.size)):
-            return order
-    return None
 
 
 def orders_of_split(cells: Cells, model: Model, randomness: Randomness, most: int) -> tuple[list[Order], Ints]:

@@ -13,6 +13,8 @@ from betalike.promises import Likeness, Model, Rule, plain_likeness_of
 from betalike.promises.rule import is_allowed
 from betalike.runtime.arrays import Bools, Floats, Ids, Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.draws import Draws, draws_from
+from betalike.runtime.randomness import SystemRandomness
 from betalike.schemes import Burel, Mondrian, Scheme, Seam
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.mondrian import AttributeRule
@@ -62,13 +64,14 @@ def _mondrian(scheme: Mondrian, cells: Cells, model: Model) -> Decision:
 def _seam(cells: Cells, model: Model) -> Decision:
     rule = plain_likeness_of(model, "seam").rule(cells.value_counts)
     axes = pack_axes(cells.axes, cells.weights)
+    draws = draws_from(SystemRandomness())  # whether a class is cut does not depend on them
 
     def is_left(points: Ids, assignments: Ids) -> Bools:
         distinct, member_start = _distinct(points)
         point = np.repeat(np.arange(len(distinct), dtype=np.int32), np.diff(member_start))
         codes = cells.points[distinct]
         for reserve, looks_ahead in WAYS:  # the adversary knows by which way the true class stayed uncut
-            asked = (axes, codes, point, rule, NO_FLOOR, reserve, looks_ahead)
+            asked = (axes, codes, point, rule, NO_FLOOR, reserve, looks_ahead, draws)
             if left_by_cutting(*asked, assignments[:1])[0]:
                 return left_by_cutting(*asked, assignments)
         return np.zeros(len(assignments), dtype=bool)
@@ -139,6 +142,7 @@ def left_by_cutting(
     floor: Floats,
     reserve: float,
     looks_ahead: bool,
+    draws: Draws,
     assignments: Ids,
 ) -> Bools:
     """Return which assignments SEAM finds no cut for."""
@@ -151,7 +155,7 @@ def left_by_cutting(
     for i in range(len(assignments)):
         problem = Problem(axes, codes, member_point, assignments[i], top, bottom, rule.k, order, demands, floor)
         part, kept = np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int64)
-        left[i] = not cut_set(problem, members, ones, reserve, looks_ahead, number, part, kept)
+        left[i] = not cut_set(problem, members, ones, reserve, looks_ahead, number, draws, part, kept)
     return left
 
 

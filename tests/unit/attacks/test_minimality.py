@@ -13,7 +13,7 @@ from crowds import crowd, target_of
 
 from betalike.attacks import minimality
 from betalike.attacks.order_sampler import find_start, walk
-from betalike.attacks.row_order import Order, Part, chances_of, orders_of_seam, orders_of_split
+from betalike.attacks.row_order import Order, Part, chances_of, orders_of_split
 from betalike.attacks.scheme_decisions import decision_of
 from betalike.promises import Likeness
 from betalike.runtime.randomness import SeededRandomness
@@ -75,12 +75,10 @@ def test_burel_decides_by_counts_alone() -> None:
     assert decide(np.zeros(4, dtype=np.int32), np.array([[0, 1, 2, 3], [3, 2, 1, 0]], dtype=np.int32)).all()
 
 
-def test_rows_that_seam_and_the_split_send_keep_their_order() -> None:
+def test_rows_that_the_split_sends_keep_their_order() -> None:
     cells = target_of(crowd(1_500), scheme="baseline", beta=1).cells
-    orders = orders_of_seam(cells, Likeness(1.0))
-    assert len(orders) > 10
-    assert all(order.is_kept(np.arange(5)) for order in orders)
-    halvings, bucket_of_value = orders_of_split(cells, Likeness(1.0), SeededRandomness(1), 100)
+    halvings, bucket_of_value = orders_of_split(cells, Likeness(1.2), SeededRandomness(1), 100)
+    assert len(halvings) > 10
     assert all(order.is_kept(bucket_of_value) for order in halvings)
 
 
@@ -110,9 +108,9 @@ def test_chances_are_those_of_all_assignments_that_keep_the_order() -> None:
 
 
 def test_a_walk_keeps_the_order_and_the_values() -> None:
-    cells = target_of(crowd(800), scheme="baseline", beta=1).cells
-    order = max(orders_of_seam(cells, Likeness(1.0)), key=lambda each: len(each.near.value))
-    kinds = np.arange(5)
+    cells = target_of(crowd(1_500), scheme="baseline", beta=1).cells
+    orders, kinds = orders_of_split(cells, Likeness(1.2), SeededRandomness(1), 100)
+    order = max(orders, key=lambda each: len(each.near.value))
     values = order.far.value.astype(np.int32), order.near.value.astype(np.int32)
     state = np.array([12345], dtype=np.uint64)
     lines = order.far.position, order.near.position
@@ -128,13 +126,11 @@ def test_a_walk_keeps_the_order_and_the_values() -> None:
         assert tallies[0].sum() == n_rounds * len(order.far.value)
 
 
-def test_a_seam_tells_something_and_burel_nothing() -> None:
+def test_seam_sends_rows_in_no_order_and_burel_reveals_nothing() -> None:
     frame = crowd(1_500)
     seam = minimality(target_of(frame, scheme="seam", beta=0.5), SeededRandomness(1))
-    assert seam.details["sent"]["gain_low"] > 0
+    assert set(seam.details) == {"kept_share", "uncut"}
     assert seam.success is not None
-    assert seam.control is not None
-    assert seam.success.rate > seam.control.rate
     burel = minimality(target_of(frame, scheme="burel", beta=0.5), SeededRandomness(1))
     assert burel.details["uncut"]["gain"] == 0
     assert burel.success == burel.control

@@ -9,6 +9,7 @@ import numpy as np
 from betalike.errors import ParameterError
 from betalike.measures.loss import plan_loss
 from betalike.promises import Model, likeness_of
+from betalike.runtime.draws import draws_from
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.presplit import part
@@ -62,24 +63,26 @@ class Seam:
         n_passes = self.effort * min(max(CELLS_TO_IMPROVE // len(cells.count), 1), MOST_PASSES)
         parts = _presplit(cells, model)
         if parts is None:
-            plans = [_split(problem, cells, *way) for way in WAYS[:n_ways]]
+            plans = [_split(problem, cells, *way, self.randomness) for way in WAYS[:n_ways]]
         else:
-            plans = [improve(problem, parts, 1, 0, *WAY_TO_SPLIT_PARTS)]
+            plans = [improve(problem, parts, 1, 0, *WAY_TO_SPLIT_PARTS, self.randomness)]
             n_passes = max(n_passes - 1, 0)  # one pass would cost half as much as the split, and gain a hundredth
         plan = min(plans, key=lambda plan: plan_loss(plan).average)
         for number in progress.track(list(range(n_passes)), "improving classes"):
             reserve, looks_ahead = WAYS[number % len(WAYS)]
             window = WINDOWS[number % len(WINDOWS)]
             offset = window // 2 * (number % 2)
-            plan = improve(problem, plan, window, offset, reserve, looks_ahead, turn=number // 2)
+            plan = improve(problem, plan, window, offset, reserve, looks_ahead, self.randomness, turn=number // 2)
         return plan
 
 
-def _split(problem: Problem, cells: Cells, reserve: float, looks_ahead: bool) -> Plan:
+def _split(problem: Problem, cells: Cells, reserve: float, looks_ahead: bool, randomness: Randomness) -> Plan:
     everything = np.arange(len(cells.count), dtype=np.int32)
     small = len(everything) // FIRST_PARTS
-    plan = Plan(cells, *split_set(problem, everything, cells.count, reserve, looks_ahead, small))
-    return improve(problem, plan, 1, 0, reserve, looks_ahead)
+    plan = Plan(
+        cells, *split_set(problem, everything, cells.count, reserve, looks_ahead, small, draws_from(randomness))
+    )
+    return improve(problem, plan, 1, 0, reserve, looks_ahead, randomness)
 
 
 def _presplit(cells: Cells, model: Model) -> Plan | None:

@@ -9,6 +9,8 @@ import numpy as np
 from betalike.measures.loss import plan_loss
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.draws import Draws, draws_from
+from betalike.runtime.randomness import Randomness
 from betalike.runtime.sorting import stable_order
 from betalike.schemes.retrieval import hilbert_keys
 from betalike.schemes.seam.problem import Problem
@@ -68,6 +70,7 @@ def resplit_windows(
     reserve: float,
     looks_ahead: bool,
     least_loss: float,
+    draws: Draws,
 ) -> tuple[Ids, Ints, Ids, int]:
     """Split each window of neighbouring classes anew and keep the better; same form of result as `split_set`.
 
@@ -88,7 +91,7 @@ def resplit_windows(
         if before > least_loss * part_count.sum():
             merged_cell, merged_count = merge_fragments(part_cell, part_count)
             new_cell, new_count, new_class, n_new = split_set(
-                problem, merged_cell, merged_count, reserve, looks_ahead, 0
+                problem, merged_cell, merged_count, reserve, looks_ahead, 0, draws
             )
             new_bounds = starts_of(new_class, n_new)
             if total_loss(problem, new_cell, new_count, new_bounds) < before * (1 - 1e-9):
@@ -106,7 +109,14 @@ def resplit_windows(
 
 
 def improve(
-    problem: Problem, plan: Plan, window: int, offset: int, reserve: float, looks_ahead: bool, turn: int = 0
+    problem: Problem,
+    plan: Plan,
+    window: int,
+    offset: int,
+    reserve: float,
+    looks_ahead: bool,
+    randomness: Randomness,
+    turn: int = 0,
 ) -> Plan:
     """One pass over all classes in the order of the Hilbert curve, on all cores.
 
@@ -119,20 +129,21 @@ def improve(
     least_loss = WORTHWHILE * plan_loss(plan).average if window > 1 else 0.0
     share = max(plan.n_classes // SHARES // window, 1) * window
 
-    def work(first: int) -> tuple[Ids, Ints, Ids, int]:
+    def work(first: int, draws: Draws) -> tuple[Ids, Ints, Ids, int]:
         last = min(first + share, plan.n_classes)
         part = order[starts[first] : starts[last]]
         bounds = starts[first : last + 1] - starts[first]
         return resplit_windows(
-            problem, plan.cell[part], plan.count[part], bounds, window, offset, reserve, looks_ahead, least_loss
+            problem, plan.cell[part], plan.count[part], bounds, window, offset, reserve, looks_ahead, least_loss, draws
         )
 
     shares = range(0, plan.n_classes, share)
+    draws = [draws_from(randomness) for _ in shares]  # drawn here, because threads ask in any order
     if len(plan.cell) < FEW_FRAGMENTS:
-        results = [work(first) for first in shares]
+        results = list(map(work, shares, draws))
     else:
         with ThreadPoolExecutor() as pool:
-            results = list(pool.map(work, shares))
+            results = list(pool.map(work, shares, draws))
     shifts = np.append(0, np.cumsum([result[3] for result in results]))
     return Plan(
         cells,

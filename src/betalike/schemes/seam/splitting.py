@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.compilation import inner_kernel, kernel
-from betalike.runtime.sorting import order_of_codes
+from betalike.runtime.draws import Draws
 from betalike.schemes.packing import range_loss
+from betalike.schemes.seam.band import send_to_seam
 from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes, lift_cores
-from betalike.schemes.seam.cuts import NO_CODE, Cuts, codes_on, find_cuts, is_left, left_of
+from betalike.schemes.seam.cuts import NO_CODE, Cuts, find_cuts, is_left, left_of
 from betalike.schemes.seam.group import Group, can_be_cut, gather, least_size, meets_all
 from betalike.schemes.seam.problem import Problem
 
@@ -57,6 +58,7 @@ def cut_set(
     reserve: float,
     looks_ahead: bool,
     number: Ids,
+    draws: Draws,
     part: NDArray[np.int8],
     kept: Ints,
 ) -> bool:
@@ -76,7 +78,7 @@ def cut_set(
         return False
     axis = cuts.axis[cut]
     take_sides(cuts, cut, bins[axis], part)
-    keep_farthest(problem, group, axis, low[axis], high[axis], part, cores, kept)
+    send_to_seam(problem, group, axis, low[axis], high[axis], part, cores, draws, kept)
     return True
 
 
@@ -177,38 +179,6 @@ def fill_both(group: Group, left: Floats, sizes: tuple[float, float], has_reserv
 
 
 @kernel
-def keep_farthest(
-    problem: Problem,
-    group: Group,
-    axis: int,
-    low: int,
-    high: int,
-    part: NDArray[np.int8],
-    cores: Floats,
-    kept: Ints,
-) -> None:
-    """Of each value, the tuples farthest from the cut go to the cores, the nearest to the seam."""
-    codes = np.empty(len(group.cell), dtype=np.int64)
-    codes_on(problem.points, problem.cell_point, group.cell, axis, codes)
-    codes -= low
-    order = order_of_codes(codes, high - low + 1)
-    keep_in_order(order, 0, part, group.value, group.tuples, cores[0], kept)
-    keep_in_order(order, 1, part, group.value, group.tuples, cores[1], kept)
-
-
-@inner_kernel
-def keep_in_order(
-    order: Ints, side: int, part: NDArray[np.int8], value: Ids, tuples: Ints, core: Floats, kept: Ints
-) -> None:
-    """Fill in what a core keeps of the fragments on its side: the left core in this order, the right one backwards."""
-    for place in range(len(order)):
-        i = order[place if side == 0 else len(order) - 1 - place]
-        if part[i] == side:
-            kept[i] = min(tuples[i], int(core[value[i]]))
-            core[value[i]] -= kept[i]
-
-
-@kernel
 def with_room(fragments: tuple[Ids, Ints, Ids], needed: int) -> tuple[Ids, Ints, Ids]:
     """The same arrays, or longer copies where they have less room than needed."""
     cell, count, ec = fragments
@@ -224,7 +194,7 @@ def with_room(fragments: tuple[Ids, Ints, Ids], needed: int) -> tuple[Ids, Ints,
 
 @kernel
 def split_set(
-    problem: Problem, cells: Ids, counts: Ints, reserve: float, looks_ahead: bool, small: int
+    problem: Problem, cells: Ids, counts: Ints, reserve: float, looks_ahead: bool, small: int, draws: Draws
 ) -> tuple[Ids, Ints, Ids, int]:
     """Split a set into classes; returns fragments (cell, count, class) and the number of classes.
 
@@ -245,7 +215,7 @@ def split_set(
         set_cell, set_count = stack_cell[begin:used].copy(), stack_count[begin:used].copy()
         used = begin
         part, kept = np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int64)
-        if n < small or not cut_set(problem, set_cell, set_count, reserve, looks_ahead, number, part, kept):
+        if n < small or not cut_set(problem, set_cell, set_count, reserve, looks_ahead, number, draws, part, kept):
             out_cell, out_count, out_class = with_room((out_cell, out_count, out_class), n_out + n)
             out_cell[n_out : n_out + n] = set_cell
             out_count[n_out : n_out + n] = set_count

@@ -14,7 +14,7 @@ from betalike.schemes.seam.lifting import can_lift, most_lifted
 from betalike.schemes.seam.problem import pose
 from betalike.schemes.seam.splitting import split_set
 from betalike.table.cells import Plan
-from seam_tables import random_cells
+from seam_tables import draws, random_cells
 
 SHARES = st.fractions(0, 1, max_denominator=7)
 
@@ -68,6 +68,6 @@ def test_every_class_of_a_split_is_within_caps_and_floors(seed: int, beta: float
     cells = random_cells(seed)
     for model in (Likeness(beta, negative_beta="symmetric"), Likeness(beta, negative_beta=0.6)):
         everything = np.arange(len(cells.count), dtype=np.int32)
-        plan = Plan(cells, *split_set(pose(cells, model), everything, cells.count, reserve, False, 0))
+        plan = Plan(cells, *split_set(pose(cells, model), everything, cells.count, reserve, False, 0, draws()))
         assert model.judge(plan.class_counts, cells.value_counts, cells.sensitive).holds
         assert np.bincount(plan.cell, plan.count, len(cells.count)).tolist() == cells.count.tolist()
