@@ -389,6 +389,7 @@ def attack(
     original: Frame,
     attacks: Sequence[str] | None = None,
     second: str | Path | Release | None = None,
+    own: Frame | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
@@ -402,6 +403,8 @@ def attack(
         original: the original table; guesses are judged by it.
         attacks: their names; all by default.
         second: another release of the same table, for the attack "composition"; one is made up by default.
+        own: a table of the same kind that the adversary has, for the attack "program"; by default a random half of the
+            original, and the other half is published for the attack.
         hierarchies: as for `publish`; the sensitive column's one says which values are close to each other.
         missing: texts that stand for a missing value in the original.
         delimiter: of the original, where it is not recognized.
@@ -410,10 +413,9 @@ def attack(
     """
     names = check_names(list(ATTACKS) if attacks is None else attacks)
     progress.start("load")
-    target = open_target(release, original=original, hierarchies=hierarchies, missing=missing, delimiter=delimiter)
-    other = None
-    if second is not None:
-        other = open_target(second, original=original, hierarchies=hierarchies, missing=missing, delimiter=delimiter)
+    reading: dict[str, Any] = {"original": original, "hierarchies": hierarchies, "missing": missing}
+    target = open_target(release, **reading, delimiter=delimiter, own=own)
+    other = None if second is None else open_target(second, **reading, delimiter=delimiter)
     return run_attacks(target, names, randomness(seed), other, progress)
 
 

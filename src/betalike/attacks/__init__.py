@@ -10,6 +10,7 @@ from betalike.attacks.definetti import definetti
 from betalike.attacks.minimality import minimality
 from betalike.attacks.naive_bayes import naive_bayes
 from betalike.attacks.open_target import open_target
+from betalike.attacks.program import program
 from betalike.attacks.result import AttackReport, AttackResult, Rate
 from betalike.attacks.skewness import similarity, skewness
 from betalike.attacks.target import Generalized, Perturbed, Target
@@ -27,6 +28,7 @@ __all__ = [
     "minimality",
     "naive_bayes",
     "open_target",
+    "program",
     "similarity",
     "skewness",
 ]

@@ -11,6 +11,7 @@ from betalike.attacks.corruption import corruption
 from betalike.attacks.definetti import definetti
 from betalike.attacks.minimality import minimality
 from betalike.attacks.naive_bayes import naive_bayes
+from betalike.attacks.program import program
 from betalike.attacks.result import AttackReport, AttackResult
 from betalike.attacks.skewness import similarity, skewness
 from betalike.attacks.target import Target
@@ -22,8 +23,10 @@ from betalike.runtime.randomness import Randomness
 class Round:
     """One round of attacks: the release, a source of randomness, and a control that is made when first needed."""
 
-    def __init__(self, target: Target, randomness: Randomness, second: Target | None = None) -> None:
-        self.target, self.randomness, self.second = target, randomness, second
+    def __init__(
+        self, target: Target, randomness: Randomness, second: Target | None = None, progress: Progress = SILENT
+    ) -> None:
+        self.target, self.randomness, self.second, self.progress = target, randomness, second, progress
 
     @cached_property
     def control(self) -> Target:
@@ -39,6 +42,7 @@ ATTACKS: dict[str, Callable[[Round], AttackResult]] = {
     "minimality": lambda it: minimality(it.target, it.randomness),
     "corruption": lambda it: corruption(it.target, it.randomness),
     "composition": lambda it: composition(it.target, it.second, it.randomness),
+    "program": lambda it: program(it.target, it.randomness, it.progress),
 }
 
 
@@ -62,7 +66,7 @@ def run_attacks(
     progress: Progress = SILENT,
 ) -> AttackReport:
     """Run attacks; one that does not apply to this release says why, and the others go on."""
-    it = Round(target, randomness, second)
+    it = Round(target, randomness, second, progress)
     results = []
     for name in progress.track(check_names(names), "attacking"):
         progress.start(f"attack: {name}")

@@ -58,7 +58,7 @@ class People:
         """Let everybody be in any class whose labels cover the person; sample if there are too many people."""
         cells = target.cells
         keep = np.arange(len(cells.points))
-        most = _most_points(target, randomness)
+        most = most_points(cells.points, target.low, target.high, target.n_values, randomness)
         if most < len(keep):
             keep = np.sort(np.argsort(uniform(len(keep), randomness))[:most])
         place = np.full(len(cells.points), -1)
@@ -96,12 +96,11 @@ class People:
         )
 
 
-def _most_points(target: Generalized, randomness: Randomness) -> int:
+def most_points(points: Ids, low: Ids, high: Ids, n_values: int, randomness: Randomness) -> int:
     """Return how many points can be processed with a bounded amount of work."""
-    n_points, n_classes = len(target.cells.points), len(target.low)
-    some = np.argsort(uniform(n_points, randomness))[:SAMPLE]
-    covering = max(float(cover_counts(target.cells.points[some], target.low, target.high).mean()), 1.0)
-    return max(int(min(MOST_WORK / (covering * target.n_values), MOST_CHECKS / n_classes)), SAMPLE)
+    some = np.argsort(uniform(len(points), randomness))[:SAMPLE]
+    covering = max(float(cover_counts(points[some], low, high).mean()), 1.0)
+    return max(int(min(MOST_WORK / (covering * n_values), MOST_CHECKS / len(low))), SAMPLE)
 
 
 def definetti(target: Target, randomness: Randomness | None = None, control: Target | None = None) -> AttackResult:

@@ -20,6 +20,17 @@ from betalike.table.cells import Cells, ClassCounts, Plan
 
 
 @dataclass(frozen=True)
+class Shadow:
+    """Cells of two tables together, and both apart: the adversary's own, and the one that is published.
+
+    Each comes with the place of its points among those of both.
+    """
+
+    cells: Cells
+    tables: Sequence[tuple[Cells, Ints]]
+
+
+@dataclass(frozen=True)
 class Target:
     """The people and the promise of a release; used as it is, a release that links no sensitive value to a person."""
 
@@ -29,6 +40,7 @@ class Target:
     scheme: str
     options: Mapping[str, Any] = field(default_factory=dict)
     cell_of_rows: Ids | None = None  # needed if a second release has other quasi-identifiers
+    own: Shadow | None = None  # a table of the adversary's own, for the attack on the program
 
     @property
     def n_rows(self) -> int:
@@ -66,16 +78,10 @@ class Generalized(Target):
         plan: Plan, values: Sequence[str], model: Model, scheme: str, options: Mapping[str, Any] | None = None
     ) -> Generalized:
         """Return what the release of a plan shows; classes with the same labels become one class."""
-        low, high = (side.astype(np.int64) for side in plan.boxes)
-        ends = [reach(axis, low[:, i], high[:, i]) for i, axis in enumerate(plan.cells.axes)]
-        boxes = np.column_stack([side for pair in ends for side in pair])
-        distinct, number = np.unique(boxes, axis=0, return_inverse=True)
+        number, low, high = label_classes(plan)
         counts = plan.class_counts
-        classes = ClassCounts.of(number.ravel()[counts.ec], counts.value, counts.count, counts.n_values)
-        low_codes, high_codes = (distinct[:, side::2].astype(np.int32) for side in (0, 1))
-        return Generalized(
-            plan.cells, tuple(values), model, scheme, options or {}, classes=classes, low=low_codes, high=high_codes
-        )
+        classes = ClassCounts.of(number[counts.ec], counts.value, counts.count, counts.n_values)
+        return Generalized(plan.cells, tuple(values), model, scheme, options or {}, classes=classes, low=low, high=high)
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,28 @@ class Perturbed(Target):
         joint = self.prior[:, None] * self.transition
         total = joint.sum(axis=0)
         return np.asarray(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))
+
+
+def part_of(cells: Cells, counts: Ints) -> tuple[Cells, Ints]:
+    """Return a table with some number of rows of each cell, and which of the points its points are."""
+    used = np.flatnonzero(counts)
+    points, point = np.unique(cells.point[used], return_inverse=True)
+    codes, number = cells.points[points], point.astype(np.int32)
+    part = Cells(cells.axes, cells.sensitive, cells.weights, codes, number, cells.value[used], counts[used])
+    return part, points.astype(np.int64)
+
+
+def label_classes(plan: Plan) -> tuple[Ints, Ids, Ids]:
+    """Return the class of the release that each class of a plan becomes, and the codes that its labels reach.
+
+    Classes with the same labels become one.
+    """
+    low, high = (side.astype(np.int64) for side in plan.boxes)
+    ends = [reach(axis, low[:, i], high[:, i]) for i, axis in enumerate(plan.cells.axes)]
+    boxes = np.column_stack([side for pair in ends for side in pair])
+    distinct, number = np.unique(boxes, axis=0, return_inverse=True)
+    low_codes, high_codes = (distinct[:, side::2].astype(np.int32) for side in (0, 1))
+    return number.ravel().astype(np.int64), low_codes, high_codes
 
 
 def reach(axis: Axis, low: Ints, high: Ints) -> tuple[Ints, Ints]:
