@@ -1,10 +1,10 @@
-"""Free tuples as a tree of sums (Fenwick): draw one at random and take tuples out, both in logarithmic time."""
+"""Free tuples: a tree of sums (Fenwick), to draw one at random and take tuples out, and links to the next free one."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from betalike.runtime.arrays import Ints
+from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.compilation import kernel
 
 
@@ -43,3 +43,22 @@ def find_entry(tree: Ints, number: np.int64) -> int:
             number -= tree[position]
         step //= 2
     return position
+
+
+@kernel
+def count_before(tree: Ints, entry: int) -> int:
+    """Count the free tuples of the entries before one."""
+    total = 0
+    while entry > 0:
+        total += tree[entry]
+        entry -= entry & -entry
+    return total
+
+
+@kernel
+def next_free(link: Ids, entry: int) -> int:
+    """Follow links to a free entry, shortening the path on the way (union-find)."""
+    while link[entry] != entry:
+        link[entry] = link[link[entry]]
+        entry = link[entry]
+    return entry

@@ -2,7 +2,7 @@
 
 Points near each other on the curve are near each other in QI space. An *entry* is one QI point of one bucket with its
 number of tuples; entries are sorted by bucket, then along the curve. `exact_neighbours` replaces the curve by exact
-distances.
+distances, and `reach` the nearest tuples by random ones that are not farther away than the class must reach anyway.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from betalike.runtime.progress import Progress
 from betalike.runtime.randomness import Randomness
 from betalike.schemes.exact_neighbours import build_trees, free_under_nodes, take_nearest_in_space
 from betalike.schemes.fragments import gather_classes, spread_cells
-from betalike.schemes.free_tuples import find_entry, forget_tuples, sum_tree
+from betalike.schemes.free_tuples import find_entry, forget_tuples, next_free, sum_tree
+from betalike.schemes.reach import draw_within_reach
 from betalike.table.cells import Cells, shuffle_within
 
 CLASSES_PER_STEP = 5_000
@@ -30,6 +31,7 @@ class Retrieval(StrEnum):
 
     HILBERT = "hilbert"
     EXACT = "exact"
+    WITHIN_REACH = "within-reach"
 
 
 def fill_classes(
@@ -99,10 +101,14 @@ def retrieve(
     parts: list[tuple[Ints, Ints, Ints]] = []
     for start in progress.track(range(0, len(draws), CLASSES_PER_STEP), "forming classes"):
         some = draws[start : start + CLASSES_PER_STEP]
-        words = randomness.words(len(some))
-        if trees is not None and node_free is not None and leaf_of_entry is not None:
+        if retrieval is Retrieval.WITHIN_REACH:
+            words = randomness.words(len(some) + int(some.sum()))
+            taken = draw_within_reach(some, words, entries.bucket_start, entries.key, free, tree, right, left)
+        elif trees is not None and node_free is not None and leaf_of_entry is not None:
+            words = randomness.words(len(some))
             taken = take_nearest_in_space(some, words, entries.positions, free, tree, trees, node_free, leaf_of_entry)
         else:
+            words = randomness.words(len(some))
             taken = take_nearest_on_curve(some, words, entries.bucket_start, entries.key, free, tree, right, left)
         parts.append((taken[0] + start, taken[1], taken[2]))
     columns = zip(*parts, strict=True)
@@ -164,15 +170,6 @@ def keys_of_grid(grid: Words, bits: int) -> Words:
 
 
 @kernel
-def _next_free(link: Ids, entry: int) -> int:
-    """Follow links to a free entry, shortening the path on the way (union-find)."""
-    while link[entry] != entry:
-        link[entry] = link[link[entry]]
-        entry = link[entry]
-    return entry
-
-
-@kernel
 def take_nearest_on_curve(
     draws: Ints,
     words: Words,
@@ -204,8 +201,8 @@ def take_nearest_on_curve(
                 continue
             begin, end = bucket_start[bucket], bucket_start[bucket + 1]
             near = begin + np.searchsorted(key[begin:end], seed)
-            up = _next_free(right, near) if near < end else end
-            down = _next_free(left, near) - 1
+            up = next_free(right, near) if near < end else end
+            down = next_free(left, near) - 1
             while need > 0:
                 is_up = up < end and (down < begin or key[up] - seed <= seed - key[down])
                 entry = up if is_up else down
@@ -221,8 +218,8 @@ def take_nearest_on_curve(
                     right[entry] = entry + 1
                     left[entry + 1] = entry
                     if is_up:
-                        up = _next_free(right, entry)
+                        up = next_free(right, entry)
                     else:
-                        down = _next_free(left, entry) - 1
+                        down = next_free(left, entry) - 1
         n_free -= draws[ec].sum()
     return take_class[:n_takes].copy(), take_entry[:n_takes].copy(), take_count[:n_takes].copy()

@@ -72,7 +72,7 @@ def _around(scene: Scene) -> Iterator[Floats]:
         yield scene.average(rows[near].mean(axis=1))
     yield scene.average(tight[near].max(axis=1))
     yield scene.average(_surplus(_by_kind(crowd.counts, crowd.kind), _by_kind(scene.expected, crowd.kind)))
-    yield np.arange(crowd.space.n_values)[None, :]
+    yield np.arange(crowd.space.n_values, dtype=np.float64)[None, :]
     middle = scene.average(_middles(crowd))
     yield np.abs(crowd.space.positions[scene.point] - middle).sum(axis=1, keepdims=True)
 

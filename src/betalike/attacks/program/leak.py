@@ -19,7 +19,8 @@ from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness
 
 FORMS: dict[str, Watch] = {"told": told, "not_told": not_told}
-HELD = 5  # one class in five decides how much is learned from the others
+HELD = 5  # one class (or point) in five decides how much is learned from the others
+SCATTER = 2_654_435_761  # spreads the numbers of points, which lie in the order of the columns
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ def redraw(crowd: Crowd, population: Population, randomness: Randomness) -> Crow
 
 
 def _learn(scene: Scene, clues: list[Floats], pairs: Pairs, progress: Progress) -> Learned:
-    is_held: Bools = scene.fold == 1 if scene.ec is None else scene.ec % HELD == 0
+    cluster = scene.point * SCATTER >> 16 if scene.ec is None else scene.ec
+    is_held: Bools = cluster % HELD == 0
     return learn(pairs, clues, is_held, progress)
 
 

@@ -39,7 +39,7 @@ def publish(
     format: Annotated[str | None, option("csv (default) or parquet.")] = None,
     layout: Annotated[str | None, option("labels (default), or bounds: age_low and age_high.")] = None,
     spreadsheet_safe: Annotated[bool, flag("--spreadsheet-safe", SAFE)] = False,
-    retrieval: Annotated[str | None, option("BUREL's neighbours: hilbert (default) or exact.")] = None,
+    retrieval: Annotated[str | None, option("BUREL's neighbours: hilbert (default), exact, within-reach.")] = None,
     effort: Annotated[int | None, option("How long seam and whole improve classes: 1 (default), 0 or more.")] = None,
     strict: Annotated[
         bool, flag("--strict", "whole: sensitive values only answer whether a class is allowed.")
