@@ -15,7 +15,7 @@ from betalike.attacks.program.boosting import Pairs, chances_of, find_slopes, le
 from betalike.attacks.program.crowd import FOLDS, Crowd, Space
 from betalike.attacks.program.leak import find_leaks, gain_of
 from betalike.attacks.program.population import learn_population
-from betalike.attacks.program.scene import not_told, told
+from betalike.attacks.program.scene import known, unknown
 from betalike.errors import InputError
 from betalike.runtime.randomness import SeededRandomness
 
@@ -50,7 +50,7 @@ def invented(n_people: int, seed: int, plants_a_leak: bool, region: int = REGION
 
 def test_a_leak_that_was_planted_is_found() -> None:
     found = find_leaks(invented(3_000, 1, True), invented(3_000, 2, True), SeededRandomness(1))
-    leak, control = found.leaks["told"], found.controls["told"]
+    leak, control = found.leaks["known"], found.controls["known"]
     assert leak.leak.low > 0.05
     assert leak.points.low > 0.01
     assert abs(control.leak.rate) < 0.02
@@ -68,7 +68,7 @@ def test_choices_that_ignore_values_leak_nothing() -> None:
 
 def test_a_population_adds_to_the_shares_of_wide_classes_what_there_is_to_know() -> None:
     own, target = invented(3_000, 1, False, 50), invented(3_000, 2, False, 50)
-    leak = find_leaks(own, target, SeededRandomness(1)).leaks["told"]
+    leak = find_leaks(own, target, SeededRandomness(1)).leaks["known"]
     best = float(np.log(chances_at(target.point)[np.arange(3_000), target.value]).mean())
     assert leak.shares.log_likelihood < leak.population.log_likelihood - 0.05
     assert leak.population.log_likelihood == pytest.approx(best, abs=0.02)
@@ -89,7 +89,7 @@ def test_a_population_is_learned_from_the_others() -> None:
     assert view.evidence(point, left_out, population.prior)[0] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("watch", [told, not_told])
+@pytest.mark.parametrize("watch", [known, unknown])
 def test_guesses_keep_the_values_of_the_classes(watch: object) -> None:
     own = invented(2_000, 1, True).in_folds(SeededRandomness(1))
     scene = watch(own, learn_population(own), SeededRandomness(1))  # type: ignore[operator]
@@ -161,7 +161,7 @@ def test_a_release_is_attacked_by_half_of_its_table_or_by_another() -> None:
         assert result.success is not None
         assert result.baseline is not None
         assert result.people == (600 if target.own is None else 1_200)
-        for form in ("told", "not_told"):
+        for form in ("known", "unknown"):
             found = result.details[form]
             assert found["leak"]["low"] <= found["leak"]["rate"] <= found["leak"]["high"]
             assert found["shares"]["log_likelihood"] <= 0

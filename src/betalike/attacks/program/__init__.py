@@ -81,15 +81,15 @@ def _kinds(target: Target, cells: Cells, randomness: Randomness) -> Ints:
 
 
 def _result(target: Generalized, found: Found) -> AttackResult:
-    known, control = found.leaks["told"], found.controls["told"]
+    known, control = found.leaks["known"], found.controls["known"]
     n = known.people
     success, baseline = Rate.of(known.program.success * n, n), Rate.of(known.population.success * n, n)
     against = Rate.of(min(max(known.population.success + control.points.rate, 0.0), 1.0) * n, n)
-    unknown = found.leaks["not_told"]
+    unknown = found.leaks["unknown"]
     sentence = (
-        f"To an adversary who has the program and a table of the same kind, and is told who is in which class, the "
-        f"choices of '{target.scheme}' add {_figures(known)}; to one who is not told, {_figures(unknown)}; where "
-        f"values do not depend on the choices, {_figures(control)}."
+        f"To an adversary who has the program and a table of the same kind, and knows who is in which class, the "
+        f"choices of '{target.scheme}' add {_figures(known)}; without knowing the classes, {_figures(unknown)}; where "
+        f"the choices do not depend on values, {_figures(control)}."
     )
     if target.caps is not None:
         sentence += (

@@ -12,13 +12,14 @@ from betalike.attacks.program.boosting import Learned, Pairs, learn
 from betalike.attacks.program.clues import plain_clues, program_clues
 from betalike.attacks.program.crowd import FOLDS, Crowd
 from betalike.attacks.program.population import Population, learn_population
-from betalike.attacks.program.scene import Scene, Watch, not_told, told
+from betalike.attacks.program.scene import Scene, Watch, known, unknown
 from betalike.attacks.result import Rate, Z
 from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness
 
-FORMS: dict[str, Watch] = {"told": told, "not_told": not_told}
+# Who is in which class is known to the adversary, or not.
+FORMS: dict[str, Watch] = {"known": known, "unknown": unknown}
 HELD = 5  # one class (or point) in five decides how much is learned from the others
 SCATTER = 2_654_435_761  # spreads the numbers of points, which lie in the order of the columns
 

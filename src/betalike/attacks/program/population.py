@@ -77,7 +77,7 @@ def learn_population(crowd: Crowd, progress: Progress = SILENT) -> Population:
     people = np.zeros((len(key), space.n_values))
     np.add.at(people, (count_of, crowd.value), 1.0)
     most = max(MOST_LEARNED // space.n_values, 1)
-    if len(key) > most:  # the order of points says nothing about their values, so every so many will do
+    if len(key) > most:  # spread over all points
         some = np.arange(most) * len(key) // most
         point, fold_of, people = point[some], fold_of[some], people[some]
     numbers, n_single = _views(space, crowd.point)

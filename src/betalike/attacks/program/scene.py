@@ -1,6 +1,6 @@
 """What an adversary sees of a crowd: groups of people who look the same, the classes they may be in, and clues.
 
-An adversary who is told who is in which class groups people by class and point; otherwise by point alone, and everybody
+An adversary who knows who is in which class groups people by class and point; otherwise by point alone, and everybody
 may be in any class whose labels cover the point.
 """
 
@@ -30,7 +30,7 @@ TINY = 1e-12
 class Scene:
     """Groups of a crowd, with the population model's chances, the truth, and the classes that each may be in.
 
-    `ec` is the class of each group if that is told.
+    `ec` is the class of each group if that is known.
     """
 
     crowd: Crowd
@@ -134,8 +134,8 @@ class Scene:
 Watch = Callable[[Crowd, Population, Randomness], Scene]
 
 
-def told(crowd: Crowd, population: Population, randomness: Randomness) -> Scene:
-    """Return what an adversary sees who is told who is in which class."""
+def known(crowd: Crowd, population: Population, randomness: Randomness) -> Scene:
+    """Return what an adversary sees who knows who is in which class."""
     n_classes, m = len(crowd.low), crowd.space.n_values
     is_chosen = _sample(np.bincount(crowd.ec, minlength=n_classes) * m, randomness)[crowd.ec]
     n_points = len(crowd.space.points)
@@ -149,7 +149,7 @@ def told(crowd: Crowd, population: Population, randomness: Randomness) -> Scene:
     return Scene(crowd, point, fold, people, chances, starts, ec.astype(np.int32), float(is_chosen.mean()), ec)
 
 
-def not_told(crowd: Crowd, population: Population, randomness: Randomness) -> Scene:
+def unknown(crowd: Crowd, population: Population, randomness: Randomness) -> Scene:
     """Return what an adversary sees who knows of the classes only their labels."""
     m = crowd.space.n_values
     key = crowd.point * (FOLDS + 1) + crowd.fold
