@@ -26,8 +26,8 @@ from betalike.cli.app import app
 from betalike.engines import scattering
 from betalike.engines.choice import choose_engine
 from betalike.engines.local import LocalEngine
-from betalike.engines.source import Source
 from betalike.errors import FileError
+from betalike.io.tables import Source
 
 GOOD = to_csv(people())
 each_reading = pytest.mark.usefixtures("reading")

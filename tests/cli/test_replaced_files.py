@@ -103,15 +103,15 @@ def test_a_table_that_becomes_part_of_the_folder_meanwhile(desk: Desk, monkeypat
     """What is checked at the beginning is checked again right before the move."""
     assert desk.publish().status == 0
     table = desk.table()
-    assign = LocalEngine.assign
+    generalize = LocalEngine.generalize
 
     def slow(*given: Any) -> Any:
-        assignment = assign(*given)
+        rows = generalize(*given)
         (desk.out / "published.csv").unlink()
         os.link(table, desk.out / "published.csv")
-        return assignment
+        return rows
 
-    monkeypatch.setattr(LocalEngine, "assign", slow)
+    monkeypatch.setattr(LocalEngine, "generalize", slow)
     assert_refused(desk.publish("--force", table=table))
     assert (desk.out / "published.csv").read_bytes() == table.read_bytes()
 
@@ -154,15 +154,15 @@ def test_a_certificate_cannot_name_files_elsewhere(desk: Desk) -> None:
 def test_a_file_that_appears_meanwhile_survives(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     table = desk.table()
     assert desk.publish(table=table).status == 0
-    assign = LocalEngine.assign
+    generalize = LocalEngine.generalize
 
     def slow(*given: Any) -> Any:
-        assignment = assign(*given)
+        rows = generalize(*given)
         desk.write("out/README.txt", "mine")
-        return assignment
+        return rows
 
     with monkeypatch.context() as patched:
-        patched.setattr(LocalEngine, "assign", slow)
+        patched.setattr(LocalEngine, "generalize", slow)
         assert desk.publish("--force", table=table).status == 0
     assert (desk.out / "README.txt").read_text() == "mine"
     assert run("verify", desk.out).status == 0

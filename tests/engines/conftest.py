@@ -52,7 +52,7 @@ def publish(tmp_path: Path) -> Callable[..., pl.DataFrame]:
     """Assign, generalize, write and read: the published rows as a Polars frame, in their order."""
 
     def rows(engine: Engine, plan: Plan, seed: int | None = 0, layout: Layout = Layout.LABELS) -> pl.DataFrame:
-        release = engine.generalize(engine.assign(plan, randomness(seed)), layout)
+        release = engine.generalize(plan, layout, randomness(seed))
         path = tmp_path / "rows.parquet"
         engine.write(release, path, Format.PARQUET)
         return pl.read_parquet(path)

@@ -12,8 +12,8 @@ import pytest
 from contract import N_ROWS, QIS, EngineMaker, replace_rows, schema_of
 
 from betalike.engines.engine import Engine, ExactRecount, Format
-from betalike.engines.exact_rows import count_changed
 from betalike.engines.spark.engine import SparkEngine
+from betalike.engines.streams import count_changed
 from betalike.runtime.randomness import randomness
 
 

@@ -10,7 +10,7 @@ from contract import quick_session
 
 import betalike
 from betalike.datasets import census_like
-from betalike.engines.spark.failures import failures_told
+from betalike.engines.spark.failures import failures_explained
 from betalike.errors import BetalikeError, FileError, ParameterError
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -90,7 +90,7 @@ def test_a_file_that_is_gone_meanwhile_is_told(tmp_path: Path) -> None:
 
 def test_what_a_task_fails_with_is_not_shown() -> None:
     session = quick_session()
-    with pytest.raises(BetalikeError, match="Spark gave up") as caught, failures_told():
+    with pytest.raises(BetalikeError, match="Spark gave up") as caught, failures_explained():
         session.sql(f"select raise_error('{SECRET}')").collect()
     assert SECRET not in str(caught.value)
     assert caught.value.__cause__ is None

@@ -6,33 +6,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from betalike.engines.coarse import Bins
 from betalike.engines.coding import code_quasi_identifier
 from betalike.engines.combinations import Combinations
 from betalike.engines.sensitive import DistinctColumn, SensitiveValues, code_sensitive_columns
 from betalike.runtime.arrays import Ids, Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import Cells, ValueCounts, fold
-from betalike.table.schema import Schema
+from betalike.table.schema import Attribute, Schema
 
 
 @dataclass(frozen=True)
 class Coded:
-    """Cells, the sensitive values, and the cell of each distinct combination of columns."""
+    """A table in cells: its distinct combinations of columns, the cell of each, and the sensitive values."""
 
+    combinations: Combinations
     cells: Cells
-    sensitive: SensitiveValues
     cell_of: Ids
-
-
-@dataclass(frozen=True)
-class CodedMargins:
-    """Value counts, the sensitive values, and the code of each distinct sensitive combination."""
-
-    counts: ValueCounts
     sensitive: SensitiveValues
-    code_of: Ids
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether some columns are in bins, so that a cell says only about where its rows lie."""
+        return any(isinstance(column, Bins) for column in self.combinations.columns.values())
+
+    def find(self, batch: pl.DataFrame) -> Ids:
+        """Return the cell of each row of a batch."""
+        return self.cell_of[self.combinations.find(batch)]
 
 
 def make_cells(
@@ -57,33 +60,50 @@ def make_cells(
 
 def code_combinations(combinations: Combinations, schema: Schema) -> Coded:
     """Return cells from the distinct combinations of a table's quasi-identifiers and its sensitive columns."""
-    columns = [_present(combinations, place) for place in range(len(combinations.numbers))]
     n_axes, axes, codes = len(schema.quasi_identifiers), [], []
-    for column, attribute in zip(columns, schema.quasi_identifiers, strict=False):
-        axis, code = code_quasi_identifier(column.values, attribute, column.counts)
+    for place, attribute in enumerate(schema.quasi_identifiers):
+        axis, code = _code_column(combinations, place, attribute)
         axes.append(axis)
-        codes.append(code[column.places])
-    sensitive, code, _ = code_sensitive_columns(columns[n_axes:], schema)
+        codes.append(code)
+    sensitive, code = _code_sensitive(combinations, n_axes, schema)
     cells, cell_of = make_cells(schema, axes, sensitive.axis, [*codes, code], combinations.count)
-    return Coded(cells, sensitive, cell_of)
+    return Coded(combinations, cells, cell_of, sensitive)
 
 
-def code_margins(columns: Sequence[Combinations], sensitive: Combinations, schema: Schema) -> CodedMargins:
+def code_values(
+    columns: Sequence[Combinations], sensitive: Combinations, schema: Schema
+) -> tuple[ValueCounts, SensitiveValues]:
     """Return value counts from the values of each quasi-identifier and the combinations of the sensitive columns."""
-    axes = []
-    for combinations, attribute in zip(columns, schema.quasi_identifiers, strict=True):
-        column = _present(combinations, 0)
-        axes.append(code_quasi_identifier(column.values, attribute, column.counts)[0])
-    parts = [_present(sensitive, place) for place in range(len(sensitive.numbers))]
-    values, code, _ = code_sensitive_columns(parts, schema)
+    pairs = zip(columns, schema.quasi_identifiers, strict=True)
+    axes = tuple(_code_column(combinations, 0, attribute)[0] for combinations, attribute in pairs)
+    values, code = _code_sensitive(sensitive, 0, schema)
     counts = np.bincount(code, sensitive.count, values.axis.size).astype(np.int64)
-    return CodedMargins(ValueCounts(tuple(axes), values.axis, schema.weights, counts), values, code.astype(np.int32))
+    return ValueCounts(axes, values.axis, schema.weights, counts), values
+
+
+def _code_column(combinations: Combinations, place: int, attribute: Attribute) -> tuple[Axis, NDArray[np.integer]]:
+    """Return the axis of a quasi-identifier, and its code in each combination."""
+    column, present = combinations.columns[attribute.name], _present(combinations, place)
+    axis: Axis
+    if isinstance(column, Bins):
+        axis, code = column.code(present.values)
+    else:
+        axis, code = code_quasi_identifier(present.values, attribute, present.counts)
+    return axis, code[present.places]
+
+
+def _code_sensitive(combinations: Combinations, first: int, schema: Schema) -> tuple[SensitiveValues, Ids]:
+    columns = [_present(combinations, place) for place in range(first, len(combinations.numbers))]
+    return code_sensitive_columns(columns, schema)
 
 
 def _present(combinations: Combinations, place: int) -> DistinctColumn:
-    """Return the values of a column that occur; its missing value is first, if a row has it."""
+    """Return the values of a column that occur; the missing value is first, if a row has it."""
     name, values = list(combinations.values.items())[place]
-    counts, numbers = combinations.count_of(place), combinations.numbers[place]
-    if counts[0] == 0:  # every row has a value
-        return DistinctColumn(values.slice(1).alias(name), counts[1:], numbers - np.int32(1))
-    return DistinctColumn(values.alias(name), counts, numbers)
+    counts = combinations.count_of(place)
+    used = np.flatnonzero(counts)
+    number_of = np.zeros(len(counts), dtype=np.int32)
+    number_of[used] = np.arange(len(used), dtype=np.int32)
+    return DistinctColumn(
+        values.gather(pl.Series(used)).alias(name), counts[used], number_of[combinations.numbers[place]]
+    )

@@ -14,14 +14,24 @@ import polars as pl
 
 from betalike.engines.engine import Engine, Format
 from betalike.engines.local import LocalEngine
-from betalike.errors import ParameterError, SchemaError, suggestion
+from betalike.errors import ParameterError, SchemaError
 from betalike.io.compression import is_compressed
 from betalike.io.csv_text import file_pieces
-from betalike.io.damaged_files import NOT_TO_ITS_END, compiled_code_silenced, damage_refused
 from betalike.io.sources import interruptible, read_beginning, shown_name, table_files
 from betalike.io.spreadsheet import escape
-from betalike.io.tables import CSV, DAMAGED, Frame, is_path, kind_of, read, scan_columnar, scan_table
-from betalike.promises.parameters import choose
+from betalike.io.tables import (
+    CSV,
+    DAMAGED,
+    Frame,
+    Source,
+    count_rows,
+    is_path,
+    kind_of,
+    read,
+    scan_columnar,
+    scan_table,
+)
+from betalike.promises.parameters import choose, unknown
 from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
 from betalike.runtime.progress import SILENT, Progress
 from betalike.table.schema import Schema, text_columns
@@ -67,7 +77,7 @@ def open_engine(
     """Open a table with the chosen engine; `folder` is where the release goes, if not into memory."""
     if choice.name is EngineName.SPARK:
         from betalike.engines.spark.engine import SparkEngine
-        from betalike.engines.spark.failures import failures_told
+        from betalike.engines.spark.failures import failures_explained
         from betalike.engines.spark.tables import read_table
 
         if schema.parts:
@@ -75,24 +85,19 @@ def open_engine(
                 f"the engine 'spark' ({choice.reason}) publishes one sensitive column, not several. Take --engine "
                 "local, or name one sensitive column."
             )
-        with failures_told():
+        with failures_explained():
             rows = read_table(table, schema, missing, delimiter, master, choice.memory)
             yield SparkEngine(rows, schema, choice.memory // PER_PLANNED_CELL)
         return
     if choice.holds_table:
-        frame = read(table, schema, missing, delimiter, choice.memory)
-        yield LocalEngine(frame, schema, choice.memory, progress=progress)
-        return
-    if isinstance(table, pl.LazyFrame):
-        rows, n_rows, check = table, _count_rows(table), lambda: None
+        source = Source.of(read(table, schema, missing, delimiter, choice.memory))
+    elif isinstance(table, pl.LazyFrame):
+        source = Source.of(table)
     else:
-        found = scan_table(table, schema.names, text_columns(schema), missing, delimiter)
-        rows, n_rows, check = found.rows, found.n_rows, found.check
-    if folder is None:
-        _check_release_fits(n_rows, len(schema.names), choice.memory)
-    yield LocalEngine(
-        rows, schema, choice.memory, progress=progress, n_rows=n_rows, check_source=check, holds_release=folder is None
-    )
+        source = scan_table(table, schema.names, text_columns(schema), missing, delimiter)
+    if folder is None and not choice.holds_table:
+        _check_release_fits(source.n_rows, len(schema.names), choice.memory)
+    yield LocalEngine(source, schema, choice.memory, progress=progress, holds_release=folder is None)
 
 
 def _check_release_fits(n_rows: int, n_columns: int, memory: int) -> None:
@@ -148,7 +153,7 @@ def memory_needed(table: str | Path | pl.LazyFrame, n_columns: int, enough: int)
     Compressed text is measured, not believed; text that takes more than `enough` is measured no further.
     """
     if isinstance(table, pl.LazyFrame):
-        return PER_CELL * (n_columns + 1) * _count_rows(table)
+        return PER_CELL * (n_columns + 1) * count_rows(table)
     files = table_files(table)
     kind = kind_of(files[0])
     if kind == CSV:
@@ -160,12 +165,7 @@ def memory_needed(table: str | Path | pl.LazyFrame, n_columns: int, enough: int)
                     break
         return PER_CSV_BYTE * n_bytes
     damaged = DAMAGED.format(shown_name(Path(table)), kind)
-    return PER_CELL * (n_columns + 1) * _count_rows(scan_columnar(files, kind), damaged)
-
-
-def _count_rows(table: pl.LazyFrame, damaged: str = NOT_TO_ITS_END) -> int:
-    with damage_refused(damaged), compiled_code_silenced():
-        return int(table.select(pl.len()).collect(engine="streaming").item())
+    return PER_CELL * (n_columns + 1) * count_rows(scan_columnar(files, kind), damaged)
 
 
 def _text_sizes(file: Path) -> Iterator[int]:
@@ -177,7 +177,7 @@ def _text_sizes(file: Path) -> Iterator[int]:
 
 
 def parse_memory(given: str | int) -> int:
-    """Bytes from a text such as 2GB or 512MB.
+    """Return bytes from a text such as 2GB or 512MB.
 
     >>> parse_memory("2GB") == 2 << 30
     True
@@ -194,7 +194,7 @@ def parse_memory(given: str | int) -> int:
 
 
 def in_words(size: float) -> str:
-    """A number of bytes for people.
+    """Return a number of bytes for people.
 
     >>> in_words(3 << 29)
     '1.5 GB'
@@ -206,17 +206,15 @@ def in_words(size: float) -> str:
 
 
 def choose_format(given: str) -> Format:
-    """The format of this name."""
+    """Return the format of this name."""
     known = (Format.CSV, Format.PARQUET)
     if given not in known:
-        raise ParameterError(
-            f"the format is '{given}'; it must be one of: {', '.join(known)}.{suggestion(str(given), known)}"
-        )
+        raise unknown("format", given, known)
     return Format(given)
 
 
 def safe_format(form: Format, schema: Schema) -> Format:
-    """CSV that a spreadsheet runs no cell of; refused for Parquet, and for columns whose name would be run."""
+    """Return CSV that a spreadsheet runs no cell of; refuse Parquet, and columns whose name would be run."""
     if form is Format.PARQUET:
         raise ParameterError("spreadsheet_safe is for CSV, and this release is Parquet. Leave it out, or publish CSV.")
     for name in schema.names:

@@ -6,6 +6,7 @@ import datetime
 import math
 import operator
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from betalike.engines.numbers import count_rows, one_zero, to_numbers
 from betalike.errors import HierarchyError, SchemaError
+from betalike.io.column_types import has_no_text, stored_kind
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.exact_numbers import Number, Numbers, as_numbers, format_values, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
@@ -28,9 +30,9 @@ WHOLE = r"^(-?\d+)\.0$"  # a whole number among others that are not
 
 
 def code_quasi_identifier(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> tuple[Axis, Codes]:
-    """The axis of a quasi-identifier and the code of each entry.
+    """Return the axis of a quasi-identifier and the code of each entry.
 
-    Entries are rows of the table, or stand for several as `counts` tells: for messages, which count rows.
+    An entry is a row of the table, or stands for as many rows as `counts` says; messages count rows.
     """
     column = empty_to_missing(column)
     kind = kind_of(column, attribute, counts)
@@ -42,7 +44,7 @@ def code_quasi_identifier(column: pl.Series, attribute: Attribute, counts: Count
 def code_sensitive(
     column: pl.Series, attribute: Attribute, missing_is_value: bool, counts: Counts | None = None
 ) -> tuple[Axis, Codes, pl.Series]:
-    """The axis of the sensitive attribute, the code of each entry, and the value that each code is published as."""
+    """Return the axis of the sensitive column, the code of each entry, and the value to publish for each code."""
     as_given, column = one_zero(column), empty_to_missing(column)
     n_missing = count_rows(column.is_null(), counts)
     if n_missing and not missing_is_value:
@@ -74,7 +76,7 @@ class ValueCodes:
 
     @staticmethod
     def of(values: pl.Series, codes: Codes) -> ValueCodes:
-        """From distinct values and their codes; a missing value may be among them."""
+        """Make codes from distinct values and their codes; a missing value may be among them."""
         is_missing = values.is_null().to_numpy()
         missing = int(codes[is_missing][0]) if is_missing.any() else 0
         return ValueCodes(values.filter(pl.Series(~is_missing)), codes[~is_missing], missing)
@@ -86,17 +88,17 @@ class ValueCodes:
 
 
 def ordered_numbers(column: pl.Series, kind: Kind) -> pl.Series:
-    """A column of numbers or dates as numbers; missing values are null."""
+    """Return a column of numbers or dates as numbers; missing values are null."""
     return to_numbers(empty_to_missing(column), kind, column.name)
 
 
 def comparable_text(text: str) -> str:
-    """A category in the form in which `comparable` has it."""
+    """Return a category in the form that `comparable` gives it."""
     return re.sub(WHOLE, r"\1", text)
 
 
 def comparable(column: pl.Series, kind: Kind) -> pl.Series:
-    """The column in a form in which equal values are equal in Python, whatever file or frame they came from."""
+    """Return a column in a form where equal values are equal in Python, from any file or frame."""
     column = empty_to_missing(column)
     if kind is Kind.CATEGORICAL:
         return column.cast(pl.String).str.replace(WHOLE, "$1")  # whole numbers of a frame may be written as 37.0
@@ -104,7 +106,7 @@ def comparable(column: pl.Series, kind: Kind) -> pl.Series:
 
 
 def kind_of(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> Kind:
-    """The kind of a column: what its owner said, or a guess; decimals stay exact also where numbers were asked for."""
+    """Return the kind that was declared, or a guess; decimals stay exact even where numbers were asked for."""
     kind = attribute.kind or guess_kind(column, attribute, counts)
     if kind in (Kind.NUMERIC, Kind.REAL) and column.dtype.is_decimal():
         return Kind.DECIMAL
@@ -114,19 +116,9 @@ def kind_of(column: pl.Series, attribute: Attribute, counts: Counts | None = Non
 
 
 def guess_kind(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> Kind:
-    """The kind of a column from its data type; text that is mostly numbers is an error rather than a guess."""
+    """Guess the kind of a column from its data type; refuse text that is mostly numbers."""
     if attribute.hierarchy is not None:
         return Kind.CATEGORICAL
-    if column.dtype.is_integer():
-        return Kind.INTEGER
-    if column.dtype.is_decimal():
-        return Kind.DECIMAL
-    if column.dtype.is_float():
-        return Kind.REAL
-    if column.dtype == pl.Date:
-        return Kind.DATE
-    if column.dtype == pl.Datetime:
-        return Kind.DATETIME
     if column.dtype == pl.String:
         n_present = count_rows(column.is_not_null(), counts)
         n_numbers = count_rows(column.cast(pl.Float64, strict=False).is_not_null(), counts)
@@ -136,13 +128,12 @@ def guess_kind(column: pl.Series, attribute: Attribute, counts: Counts | None = 
                 f"{n_present - n_numbers}. Fix the text, name it as missing (--missing), or, if the numbers are only "
                 f"codes, make the column categorical (--categorical {attribute.name})."
             )
-    return Kind.CATEGORICAL
+    return stored_kind(column.dtype)
 
 
 def empty_to_missing(column: pl.Series) -> pl.Series:
-    """Empty text and NaN are missing values like null, and -0.0 is the value 0.0."""
-    is_foreign = isinstance(column.dtype, pl.BaseExtension)
-    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object, pl.Duration) or is_foreign:
+    """Make empty text and NaN missing values like null, and -0.0 the value 0.0."""
+    if has_no_text(column.dtype) or column.dtype == pl.Duration:
         raise SchemaError(
             f"the column '{column.name}' is of type {column.dtype.base_type()}, which betalike does not publish. "
             "Convert it to numbers, dates or text, or leave it out."
@@ -158,7 +149,7 @@ def empty_to_missing(column: pl.Series) -> pl.Series:
 
 
 def value_texts(column: pl.Series) -> pl.Series:
-    """Sensitive values as a certificate names them; a missing one is the empty text."""
+    """Return sensitive values as a certificate names them; a missing one is the empty text."""
     column = one_zero(column.fill_nan(None)) if column.dtype.is_float() else column
     return column.cast(pl.String).fill_null("")
 
@@ -173,40 +164,44 @@ def _to_signed(column: pl.Series) -> pl.Series:
 def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute, counts: Counts | None) -> tuple[Axis, Codes]:
     has_missing = count_rows(numbers.is_null(), counts) > 0
     values, codes = _rank(numbers)
-    low, high = (values[:1].tolist()[0], values[-1:].tolist()[0]) if len(values) else (0, 0)
-    if kind is Kind.REAL and not math.isfinite(float(high) - float(low)):
-        raise too_far_apart(attribute.name)
+
+    def count_outside(low: Number, high: Number) -> str:
+        is_outside = np.array([not low <= value <= high for value in values.tolist()])
+        return f"{count_rows(pl.Series(np.append(is_outside, False)[codes]), counts)} "
+
+    ends = (values[:1].tolist()[0], values[-1:].tolist()[0]) if len(values) else None
+    domain, is_declared = domain_of(attribute, kind, ends, count_outside)
+    return OrderedAxis(attribute.name, kind, values, domain, has_missing, is_declared), codes
+
+
+def domain_of(
+    attribute: Attribute, kind: Kind, ends: tuple[Number, Number] | None, count_outside: Callable[..., str]
+) -> tuple[tuple[Number, Number], bool]:
+    """Return the domain of a column with these ends, if it has values, and whether the domain was declared.
+
+    `count_outside` says how many values are outside a domain, for the message.
+    """
+    low, high = ends or (0, 0)
     declared = declared_domain(attribute, kind)
-    if declared is not None and len(values) and (declared[0] > low or declared[1] < high):
-        is_outside = np.array([not declared[0] <= value <= declared[1] for value in values.tolist()])
-        raise outside_domain(attribute, count_rows(pl.Series(np.append(is_outside, False)[codes]), counts))
-    domain = declared or (low, high)
-    return OrderedAxis(attribute.name, kind, values, domain, has_missing, declared is not None), codes
+    for least, greatest in ((low, high), declared or (0, 0)):
+        if kind is Kind.REAL and not math.isfinite(float(greatest) - float(least)):
+            raise SchemaError(f"the values of '{attribute.name}' are too far apart to be measured; scale or fix them.")
+    if declared is not None and ends is not None and (declared[0] > low or declared[1] < high):
+        raise SchemaError(
+            f"the column '{attribute.name}' has {count_outside(*declared)}values outside its declared domain. Widen "
+            "the domain or fix the values."
+        )
+    return declared or (low, high), declared is not None
 
 
 def declared_domain(attribute: Attribute, kind: Kind) -> tuple[Number, Number] | None:
-    """The ends of a column's declared domain as exact numbers; None if none was declared."""
+    """Return the ends of a column's declared domain as exact numbers; None if none was declared."""
     if attribute.domain is None:
         return None
     low, high = (_declared(end, kind, attribute.name) for end in attribute.domain)
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         raise SchemaError(f"the domain of '{attribute.name}' must be two numbers, the least and the greatest.")
-    if kind is Kind.REAL and not math.isfinite(float(high) - float(low)):
-        raise too_far_apart(attribute.name)
     return (math.floor(low), math.ceil(high)) if kind in (Kind.INTEGER, Kind.DATE) else (low, high)
-
-
-def too_far_apart(name: str) -> SchemaError:
-    """Numbers whose distances are beyond what can be counted with."""
-    return SchemaError(f"the values of '{name}' are too far apart to be measured; scale or fix them.")
-
-
-def outside_domain(attribute: Attribute, number: int | None = None) -> SchemaError:
-    """Some values, or so many, are outside the domain that was declared."""
-    return SchemaError(
-        f"the column '{attribute.name}' has {'' if number is None else f'{number} '}values outside its declared "
-        "domain. Widen the domain or fix the values."
-    )
 
 
 def _declared(end: Any, kind: Kind, name: str) -> Number:
@@ -230,7 +225,7 @@ def _declared(end: Any, kind: Kind, name: str) -> Number:
 
 
 def _rank(numbers: pl.Series) -> tuple[Numbers, Codes]:
-    """The distinct numbers in order, and the place of each row's number among them; missing ones come last."""
+    """Return the distinct numbers in order, and the place of each row's number; missing ones come last."""
     ordered = numbers.unique().drop_nulls().sort()
     if numbers.dtype.is_integer():
         codes = codes_of_values(numbers, ordered, np.arange(len(ordered)), len(ordered))
@@ -280,21 +275,16 @@ def _leaves_of(
     leaf = {label: number for number, label in enumerate(hierarchy.leaves)}
     absent = [i for i, text in enumerate(texts) if text not in leaf]
     if absent:
-        raise _absent_leaves(column, distinct.gather(absent), name, counts)
+        n_rows = count_rows(column.is_in(distinct.gather(absent).implode()), counts)
+        raise HierarchyError(
+            f"the hierarchy {name}.csv lacks {len(absent)} of the values of the column '{name}', which occur in "
+            f"{n_rows} rows. Add a line for each: the value; its ancestors; '*'."
+        )
     return [leaf[text] for text in texts]
 
 
-def _absent_leaves(column: pl.Series, absent: pl.Series, name: str, counts: Counts | None) -> HierarchyError:
-    is_absent = column.is_in(absent.implode())
-    n_rows = count_rows(is_absent, counts)
-    return HierarchyError(
-        f"the hierarchy {name}.csv lacks {len(absent)} of the values of the column '{name}', which occur in "
-        f"{n_rows} rows. Add a line for each: the value; its ancestors; '*'."
-    )
-
-
 def _dense_span(values: pl.Series) -> tuple[int, int] | None:
-    """The least and greatest of whole numbers that are close enough together to be looked up in a list."""
+    """Return the least and greatest of whole numbers that are close enough to look up in a list, else None."""
     if not values.dtype.is_integer() or not len(values):
         return None
     low, high = int(str(values.min())), int(str(values.max()))
@@ -302,7 +292,7 @@ def _dense_span(values: pl.Series) -> tuple[int, int] | None:
 
 
 def codes_of_values(column: pl.Series, values: pl.Series, codes: Codes, missing: int) -> Codes:
-    """Each row's code, given the distinct values, the code of each, and that of a missing value."""
+    """Return each row's code, given the distinct values, the code of each, and that of a missing value."""
     coded = np.append(codes, missing).astype(np.int32)
     if (span := _dense_span(values)) is not None:
         low, high = span
@@ -319,7 +309,7 @@ def codes_of_values(column: pl.Series, values: pl.Series, codes: Codes, missing:
 def _sensitive_axis(
     column: pl.Series, published: pl.Series, attribute: Attribute, has_missing: bool, counts: Counts | None
 ) -> tuple[Axis, NDArray[np.int64]]:
-    """The axis of distinct sensitive values, and the order of the values on it: only for distances between them."""
+    """Return the axis of the sensitive values, which says how far apart they are, and their order on it."""
     texts = category_texts(published)
     if not len(published):
         return HierarchyAxis(attribute.name, Hierarchy.flat(["(none)"]), has_missing), np.arange(0)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,7 @@ from betalike.engines.coding import codes_of_values, empty_to_missing
 from betalike.errors import InputError
 from betalike.runtime.arrays import Ids, Ints
 from betalike.table.cells import fold
-from betalike.table.kernels import add_to_counts, find_keys, number_dense, number_places, pack_numbers
+from betalike.table.kernels import add_to_counts, find_keys, number_dense, pack_numbers
 
 KEY_BITS = 63
 MOST_LISTED = 1 << 20
@@ -23,19 +24,37 @@ _POOL = ThreadPoolExecutor(2)  # compiled loops let go of the interpreter
 MOST_PLACES = 64  # for numbers of a column that is kept apart from the keys
 MOST_SPLIT = 1 << 23  # places of one hash table
 OTHER_ROWS = "the table has other rows than when it was counted. Publish it when nothing changes it."
-MERGE_FROM = 4_000_000  # combinations of several batches that are brought together
+MERGE_FROM = 4_000_000  # combinations of several batches that are merged at once
 
 
 class TooManyError(Exception):
-    """There are more combinations than were allowed for."""
+    """There are more combinations than fit."""
+
+
+class NumberedColumn(Protocol):
+    """A column whose values have numbers; 0 is a missing value."""
+
+    @property
+    def size(self) -> int:
+        """One more than the greatest number."""
+        ...
+
+    @property
+    def values(self) -> pl.Series:
+        """The value of each number; the first is missing."""
+        ...
+
+    def number(self, column: pl.Series) -> Ids:
+        """Return the number of each row's value."""
+        ...
 
 
 class Dictionary:
-    """The distinct values of a column, numbered as they are met in batch after batch; a missing value is 0."""
+    """The distinct values of a column, numbered as batches bring them; a missing value is 0."""
 
     def __init__(self) -> None:
         self._texts = pl.Categories.random()
-        self._anchor = pl.Series([], dtype=pl.Categorical(self._texts))  # without a series Polars numbers anew
+        self._anchor = pl.Series([], dtype=pl.Categorical(self._texts))  # keeps the numbers that Polars gives to texts
         self._number_of_text = np.zeros(0, dtype=np.int32)  # by what Polars numbers it with; 0 is none yet
         self._known: pl.Series | None = None
         self._dense: tuple[int, Ids] | None = None  # the least value, and the number of each from there on
@@ -44,7 +63,7 @@ class Dictionary:
         self.size = 1
 
     def number(self, column: pl.Series) -> Ids:
-        """The number of each row's value; new values get new numbers."""
+        """Return the number of each row's value; new values get new numbers."""
         self._no_value = column.clear()
         if column.dtype == pl.Categorical:
             return self._number_texts(column, column)
@@ -52,7 +71,7 @@ class Dictionary:
         return self._number_texts(plain, column) if plain.dtype == pl.String else self._number_values(plain, column)
 
     def _add(self, column: pl.Series, rows: pl.Series) -> Ids:
-        """New numbers for the values of some rows, in their order."""
+        """Give new numbers to the values of some rows, in their order."""
         self._given.append(column.gather(rows))
         self.size += len(rows)
         return np.arange(self.size - len(rows), self.size, dtype=np.int32)
@@ -62,7 +81,7 @@ class Dictionary:
         places = repeated.to_physical().cast(pl.UInt32)
         if not places.null_count() and self.size > 1:
             numbers = np.empty(len(places), dtype=np.int32)
-            if number_places(places.to_numpy(), self._number_of_text, numbers):
+            if number_dense(places.to_numpy(), 0, self._number_of_text, numbers):
                 return numbers
         is_missing = places.is_null().to_numpy() if places.null_count() else None
         by_row = places.fill_null(0).to_numpy()
@@ -84,7 +103,7 @@ class Dictionary:
             numbers = np.empty(len(plain), dtype=np.int32)
             if number_dense(plain.to_numpy(), *self._dense, numbers):
                 return numbers
-        firsts = _rows_of_values(plain)
+        firsts = plain.arg_unique()
         met = plain.gather(firsts)
         is_new = met.is_not_null()
         if self._known is not None:
@@ -107,19 +126,23 @@ class Dictionary:
 
 @dataclass(frozen=True)
 class Combinations:
-    """Distinct rows of some columns: the values of each column, their numbers in each combination, and its rows."""
+    """Distinct rows of some numbered columns: the number of each column in each combination, and its rows."""
 
-    values: dict[str, pl.Series]
+    columns: Mapping[str, NumberedColumn]
     numbers: list[Ids]
     count: Ints
-    dictionaries: Sequence[Dictionary] = ()
 
     @cached_property
-    def _places(self) -> tuple[Tally, Ids] | None:
+    def values(self) -> dict[str, pl.Series]:
+        """The values of each column, by their numbers; the first is missing."""
+        return {name: column.values for name, column in self.columns.items()}
+
+    @cached_property
+    def places(self) -> tuple[Tally, Ids] | None:
         """A tally of the combinations, and the combination at each of its places; None if keys would be too long."""
         tally = Tally(len(self.numbers))
         try:
-            tally.add(self.numbers, [dictionary.size for dictionary in self.dictionaries], EACH_ROW)
+            tally.add(self.numbers, [column.size for column in self.columns.values()], EACH_ROW)
         except OverflowError:
             return None
         combination = np.empty(len(self.count), dtype=np.int32)
@@ -128,13 +151,11 @@ class Combinations:
 
     def find(self, batch: pl.DataFrame) -> Ids:
         """Return the combination of each row of a batch; the table must not have changed since it was counted."""
-        columns = list(_POOL.map(Dictionary.number, self.dictionaries, [batch[name] for name in self.values]))
-        if len(columns) == 1:  # in the order of its numbers
-            return np.asarray(columns[0] - self.numbers[0][0])
-        if self._places is not None:
-            tally, combination = self._places
-            return np.asarray(combination[tally.find(columns)])
-        together = [np.concatenate(pair) for pair in zip(self.numbers, columns, strict=True)]
+        rows = number_rows(batch, self.columns)
+        if self.places is not None:
+            tally, combination = self.places
+            return np.asarray(combination[tally.find(rows)])
+        together = [np.concatenate(pair) for pair in zip(self.numbers, rows, strict=True)]
         _, number = fold(together, [int(column.max()) + 1 for column in together])
         place = np.empty(len(self.count), dtype=np.int32)
         place[number[: len(place)]] = np.arange(len(place), dtype=np.int32)
@@ -146,26 +167,19 @@ class Combinations:
         columns = zip(self.values.items(), self.numbers, strict=True)
         return pl.DataFrame([values.gather(pl.Series(numbers)).alias(name) for (name, values), numbers in columns])
 
-    def count_of(self, column: int) -> Ints:
-        """How many rows have each value of a column."""
-        size = len(list(self.values.values())[column])
-        return np.bincount(self.numbers[column], self.count, size).astype(np.int64)
+    def count_of(self, place: int) -> Ints:
+        """Count the rows that have each value of a column."""
+        size = list(self.columns.values())[place].size
+        return np.bincount(self.numbers[place], self.count, size).astype(np.int64)
 
 
-def _rows_of_values(column: pl.Series) -> pl.Series:
-    """Return a row of each distinct value."""
-    if column.dtype == pl.Int64 and len(column) and not column.null_count():
-        numbers = column.to_numpy()
-        low, high = int(numbers.min()), int(numbers.max())
-        if high - low < min(MOST_LISTED, 4 * len(numbers)):
-            row_of = np.full(high - low + 1, -1, dtype=np.int64)
-            row_of[numbers - low] = np.arange(len(numbers))
-            return pl.Series(row_of[row_of >= 0])
-    return column.arg_unique()
+def number_rows(batch: pl.DataFrame, columns: Mapping[str, NumberedColumn]) -> list[Ids]:
+    """Return the numbers of the values of a batch, a column at a time."""
+    return list(_POOL.map(lambda name: columns[name].number(batch[name]), columns))
 
 
 def _as_list(values: pl.Series) -> tuple[int, Ids] | None:
-    """Whole numbers that lie close together as a list of their places; None if they do not."""
+    """Return whole numbers as the least one and a list of places; None if they are too far apart."""
     if values.dtype != pl.Int64:
         return None
     numbers = values.to_numpy()
@@ -178,7 +192,7 @@ def _as_list(values: pl.Series) -> tuple[int, Ids] | None:
 
 
 class _Half:
-    """A hash table of half of the keys that grows: the keys in the order in which they came, and counts for each."""
+    """A hash table of half of the keys, which grows: keys in the order they came, and counts for each."""
 
     def __init__(self, half: int, stride: int) -> None:
         self.half, self.stride, self.n_pairs = half, stride, 0
@@ -235,7 +249,7 @@ class Tally:
         return self._halves[0].stride
 
     def add(self, columns: Sequence[Ids], sizes: Sequence[int], counts: Ints) -> None:
-        """Add rows, or as many as `counts` tells; `sizes` are above the numbers of each column."""
+        """Add rows, each as often as `counts` says; `sizes` are above the numbers of each column."""
         self._make_room(sizes)
         self._add(columns, counts)
 
@@ -257,7 +271,7 @@ class Tally:
         self._add(known, total)
 
     def __len__(self) -> int:
-        """How many combinations there are."""
+        """Count the combinations."""
         return sum(half.n_pairs for half in self._halves)
 
     def find(self, columns: Sequence[Ids]) -> Ids:
@@ -311,21 +325,21 @@ class Tally:
 def count_combinations(
     batches: Iterable[pl.DataFrame], names: Sequence[str], most: int = np.iinfo(np.int32).max
 ) -> Combinations:
-    """Count the distinct combinations of columns, up to so many; they come in no particular order."""
-    dictionaries = [Dictionary() for _ in names]
+    """Count the distinct combinations of columns, in the order of their numbers; raise TooManyError above `most`."""
+    columns = {name: Dictionary() for name in names}
     tally: Tally | None = Tally(len(names), is_split=len(names) > 1)
     numbers: list[list[Ids]] = []
     counts: list[Ints] = []
     for batch in batches:
-        columns = list(_POOL.map(Dictionary.number, dictionaries, [batch[name] for name in names]))
+        rows = number_rows(batch, columns)
         if tally is not None:
             try:
-                tally.add(columns, [dictionary.size for dictionary in dictionaries], EACH_ROW)
+                tally.add(rows, [column.size for column in columns.values()], EACH_ROW)
                 _check_fits(len(tally), most)
                 continue
             except OverflowError:  # more values than fit into a key: from here on sorted and merged
                 numbers, counts, tally = [tally.numbers], [tally.total], None
-        merged, count = add_up(columns, np.ones(batch.height, dtype=np.int64))
+        merged, count = add_up(rows, np.ones(batch.height, dtype=np.int64))
         numbers.append(merged)
         counts.append(count)
         if sum(map(len, counts)) > MERGE_FROM and len(counts) > 1:
@@ -333,10 +347,9 @@ def count_combinations(
             _check_fits(len(counts[0]), most)
     if tally is not None:
         numbers, counts = [tally.numbers], [tally.total]
-    ((columns,), (count,)) = _merge(numbers, counts)
+    ((merged,), (count,)) = _merge(numbers, counts)
     _check_fits(len(count), most)
-    values = {name: dictionary.values for name, dictionary in zip(names, dictionaries, strict=True)}
-    return Combinations(values, columns, count, dictionaries)
+    return Combinations(columns, merged, count)
 
 
 def _check_fits(number: int, most: int) -> None:
@@ -345,42 +358,26 @@ def _check_fits(number: int, most: int) -> None:
 
 
 def combine(rows: pl.DataFrame, count: Ints) -> Combinations:
-    """Combinations that another engine counted, one in each row."""
-    dictionaries = [Dictionary() for _ in rows.columns]
-    numbers = [dictionary.number(column) for dictionary, column in zip(dictionaries, rows, strict=True)]
-    columns, total = add_up(numbers, count)
-    values = {column.name: dictionary.values for dictionary, column in zip(dictionaries, rows, strict=True)}
-    return Combinations(values, columns, total, dictionaries)
+    """Return combinations that another engine counted, one in each row."""
+    columns = {name: Dictionary() for name in rows.columns}
+    return Combinations(columns, *add_up(number_rows(rows, columns), count))
 
 
 def count_each(batches: Iterable[pl.DataFrame], names: Sequence[str]) -> list[Combinations]:
-    """Count the values of each column by itself, in one pass."""
-    dictionaries = [Dictionary() for _ in names]
-    counts = [np.zeros(1, dtype=np.int64) for _ in names]
+    """Count the values of each column by itself in one pass: first the missing one, even if no row lacks a value."""
+    columns = {name: Dictionary() for name in names}
+    counts = {name: np.zeros(1, dtype=np.int64) for name in names}
     for batch in batches:
-        for place, (name, dictionary) in enumerate(zip(names, dictionaries, strict=True)):
-            more = np.bincount(dictionary.number(batch[name]), minlength=dictionary.size)
-            more[: len(counts[place])] += counts[place]
-            counts[place] = more.astype(np.int64)
-    return [
-        _of_column({name: dictionary.values}, count, dictionary)
-        for name, dictionary, count in zip(names, dictionaries, counts, strict=True)
-    ]
-
-
-def combine_each(column: pl.Series, count: Ints) -> Combinations:
-    """The values of one column that another engine counted."""
-    found = combine(column.to_frame(), count)
-    return _of_column(found.values, found.count_of(0), found.dictionaries[0])
-
-
-def _of_column(values: dict[str, pl.Series], count: Ints, dictionary: Dictionary) -> Combinations:
-    """All values of a column in the order of their numbers: first the missing one, even if no row lacks a value."""
-    return Combinations(values, [np.arange(len(count), dtype=np.int32)], count, [dictionary])
+        for (name, column), numbers in zip(columns.items(), number_rows(batch, columns), strict=True):
+            more = np.bincount(numbers, minlength=column.size).astype(np.int64)
+            more[: len(counts[name])] += counts[name]
+            counts[name] = more
+    every = {name: [np.arange(len(count), dtype=np.int32)] for name, count in counts.items()}
+    return [Combinations({name: column}, every[name], counts[name]) for name, column in columns.items()]
 
 
 def add_up(columns: Sequence[NDArray[np.integer]], counts: Ints) -> tuple[list[Ids], Ints]:
-    """Bring rows with the same numbers together: distinct combinations, in the order of their numbers, with counts."""
+    """Add up the counts of rows with the same numbers; return the distinct rows in order, and their counts."""
     firsts, number = fold(columns, [int(column.max(initial=0)) + 1 for column in columns])
     total = np.bincount(number, counts, len(firsts)).astype(np.int64)
     return [np.ascontiguousarray(column[firsts], dtype=np.int32) for column in columns], total

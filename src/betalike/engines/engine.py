@@ -1,16 +1,25 @@
-"""What an engine does for a release: count, assign, generalize, write, and recount what was written."""
+"""What an engine does for a release: count cells, make rows, write them, and recount what was written.
+
+Engines differ in how they count and carry rows. What they counted becomes cells here, in one way for all of them.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from betalike.engines.cells import Coded, code_combinations, code_values
+from betalike.engines.combinations import Combinations, TooManyError
+from betalike.engines.sensitive import SensitiveValues
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.cells import Cells, ClassCounts, Plan, ValueCounts
+from betalike.table.schema import Schema
 
 Draw = Callable[[Ids, int], Ids]  # sensitive codes of rows and the number of the first one; the codes to publish
 
@@ -71,89 +80,101 @@ class Format(StrEnum):
         return self is Format.SPREADSHEET
 
 
-@dataclass(frozen=True)
-class Assignment:
-    """A plan, and the randomness with which rows get their class and their place."""
-
-    plan: Plan
-    randomness: Randomness
+Refine = Callable[[Cells], Plan]
 
 
-class Engine(Protocol):
-    """Counts, assigns, writes and recounts the rows of a table."""
+class Engine(ABC):
+    """Counts, makes, writes and recounts the rows of a table."""
 
-    @property
-    def sensitive_labels(self) -> list[str]:
-        """The published form of each sensitive code."""
-        ...
+    part_rows: int  # about how many rows a part may have
 
-    def count_cells(self) -> Cells:
-        """Fold the table into cells; into coarse ones if there are more than fit in memory."""
-        ...
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._names = [*schema.quasi_identifier_names, *schema.sensitive_columns]
+        self._kept = [attribute.name for attribute in schema.kept]
+
+    @abstractmethod
+    def _count_combinations(self) -> Combinations:
+        """Count the distinct combinations of quasi-identifiers and sensitive columns, or raise TooManyError."""
+
+    @abstractmethod
+    def _count_coarsely(self) -> Combinations:
+        """Count coarse combinations, fewer than there may be."""
+
+    @abstractmethod
+    def _count_columns(self) -> tuple[list[Combinations], Combinations]:
+        """Count the values of each quasi-identifier by itself, and the combinations of the sensitive columns."""
+
+    @cached_property
+    def _counted(self) -> Coded:
+        try:
+            combinations = self._count_combinations()
+        except TooManyError:
+            combinations = self._count_coarsely()
+        return code_combinations(combinations, self.schema)
+
+    @cached_property
+    def _values(self) -> tuple[ValueCounts, SensitiveValues]:
+        return code_values(*self._count_columns(), self.schema)
 
     @property
     def is_coarse(self) -> bool:
         """Whether the cells are coarse, so that the labels of classes are known only from their rows."""
-        ...
+        return self._counted.is_coarse
 
-    def assign(self, plan: Plan, randomness: Randomness) -> Any:
-        """Give every row a class, at random within its cell."""
-        ...
-
-    def generalize(self, assignment: Any, layout: Layout) -> Any:
-        """Return the rows of the release."""
-        ...
+    def count_cells(self) -> Cells:
+        """Fold the table into cells; into coarse ones if there are more than fit in memory."""
+        return self._counted.cells
 
     def count_values(self) -> ValueCounts:
         """Count the sensitive values alone."""
-        ...
+        return self._values[0]
 
+    @property
+    def _sensitive(self) -> SensitiveValues:
+        return self._values[1] if "_values" in self.__dict__ else self._counted.sensitive
+
+    @property
+    def sensitive_labels(self) -> list[str]:
+        """The sensitive values as text, for a certificate; a missing value is the empty text."""
+        return self._sensitive.labels
+
+    @abstractmethod
+    def generalize(self, plan: Plan, layout: Layout, randomness: Randomness) -> Any:
+        """Return the release in random order: labels of each row's class, the sensitive value, the kept columns.
+
+        Every row gets a class at random among those that its cell was planned for.
+        """
+
+    @abstractmethod
+    def publish_parts(
+        self, sets: Plan, refine: Refine | None, layout: Layout, randomness: Randomness
+    ) -> tuple[Any, Any]:
+        """Return the rows of all sets in random order, split further or as they are, and a trace to find them again."""
+
+    @abstractmethod
     def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[Any, Any]:
-        """Return the rows as they are, in random order, and what finds them again in the table.
+        """Return the rows as they are, in random order, and a trace to find them again in the table.
 
         Sensitive values are drawn again, each row with its own number, or left out where there is no draw.
         """
-        ...
 
+    @abstractmethod
     def write(self, release: Any, path: Path, form: Format) -> list[str]:
         """Write the release to a file, and return the columns with cells that a spreadsheet would run as formulas."""
-        ...
 
+    @abstractmethod
     def give_back(self, release: Any, path: Path | None, form: Format) -> Any:
         """Return a finished release as a frame: its rows, or a lazy frame of the files where they are too many."""
-        ...
 
-    def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
-        """Return the files that a release of `n_rows` rows was written to, and how many rows each has."""
-        ...
+    @abstractmethod
+    def recount(self, release: Any, path: Path | None, form: Format, layout: Layout) -> Recount:
+        """Recount a release from the file alone, or as it is where there is none."""
 
-    def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
-        """Count a written release again, from the file alone."""
-        ...
+    @abstractmethod
+    def recount_parts(self, release: Any, trace: Any, path: Path | None, form: Format, layout: Layout) -> PartsRecount:
+        """Recount a release some of its classes at a time, from the files, or as it is where there are none."""
 
-    def count_again(self, release: Any, layout: Layout) -> Recount:
-        """Count a release again that was not written to a file."""
-        ...
-
+    @abstractmethod
     def compare_exactly(self, release: Any, trace: Any, path: Path | None, form: Format) -> ExactRecount:
         """Compare exact rows with the table, as they were written, or as they are where there is no file."""
-        ...
-
-
-class PartingEngine(Engine, Protocol):
-    """An engine that can publish a table in parts, each on its own."""
-
-    @property
-    def part_rows(self) -> int:
-        """About how many rows a part may have."""
-        ...
-
-    def publish_parts(
-        self, sets: Plan, refine: Callable[[Cells], Plan] | None, layout: Layout, randomness: Randomness
-    ) -> tuple[Any, Any]:
-        """Return the rows of all sets, split further or as they are, and what was seen of them meanwhile."""
-        ...
-
-    def read_parts(self, release: Any, trace: Any, path: Path | None, form: Format, layout: Layout) -> PartsRecount:
-        """Count a release again part by part, from the files, or as it is where there are none."""
-        ...

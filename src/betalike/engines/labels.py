@@ -33,7 +33,7 @@ def bound_series(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) ->
     if isinstance(axis, OrderedAxis):
         if axis.domain[0] == axis.domain[1] and axis.is_mixed(low, high).any():
             raise SchemaError(
-                f"the column '{axis.name}' has one value and missing ones, which two bounds cannot tell apart. "
+                f"the column '{axis.name}' has one value and missing ones, which look the same as two bounds. "
                 "Publish with the layout 'labels', or declare a wider domain."
             )
         lows, highs = axis.bounds(low, high)
@@ -44,7 +44,7 @@ def bound_series(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) ->
 
 
 def label_columns(axes: Sequence[Axis], layout: Layout) -> list[list[str]]:
-    """The published columns of each quasi-identifier."""
+    """Return the published columns of each quasi-identifier."""
     is_two = [layout is Layout.BOUNDS and isinstance(axis, OrderedAxis) for axis in axes]
     return [
         [f"{axis.name}_low", f"{axis.name}_high"] if two else [axis.name]
@@ -52,9 +52,14 @@ def label_columns(axes: Sequence[Axis], layout: Layout) -> list[list[str]]:
     ]
 
 
+def label_names(axes: Sequence[Axis], layout: Layout) -> list[str]:
+    """Return the published columns of all quasi-identifiers."""
+    return [name for group in label_columns(axes, layout) for name in group]
+
+
 def check_distinct_names(schema: Schema, axes: Sequence[Axis], layout: Layout) -> None:
     """Refuse a release with two columns of one name."""
-    published = [name for group in label_columns(axes, layout) for name in group]
+    published = label_names(axes, layout)
     others = [*schema.sensitive_columns, *(attribute.name for attribute in schema.kept)]
     doubled = {name for name in published if (published + others).count(name) > 1}
     if doubled:
@@ -65,7 +70,7 @@ def check_distinct_names(schema: Schema, axes: Sequence[Axis], layout: Layout) -
 
 
 def _bound_type(axis: OrderedAxis, bounds: Sequence[Bound]) -> pl.DataType:
-    """The type of two columns of bounds that holds all of their digits, and that other libraries can read.
+    """Return a type for two columns of bounds that keeps all digits and that other libraries can read.
 
     It follows from the domain, so that all parts of a table have the same.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,29 +12,27 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from betalike.engines.coarse import Coarse, count_coarsely, make_bins
+from betalike.engines.coarse import count_coarsely, make_bins
 from betalike.engines.combinations import Combinations, count_combinations, count_each
-from betalike.engines.counting import CountingEngine
-from betalike.engines.engine import Assignment, Draw, ExactRecount, Format, Layout, PartsRecount, Recount
-from betalike.engines.exact_rows import count_changed
-from betalike.engines.labels import check_distinct_names, label_columns, label_series
-from betalike.engines.parts import PartPublisher, Refine
-from betalike.engines.recounting import recount_combinations
+from betalike.engines.engine import Draw, Engine, ExactRecount, Format, Layout, PartsRecount, Recount, Refine
+from betalike.engines.labels import check_distinct_names, label_columns, label_names, label_series
+from betalike.engines.parts import PartPublisher
+from betalike.engines.recounting import as_texts, recount
 from betalike.engines.scattering import Buckets, in_random_order
 from betalike.engines.sensitive import label_joined
-from betalike.engines.source import BATCH_ROWS, open_source
 from betalike.engines.streams import (
     UNREADABLE,
     WRITTEN_ROWS,
     Stream,
+    count_changed,
     fingerprint,
-    rows_of_files,
     scan_release,
     scan_written,
     sink,
     written_names,
 )
-from betalike.errors import GuaranteeError
+from betalike.errors import GuaranteeError, InputError
+from betalike.io.tables import BATCH_ROWS, Source
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness
@@ -53,32 +51,19 @@ Rows = Stream | pl.DataFrame  # a release: made when it is written, or held
 
 
 @dataclass
-class DrawnRows:
-    """Exact rows as they were drawn: how many rows of each value became which, and a fingerprint of all rows."""
+class Trace:
+    """What was seen of rows while they were made: a fingerprint of all, their classes, which value became which."""
 
-    moves: Ints | None
-    fingerprint: int = 0
-
-
-@dataclass
-class PartedRows:
-    """Rows that were published in parts: how many parts and classes, and a fingerprint of all rows."""
-
-    n_parts: int
+    moves: Ints | None = None
     n_classes: int = 0
     fingerprint: int = 0
 
-    def clear(self) -> None:
-        """Start again."""
-        self.n_classes = self.fingerprint = 0
-
-    def add(self, rows: pl.DataFrame, n_classes: int, sensitive: tuple[str, ...]) -> None:
-        """Count some more rows."""
-        self.n_classes += n_classes
+    def add(self, rows: pl.DataFrame, sensitive: Sequence[str]) -> None:
+        """Add some rows to the fingerprint."""
         self.fingerprint = (self.fingerprint + fingerprint(rows, as_text=sensitive)) % 2**64
 
 
-class LocalEngine(CountingEngine):
+class LocalEngine(Engine):
     """Counts the cells of a table, makes the rows of a release from their plan, writes them and counts them again.
 
     The table is a frame in memory, or a lazy one that is read again each time. Without kept columns a release needs no
@@ -89,31 +74,33 @@ class LocalEngine(CountingEngine):
 
     def __init__(
         self,
-        table: pl.DataFrame | pl.LazyFrame,
+        table: pl.DataFrame | pl.LazyFrame | Source,
         schema: Schema,
         memory: int = 2 << 30,
         batch_rows: int = BATCH_ROWS,
         most_cells: int | None = None,
         progress: Progress = SILENT,
-        n_rows: int | None = None,
-        check_source: Callable[[], None] = lambda: None,
         holds_release: bool = False,
     ) -> None:
-        schema.check_columns(table.collect_schema().names())
         super().__init__(schema)
-        self._source = open_source(table, schema.names, batch_rows, progress, n_rows, check_source)
+        source = table if isinstance(table, Source) else Source.of(table)
+        schema.check_columns(source.table.collect_schema().names())
+        if source.n_rows == 0:
+            raise InputError("the table has no rows; there is nothing to publish.")
+        self._source = replace(source.select(schema.names), batch_rows=batch_rows, progress=progress)
         self._memory, self._batch_rows, self._progress = memory, batch_rows, progress
         self._most_cells = most_cells or (np.iinfo(np.int32).max if self._source.is_held else memory // PER_CELL)
         self._holds_release = holds_release or self._source.is_held
+        self.part_rows = max(memory // PER_PART_ROW, 1)
 
     def _count_combinations(self) -> Combinations:
         return count_combinations(self._source.batches(self._names), self._names, self._most_cells)
 
-    def _count_coarsely(self) -> Coarse:
+    def _count_coarsely(self) -> Combinations:
         step = -(-self._source.n_rows // SAMPLE_ROWS)
         sample = pl.concat([batch.gather_every(step) for batch in self._source.batches(self._names)])
         columns = make_bins(self.schema, sample)
-        return count_coarsely(self._source.batches(self._names), columns, self.schema, self._most_cells)
+        return count_coarsely(self._source.batches(self._names), columns, self._most_cells)
 
     def _count_columns(self) -> tuple[list[Combinations], Combinations]:
         names = self.schema.sensitive_columns
@@ -124,16 +111,10 @@ class LocalEngine(CountingEngine):
     @property
     def cell_of_rows(self) -> Ids:
         """The cell of each row."""
-        return np.concatenate([self._cells_of(batch) for batch in self._source.batches(self._names)])
+        return np.concatenate([self._counted.find(batch) for batch in self._source.batches(self._names)])
 
-    def _cells_of(self, batch: pl.DataFrame) -> Ids:
-        if isinstance(self._counted, Coarse):
-            return self._counted.find(batch)
-        return self._counted.cell_of[self._combinations.find(batch)]
-
-    def generalize(self, assignment: Assignment, layout: Layout = Layout.LABELS) -> Rows:
-        """Return the release: labels of each row's class, the sensitive value, the kept columns, in random order."""
-        plan = assignment.plan
+    def generalize(self, plan: Plan, layout: Layout, randomness: Randomness) -> Rows:
+        """Return the release in random order: labels of each row's class, the sensitive value, the kept columns."""
         check_distinct_names(self.schema, plan.cells.axes, layout)
         labels = [_repeated_text(column) for column in label_series(plan, layout)]
         values = [_repeated_text(column) for column in self._sensitive.shown]
@@ -141,11 +122,11 @@ class LocalEngine(CountingEngine):
         types = {column.name: column.dtype for column in (*labels, *values)}
 
         def rows(scratch: Path) -> Iterator[pl.DataFrame]:
-            pairs = self._kept_pairs(assignment) if self._kept else _repeated(counts.count, self._batch_rows)
+            pairs = self._kept_pairs(plan, randomness) if self._kept else _repeated(counts.count, self._batch_rows)
             of_pair = [column.gather(pl.Series(counts.ec)) for column in labels]
             of_pair += [column.gather(pl.Series(counts.value)) for column in values]
             with ThreadPoolExecutor(2) as pool:
-                for part in self._in_random_order(pairs, scratch, assignment.randomness):
+                for part in self._in_random_order(pairs, scratch, randomness):
                     columns = pool.map(lambda column, pair=part[PAIR]: column.gather(pair), of_pair)
                     yield pl.DataFrame([*columns, *part.select(self._kept)])
 
@@ -166,45 +147,41 @@ class LocalEngine(CountingEngine):
         for shuffled in in_random_order(batches, self._source.n_rows, most_bytes, scratch, randomness):
             yield from shuffled.iter_slices(WRITTEN_ROWS)
 
-    def _kept_pairs(self, assignment: Assignment) -> Iterator[pl.DataFrame]:
+    def _kept_pairs(self, plan: Plan, randomness: Randomness) -> Iterator[pl.DataFrame]:
         """Yield the kept columns of all rows, with the class and value that each row is published with."""
-        plan, counts = assignment.plan, assignment.plan.class_counts
+        counts = plan.class_counts
         keys = plan.ec.astype(np.int64) * counts.n_values + plan.cells.value[plan.cell]
         pair = np.searchsorted(counts.ec * counts.n_values + counts.value, keys).astype(np.int32)
-        next_slot, slots = shuffled_slots(replace(plan, ec=pair), assignment.randomness)
+        next_slot, slots = shuffled_slots(replace(plan, ec=pair), randomness)
         for batch in self._source.batches([*self._names, *self._kept]):
-            taken = assign_slots(self._cells_of(batch), next_slot, slots)
+            taken = assign_slots(self._counted.find(batch), next_slot, slots)
             yield batch.select(self._kept).with_columns(pl.Series(PAIR, taken))
-
-    @property
-    def part_rows(self) -> int:
-        """About how many rows a part may have."""
-        return max(self._memory // PER_PART_ROW, 1)
 
     def publish_parts(
         self, sets: Plan, refine: Refine | None, layout: Layout, randomness: Randomness
-    ) -> tuple[Rows, PartedRows]:
+    ) -> tuple[Rows, Trace]:
         """Return the rows of all sets, split further or as they are, in random order."""
-        assert isinstance(self._counted, Coarse)
         check_distinct_names(self.schema, sets.cells.axes, layout)
-        publish_part = PartPublisher.of(self.schema, self._counted, refine, layout)
+        cells = sets.cells
+        publish_part = PartPublisher(self.schema, cells.axes, self._sensitive, cells.value_counts, refine, layout)
         n_parts = sets.n_classes if refine is not None else -(-sets.cells.n_rows // self.part_rows)
-        seen, names = PartedRows(n_parts), [*self._names, *self._kept]
+        seen, names = Trace(), [*self._names, *self._kept]
         by_cell = np.argsort(sets.cell, kind="stable")
         starts = np.searchsorted(sets.cell[by_cell], np.arange(len(sets.cells.count) + 1))
 
         def parted(scratch: Path) -> Iterator[pl.DataFrame]:
-            seen.clear()
+            seen.n_classes = seen.fingerprint = 0
             left = sets.count[by_cell]
             buckets = Buckets(scratch, n_parts, self._memory // SHUFFLED_SHARE)
             for batch in self._source.batches(names):
-                fragment = draw_fragments(self._cells_of(batch), starts, left, randomness.words(batch.height))
+                fragment = draw_fragments(self._counted.find(batch), starts, left, randomness.words(batch.height))
                 ec = sets.ec[by_cell[fragment]]
                 part = ec if refine is not None else (ec.astype(np.int64) * n_parts // sets.n_classes)
                 buckets.add(batch.with_columns(pl.Series(PAIR, ec)), part.astype(np.int32))
             for rows in buckets.take():
                 made, n_classes = publish_part(rows, None if refine else rows[PAIR].to_numpy(), randomness)
-                seen.add(made, n_classes, self.schema.sensitive_columns)
+                seen.n_classes += n_classes
+                seen.add(made, self.schema.sensitive_columns)
                 yield made
 
         def rows(scratch: Path) -> Iterator[pl.DataFrame]:
@@ -215,18 +192,18 @@ class LocalEngine(CountingEngine):
         example, _ = publish_part(self._source.first_row(names), np.zeros(1, dtype=np.int32), randomness)
         return self._made(Stream(example.schema, rows)), seen
 
-    def read_parts(
-        self, release: Rows, trace: PartedRows, path: Path | None, form: Format, layout: Layout
+    def recount_parts(
+        self, release: Rows, trace: Trace, path: Path | None, form: Format, layout: Layout
     ) -> PartsRecount:
-        """Count a release again, some of its classes at a time."""
-        flat, sensitive = self._label_names(layout), self.schema.sensitive_columns
-        found = PartedRows(trace.n_parts)
+        """Recount a release some of its classes at a time, from the files, or as it is where there are none."""
+        flat, sensitive = label_names(self.count_cells().axes, layout), self.schema.sensitive_columns
+        found = Trace()
         n_turns = -(-self._source.n_rows // (self._memory // PER_RECOUNTED_ROW))
 
         def rows(turn: int) -> Iterator[pl.DataFrame]:
             for batch in self._written(release, path, form):
                 mine = batch.filter((batch.select(flat).hash_rows() % n_turns) == turn)
-                found.add(mine, 0, sensitive)
+                found.add(mine, sensitive)
                 yield mine.select(pl.col(*flat, *sensitive).cast(pl.String))
 
         turns = (self._recount(rows(turn), layout) for turn in range(n_turns))
@@ -250,27 +227,27 @@ class LocalEngine(CountingEngine):
         with private_folder(Path(tempfile.gettempdir())) as scratch:
             yield from release.make(scratch)
 
-    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[Rows, DrawnRows]:
+    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[Rows, Trace]:
         """Return the rows as they are, in random order; sensitive values are drawn again, or left out."""
-        values, sensitive = self._margins.sensitive, self.schema.sensitive_columns
+        values, sensitive = self._sensitive, self.schema.sensitive_columns
         shown = [*self.schema.quasi_identifier_names, *([] if draw is None else sensitive), *self._kept]
         types = {**self._source.types([*self._names, *self._kept]), **values.shown.schema}
         moves = np.zeros((values.shown.height,) * 2, dtype=np.int64)
-        seen = DrawnRows(None if draw is None else moves)
+        seen = Trace(None if draw is None else moves)
 
         def drawn() -> Iterator[pl.DataFrame]:
             first = seen.fingerprint = 0
             moves[:] = 0
             for batch in self._source.batches([*self._names, *self._kept]):
                 if draw is not None:
-                    before = self._margins.code_of[self._columns[1].find(batch)]
+                    before = values.code(batch)
                     after = draw(before, first)
                     np.add(moves, count_pairs(before, after, len(moves)), out=moves)
                     batch = batch.with_columns(column.gather(pl.Series(after)) for column in values.shown)
                 first += batch.height
                 batch = batch.select(shown)
                 if not self._holds_release:
-                    seen.fingerprint += fingerprint(batch, as_text=sensitive)
+                    seen.add(batch, sensitive)
                 yield batch
 
         def rows(scratch: Path) -> Iterator[pl.DataFrame]:
@@ -301,34 +278,26 @@ class LocalEngine(CountingEngine):
         assert path is not None
         return scan_release(path, form)
 
-    def rows_of_files(self, path: Path, n_rows: int) -> dict[str, int]:
-        """Return the file, or the files of the folder, that the release was written to."""
-        return rows_of_files(path, n_rows)
-
-    def read_back(self, path: Path, form: Format, layout: Layout) -> Recount:
-        """Count a written release again, from the file alone."""
-        types = dict.fromkeys([*self._label_names(layout), *self.schema.sensitive_columns], pl.Categorical)
-        return self._recount(scan_written(path, form, types, self._batch_rows), layout)
-
-    def count_again(self, release: Rows, layout: Layout) -> Recount:
-        """Count a release again that was not written."""
-        columns = [*self._label_names(layout), *self.schema.sensitive_columns]
-        is_text = [release.schema[name] == pl.Categorical for name in columns]
-        texts = [pl.col(n) if is_one else pl.col(n).cast(pl.String) for n, is_one in zip(columns, is_text, strict=True)]
-        return self._recount((batch.select(texts) for batch in self._unwritten(release)), layout)
+    def recount(self, release: Rows, path: Path | None, form: Format, layout: Layout) -> Recount:
+        """Recount a release from the file alone, or as it is where there is none."""
+        columns = [*label_names(self.count_cells().axes, layout), *self.schema.sensitive_columns]
+        if path is not None:
+            types = dict.fromkeys(columns, pl.Categorical)
+            return self._recount(scan_written(path, form, types, self._batch_rows), layout)
+        return self._recount((as_texts(batch.select(columns)) for batch in self._unwritten(release)), layout)
 
     def _recount(self, batches: Iterator[pl.DataFrame], layout: Layout) -> Recount:
         names = label_columns(self.count_cells().axes, layout)
         watched = self._progress.flow(batches, "rows counted again", self._source.n_rows)
-        return recount_combinations(watched, names, self.schema.sensitive_columns, self.sensitive_labels)
+        return recount(watched, names, self.schema.sensitive_columns, self.sensitive_labels)
 
-    def compare_exactly(self, release: Rows, trace: DrawnRows, path: Path | None, form: Format) -> ExactRecount:
+    def compare_exactly(self, release: Rows, trace: Trace, path: Path | None, form: Format) -> ExactRecount:
         """Compare exact rows with those made: row by row if these are held, else by a fingerprint of all rows."""
         sensitive = self.schema.sensitive_columns
         if path is not None and set(release.schema) != set(written_names(path, form)):
             return ExactRecount(0, n_changed=1)
         labels = pl.Series(self.sensitive_labels).implode()
-        n_rows = n_unknown = n_changed = found = 0
+        found, n_rows, n_unknown, n_changed = Trace(), 0, 0, 0
         for batch in self._written(release, path, form):
             if trace.moves is not None:
                 n_unknown += int((~label_joined(batch, sensitive).is_in(labels)).sum())
@@ -336,9 +305,9 @@ class LocalEngine(CountingEngine):
                 made = release.slice(n_rows, batch.height)
                 n_changed += sum(count_changed(batch[name].head(made.height), made[name]) for name in release.columns)
             else:
-                found += fingerprint(batch.select(list(release.schema)), as_text=sensitive)
+                found.add(batch.select(list(release.schema)), sensitive)
             n_rows += batch.height
-        if not isinstance(release, pl.DataFrame) and (found - trace.fingerprint) % 2**64 != 0:
+        if found.fingerprint != trace.fingerprint:
             n_changed = max(n_rows, 1)
         return ExactRecount(n_rows, n_changed, n_unknown, trace.moves)
 

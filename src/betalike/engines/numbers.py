@@ -53,7 +53,7 @@ def to_numbers(column: pl.Series, kind: Kind, name: str, counts: Ints | None = N
 
 
 def _to_integers(column: pl.Series) -> pl.Series:
-    """Whole numbers, in 64 bits if all of them fit; null where a value is none."""
+    """Convert to whole numbers, in 64 bits if all of them fit; null where a value is not one."""
     if column.dtype.is_integer() and column.dtype not in (pl.UInt64, pl.Int128):
         return column.cast(pl.Int64)
     numbers = column.cast(pl.Int128, strict=False)
@@ -75,7 +75,7 @@ def _to_decimals(column: pl.Series) -> pl.Series:
 
 
 def _to_reals(column: pl.Series) -> pl.Series:
-    """Floating-point numbers; the text "nan" is missing, and whole numbers that they cannot hold are refused."""
+    """Convert to floating-point numbers; the text "nan" is missing; refuse whole numbers that do not fit."""
     if column.dtype == pl.Float32:
         column = column.cast(pl.String)  # 0.1 is 0.1, not 0.10000000149, as its text in a file is
     numbers = one_zero(column.cast(pl.Float64, strict=False).fill_nan(None))
@@ -91,14 +91,14 @@ def _to_days(column: pl.Series) -> pl.Series:
     if column.dtype == pl.String:
         return column.str.strptime(pl.Date, strict=False).to_physical()
     if column.dtype == pl.Datetime:
-        column = column.dt.replace_time_zone(None)  # the time on the wall, where it was taken
+        column = column.dt.replace_time_zone(None)  # local time, where it was taken
     return column.cast(pl.Date, strict=False).to_physical()
 
 
 def _to_microseconds(column: pl.Series) -> pl.Series:
-    """Microseconds on the wall; decimals where some moments have nanoseconds."""
+    """Convert to microseconds of local time; decimals where some moments have nanoseconds."""
     if column.dtype == pl.String:
-        column = column.str.replace(r"(:\d\d(?:\.\d+)?)(?:[+-]\d\d:?\d\d|Z)$", "$1")  # the time on the wall
+        column = column.str.replace(r"(:\d\d(?:\.\d+)?)(?:[+-]\d\d:?\d\d|Z)$", "$1")  # local time
         is_finer = column.str.contains(r"\.\d{7}").any()
         column = _parse_moments(column, pl.Datetime("ns" if is_finer else "us"))
     elif column.dtype == pl.Datetime:
@@ -111,7 +111,7 @@ def _to_microseconds(column: pl.Series) -> pl.Series:
 
 
 def _parse_moments(column: pl.Series, wanted: pl.Datetime) -> pl.Series:
-    """Moments; null where a text is none, also where all are: there Polars finds no form to go by."""
+    """Parse moments; null where a text is not one, even if none is, where Polars would raise an error."""
     try:
         return column.str.strptime(wanted, strict=False)
     except pl.exceptions.ComputeError:

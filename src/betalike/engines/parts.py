@@ -6,18 +6,16 @@ it with the caps of the whole table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from betalike.engines.cells import make_cells
-from betalike.engines.coarse import Coarse
 from betalike.engines.coding import code_quasi_identifier
-from betalike.engines.engine import Layout
+from betalike.engines.engine import Layout, Refine
 from betalike.engines.labels import label_series
-from betalike.engines.sensitive import SensitiveCodes
+from betalike.engines.sensitive import SensitiveValues
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
@@ -25,48 +23,37 @@ from betalike.table.cells import Cells, Plan, fold, shuffled_slots
 from betalike.table.kernels import assign_slots
 from betalike.table.schema import Kind, Schema
 
-Refine = Callable[[Cells], Plan]
-
 
 @dataclass(frozen=True)
 class PartPublisher:
-    """What is needed to publish a part wherever its rows are: the axes of the table, its prior, and how to split."""
+    """Publishes a part wherever its rows are, with the axes of the table, its prior, and how to split."""
 
     schema: Schema
     axes: tuple[Axis, ...]
-    sensitive: Axis
-    value_codes: SensitiveCodes
-    published: pl.DataFrame
+    sensitive: SensitiveValues
     table_counts: Ints
-    refine: Refine | None
+    refine: Refine | None  # without it, parts are classes already
     layout: Layout
 
-    @staticmethod
-    def of(schema: Schema, coarse: Coarse, refine: Refine | None, layout: Layout) -> PartPublisher:
-        """For the parts of a table in coarse cells; without `refine`, parts are classes already."""
-        cells = coarse.cells
-        shown, counts = coarse.sensitive.shown, cells.value_counts
-        return PartPublisher(schema, cells.axes, cells.sensitive, coarse.value_codes, shown, counts, refine, layout)
-
     def __call__(self, rows: pl.DataFrame, sets: Ids | None, randomness: Randomness) -> tuple[pl.DataFrame, int]:
-        """The published rows of some rows of the table, and their number of classes; `sets` are classes, if given."""
+        """Return the published rows of some rows of the table, and how many classes; `sets` are classes, if given."""
         coded = [self._code(rows[a.name], i) for i, a in enumerate(self.schema.quasi_identifiers)]
-        values = self.value_codes(rows)
+        values = self.sensitive.code(rows)
         axes = [axis for axis, _ in coded]
-        cells, cell = make_cells(self.schema, axes, self.sensitive, [*(codes for _, codes in coded), values])
+        cells, cell = make_cells(self.schema, axes, self.sensitive.axis, [*(codes for _, codes in coded), values])
         cells = replace(cells, table_counts=self.table_counts)
         plan, ec = self._plan(cells, cell, randomness) if sets is None else _as_planned(cells, cell, sets)
         columns = [column.gather(pl.Series(ec)) for column in label_series(plan, self.layout)]
         kept = [rows[attribute.name] for attribute in self.schema.kept]
-        shown = [column.gather(pl.Series(values)) for column in self.published]
+        shown = [column.gather(pl.Series(values)) for column in self.sensitive.shown]
         return pl.DataFrame([*columns, *shown, *kept]), plan.n_classes
 
     def _code(self, column: pl.Series, place: int) -> tuple[Axis, Ids]:
-        """The codes of a column on the axis of the table; of numbers and dates, on one of the values that occur."""
+        """Return the codes of a column on the axis of the table; for numbers and dates, on an axis of the part."""
         attribute, axis = self.schema.quasi_identifiers[place], self.axes[place]
         if isinstance(axis, HierarchyAxis):
-            told = replace(attribute, kind=Kind.CATEGORICAL, hierarchy=axis.hierarchy)
-            return axis, code_quasi_identifier(column, told)[1].astype(np.int32)
+            known = replace(attribute, kind=Kind.CATEGORICAL, hierarchy=axis.hierarchy)
+            return axis, code_quasi_identifier(column, known)[1].astype(np.int32)
         found, codes = code_quasi_identifier(column, replace(attribute, kind=axis.kind, domain=None))
         assert isinstance(axis, OrderedAxis)
         assert isinstance(found, OrderedAxis)
@@ -79,7 +66,7 @@ class PartPublisher:
 
 
 def _as_planned(cells: Cells, cell: Ids, sets: Ids) -> tuple[Plan, Ids]:
-    """Classes that are planned already, numbered anew."""
+    """Return classes that are planned already, with new numbers."""
     _, ec = np.unique(sets, return_inverse=True)
     n_classes = int(ec.max()) + 1
     firsts, number = fold([cell, ec], [len(cells.count), n_classes])

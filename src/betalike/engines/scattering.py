@@ -44,7 +44,7 @@ class Buckets:
             self._files[number].append(path)
 
     def take(self) -> Iterator[pl.DataFrame]:
-        """The rows of one bucket after the other; each can be taken once."""
+        """Yield the rows of one bucket after the other; each can be taken once."""
         if self._waiting:
             self._write()
         for paths in self._files:
@@ -58,9 +58,9 @@ class Buckets:
 def in_random_order(
     batches: Iterator[pl.DataFrame], n_rows: int, most_bytes: int, folder: Path, randomness: Randomness
 ) -> Iterator[pl.DataFrame]:
-    """The rows of all batches in random order, every order equally likely; `folder` holds what does not fit.
+    """Yield the rows of all batches in random order, every order equally likely; `folder` holds what does not fit.
 
-    Comes in as few parts as can be of about `most_bytes` each.
+    They come in as few parts as possible, of about `most_bytes` each.
     """
     first = next(batches)
     n_buckets = math.ceil(n_rows * first.estimated_size() / first.height / most_bytes)

@@ -21,16 +21,27 @@ from betalike.table.schema import Schema
 
 @dataclass(frozen=True)
 class SensitiveValues:
-    """The sensitive values of a table: their axis, and a row for each code with the values to publish."""
+    """The sensitive values of a table: their axis, a row for each code with the values to publish, and their codes."""
 
     axis: Axis
     shown: pl.DataFrame
+    codes: tuple[ValueCodes, ...]  # of each column
 
     @cached_property
     def labels(self) -> list[str]:
         """The values as text, for a certificate; a missing value is the empty text."""
-        texts = [label_values(column) for column in self.shown]
+        texts = [value_texts(column).to_list() for column in self.shown]
         return texts[0] if len(texts) == 1 else [join_label(row) for row in zip(*texts, strict=True)]
+
+    def code(self, rows: pl.DataFrame) -> Ids:
+        """Return the code of each row's sensitive value, or combination of values."""
+        codes = [code(rows[name]) for name, code in zip(self.shown.columns, self.codes, strict=True)]
+        if not isinstance(self.axis, JointAxis):
+            return codes[0]
+        known = self.axis.codes.T
+        together = [np.concatenate([one, other]) for one, other in zip(known, codes, strict=True)]
+        _, number = fold(together, [int(column.max()) + 1 for column in together])
+        return number[len(self.axis.codes) :]
 
 
 @dataclass(frozen=True)
@@ -42,50 +53,27 @@ class DistinctColumn:
     places: Ids
 
 
-def code_sensitive_columns(columns: Sequence[DistinctColumn], schema: Schema) -> tuple[SensitiveValues, Ids, list[Ids]]:
-    """Return the sensitive values, the code of each entry, and for each column the codes of its distinct values."""
+def code_sensitive_columns(columns: Sequence[DistinctColumn], schema: Schema) -> tuple[SensitiveValues, Ids]:
+    """Return the sensitive values, and the code of each entry."""
     attributes, is_value = schema.parts or (schema.sensitive,), schema.sensitive_missing_is_value
-    coded = [
-        code_sensitive(column.values, attribute, is_value, column.counts)
-        for column, attribute in zip(columns, attributes, strict=True)
-    ]
-    of_values = [codes for _, codes, _ in coded]
-    of_entries = [codes[column.places] for codes, column in zip(of_values, columns, strict=True)]
-    published = [values.alias(attribute.name) for (_, _, values), attribute in zip(coded, attributes, strict=True)]
-    if len(coded) == 1:
-        return SensitiveValues(coded[0][0], published[0].to_frame()), of_entries[0], of_values
-    firsts, number = fold(of_entries, [axis.size for axis, _, _ in coded])
-    codes = np.column_stack([column[firsts] for column in of_entries]).astype(np.int64)
-    axis = JointAxis.of(schema.sensitive.name, schema.sensitive_columns, codes)
-    shown = pl.DataFrame([values.gather(pl.Series(codes[:, i])) for i, values in enumerate(published)])
-    return SensitiveValues(axis, shown), number, of_values
-
-
-@dataclass(frozen=True)
-class SensitiveCodes:
-    """Codes the sensitive columns of rows that come later, or elsewhere; of several columns, their combinations."""
-
-    columns: dict[str, ValueCodes]
-    axis: Axis
-
-    def __call__(self, rows: pl.DataFrame) -> Ids:
-        """Return the code of each row."""
-        codes = [code(rows[name]) for name, code in self.columns.items()]
-        if not isinstance(self.axis, JointAxis):
-            return codes[0]
-        known = self.axis.codes.T
-        together = [np.concatenate([one, other]) for one, other in zip(known, codes, strict=True)]
-        _, number = fold(together, [int(column.max()) + 1 for column in together])
-        return number[len(self.axis.codes) :]
-
-
-def label_values(values: pl.Series) -> list[str]:
-    """Return sensitive values as text; a missing value is the empty text."""
-    return values.cast(pl.String).fill_null("").to_list()
+    axes, entries, published, of_values = [], [], [], []
+    for column, attribute in zip(columns, attributes, strict=True):
+        axis, codes, shown = code_sensitive(column.values, attribute, is_value, column.counts)
+        axes.append(axis)
+        entries.append(codes[column.places].astype(np.int32))
+        published.append(shown.alias(attribute.name))
+        of_values.append(ValueCodes.of(column.values, codes))
+    if len(axes) == 1:
+        return SensitiveValues(axes[0], published[0].to_frame(), tuple(of_values)), entries[0]
+    firsts, number = fold(entries, [axis.size for axis in axes])
+    codes = np.column_stack([column[firsts] for column in entries]).astype(np.int64)
+    joint = JointAxis.of(schema.sensitive.name, schema.sensitive_columns, codes)
+    rows = pl.DataFrame([values.gather(pl.Series(codes[:, i])) for i, values in enumerate(published)])
+    return SensitiveValues(joint, rows, tuple(of_values)), number
 
 
 def join_label(texts: Sequence[str]) -> str:
-    """The label of a combination of values.
+    """Return the label of a combination of values.
 
     >>> join_label(["flu", "3"])
     '["flu", "3"]'
@@ -94,7 +82,7 @@ def join_label(texts: Sequence[str]) -> str:
 
 
 def join_columns(frame: pl.DataFrame, columns: Sequence[str], name: str) -> pl.DataFrame:
-    """A frame with the labels of the combinations of some columns in their place, at the end."""
+    """Replace some columns of a frame with the labels of their combinations, at the end."""
     texts = pl.DataFrame([value_texts(frame[column]) for column in columns])
     distinct = texts.unique()
     labels = pl.Series(name, [join_label(row) for row in distinct.iter_rows()], dtype=pl.String)
@@ -110,10 +98,10 @@ def label_joined(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
 
 
 def joint_axis(name: str, columns: Sequence[str], labels: Sequence[str]) -> JointAxis:
-    """The axis of combinations that are known by their labels alone, as a certificate tells them."""
+    """Return the axis of combinations that are known by their labels alone, as a certificate has them."""
     rows = [_texts_of(label) for label in labels]
     if len(columns) < 2 or any(len(row) != len(columns) for row in rows):
-        raise CertificateError("the certificate's values are not of as many columns as it names.")
+        raise CertificateError("the certificate's values do not have as many columns as it names.")
     codes: list[Ints] = []
     for texts in zip(*rows, strict=True):
         number = {text: i for i, text in enumerate(dict.fromkeys(texts))}
@@ -122,12 +110,12 @@ def joint_axis(name: str, columns: Sequence[str], labels: Sequence[str]) -> Join
 
 
 def counts_of_part(counts: Mapping[str, int], place: int) -> dict[str, int]:
-    """How often each value of one column occurs, from the counts of combinations by their labels."""
+    """Count the values of one column, from the counts of combinations by their labels."""
     added: dict[str, int] = {}
     for label, count in counts.items():
         texts = _texts_of(label)
         if len(texts) <= place:
-            raise CertificateError("the certificate's values are not of as many columns as it names.")
+            raise CertificateError("the certificate's values do not have as many columns as it names.")
         added[texts[place]] = added.get(texts[place], 0) + count
     return added
 
@@ -138,5 +126,5 @@ def _texts_of(label: str) -> list[str]:
     except ValueError:
         texts = None
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise CertificateError("the certificate's values are no combinations of several columns' values.")
+        raise CertificateError("the certificate's values are not combinations of several columns' values.")
     return texts

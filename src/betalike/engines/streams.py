@@ -1,4 +1,4 @@
-"""Rows in batches: written to a file without holding them all, read back, and compared by a fingerprint."""
+"""Rows in batches: written to a file without holding them all, read back, and compared as a file shows them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from betalike.engines.engine import Format
-from betalike.engines.exact_rows import as_plain_text, check_csv_types, has_no_text, is_plain_number
-from betalike.errors import FileError, GuaranteeError
-from betalike.io.spreadsheet import escape_columns, formula_columns, restore_lazily
+from betalike.errors import FileError, GuaranteeError, SchemaError
+from betalike.io.column_types import has_no_text
+from betalike.io.frames import check_years
+from betalike.io.spreadsheet import escape_columns, formula_columns, restore_columns
 
 BATCH_ROWS = 1_000_000
 PART_ROWS = 2_000_000
@@ -44,12 +45,14 @@ class Stream:
 def sink(stream: Stream, path: Path, form: Format) -> list[str]:
     """Write a stream: to a CSV file, to a Parquet file, or to a folder of these if the rows are many.
 
-    Names the columns with cells that a spreadsheet would run as formulas.
+    Return the columns with cells that a spreadsheet would run as formulas.
     """
     if form is not Format.PARQUET:
         check_csv_types(stream.schema)
     scratch = path.with_name(f".{path.name}.rows")
-    remove(path)
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
     try:
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(mode=0o700)  # it holds rows of the table as they are
@@ -70,22 +73,16 @@ def cannot_write(path: Path, error: Exception) -> FileError:
     return FileError(f"{path.name} could not be written: {reason}. Nothing was published.")
 
 
-def remove(path: Path) -> None:
-    """Remove what was written before, a file or a folder."""
-    if path.is_dir():
-        shutil.rmtree(path)
-    path.unlink(missing_ok=True)
-
-
 def _write_parts(batches: Iterator[pl.DataFrame], path: Path) -> None:
-    """One part is written while the next is made."""
+    """Write one part while the next is made."""
     path.mkdir()
     with ThreadPoolExecutor(1) as pool:
         written: list[Future[None]] = []
         for number, part in enumerate(_parts(batches)):
-            written.append(pool.submit(_write_part, part, path / f"part-{number:05}.parquet"))
-            if number:
-                written[number - 1].result()
+            file = path / f"part-{number:05}.parquet"
+            for done in written[-1:]:
+                done.result()
+            written.append(pool.submit(part.write_parquet, file, row_group_size=GROUP_ROWS))  # side by side
         for done in written:
             done.result()
     parts = list(path.iterdir())
@@ -96,12 +93,8 @@ def _write_parts(batches: Iterator[pl.DataFrame], path: Path) -> None:
         single.rename(path)
 
 
-def _write_part(part: pl.DataFrame, path: Path) -> None:
-    part.write_parquet(path, row_group_size=GROUP_ROWS)  # groups are written side by side
-
-
 def _parts(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Batches together, as many rows as a file of the release is to have."""
+    """Put batches together to as many rows as a file of the release has."""
     gathered: list[pl.DataFrame] = []
     for batch in batches:
         gathered.append(batch)
@@ -112,27 +105,21 @@ def _parts(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield pl.concat(gathered)
 
 
-def write_csv(rows: pl.DataFrame, place: Path | IO[bytes], form: Format, include_header: bool = True) -> list[str]:
-    """Write rows as CSV and return the columns with cells that a spreadsheet would run as formulas.
-
-    A missing value that is a row by itself is quoted, because many readers skip blank lines.
-    """
-    rows = rows.with_columns(TIMES_AS_TEXT)
-    missing = '""' if rows.width == 1 else ""
-    (escape_columns(rows) if form.is_safe else rows).write_csv(place, include_header=include_header, null_value=missing)
-    return [] if form.is_safe else formula_columns(rows)
-
-
 def _write_csv(batches: Iterator[pl.DataFrame], path: Path, form: Format) -> list[str]:
+    """Write rows as CSV. A missing value that is a row by itself is quoted, because many readers skip blank lines."""
     formulas: dict[str, None] = {}
     with path.open("wb") as file:
         for number, batch in enumerate(batches):
-            formulas |= dict.fromkeys(write_csv(batch, file, form, include_header=number == 0))
+            rows = batch.with_columns(TIMES_AS_TEXT)
+            formulas |= {} if form.is_safe else dict.fromkeys(formula_columns(rows))
+            missing = '""' if rows.width == 1 else ""
+            safe = escape_columns(rows) if form.is_safe else rows
+            safe.write_csv(file, include_header=number == 0, null_value=missing)
     return list(formulas)
 
 
 def rows_of_files(path: Path, n_rows: int) -> dict[str, int]:
-    """The files of a release of so many rows, and how many rows each has."""
+    """Return the files of a release of `n_rows` rows, and how many rows each has."""
     if not path.is_dir():
         return {path.name: n_rows}
     counted = {
@@ -142,16 +129,29 @@ def rows_of_files(path: Path, n_rows: int) -> dict[str, int]:
     return {f"{path.name}/{name}": int(rows) for name, rows in counted.items()}
 
 
-def scan_release(path: Path, form: Format) -> pl.LazyFrame:
-    """A written release as a lazy frame; what CSV cannot tell is text."""
+def scan_release(path: Path, form: Format, types: Mapping[str, Any] | None = None) -> pl.LazyFrame:
+    """Scan columns of a written release in their types where the format has them, or all columns; in CSV as text.
+
+    Repeated texts and whole numbers stay as they are even where text is asked for. Texts that repeat are read faster as
+    categories.
+    """
     if form is Format.PARQUET:
-        return pl.scan_parquet(path, glob=False)  # a folder may be named like a pattern
-    table = pl.scan_csv(path, infer_schema=False, glob=False)
-    return restore_lazily(table) if form.is_safe else table
+        table = pl.scan_parquet(path, glob=False)  # a folder may be named like a pattern
+        if types is None:
+            return table
+        found = table.select(list(types)).collect_schema()
+        return table.select(
+            pl.col(name).cast(pl.String) if _is_text(dtype) and not _is_distinct(found[name]) else pl.col(name)
+            for name, dtype in types.items()
+        )
+    known = {name: _type_in_csv(dtype, form) for name, dtype in (types or {}).items()}
+    table = pl.scan_csv(path, schema_overrides=known, infer_schema=False, glob=False)
+    table = restore_columns(table) if form.is_safe else table
+    return table if types is None else table.select(list(types))
 
 
 def written_names(path: Path, form: Format) -> list[str]:
-    """The columns of a written release."""
+    """Return the columns of a written release."""
     try:
         return scan_release(path, form).collect_schema().names()
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -159,24 +159,9 @@ def written_names(path: Path, form: Format) -> list[str]:
 
 
 def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
-    """Yield the columns of a written release, batch by batch, in their types where the format has them.
-
-    Repeated texts and whole numbers stay as they are even where text is asked for. Texts that repeat are read faster as
-    categories.
-    """
+    """Yield the columns of a written release, batch by batch."""
     try:
-        if form is Format.PARQUET:
-            table = pl.scan_parquet(path, glob=False).select(list(types))
-            found = table.collect_schema()
-            table = table.select(
-                pl.col(name).cast(pl.String) if _is_text(dtype) and not _is_distinct(found[name]) else pl.col(name)
-                for name, dtype in types.items()
-            )
-        else:
-            known = {name: _type_in_csv(dtype, form) for name, dtype in types.items()}
-            table = pl.scan_csv(path, schema_overrides=known, glob=False).select(list(types))
-            table = restore_lazily(table) if form.is_safe else table
-        yield from table.collect_batches(chunk_size=rows, maintain_order=True)
+        yield from scan_release(path, form, types).collect_batches(chunk_size=rows, maintain_order=True)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise GuaranteeError(UNREADABLE) from error
 
@@ -196,7 +181,47 @@ def _is_distinct(dtype: pl.DataType) -> bool:
 
 
 def fingerprint(rows: pl.DataFrame, as_text: Collection[str] = ()) -> int:
-    """A number that rows add up to (modulo 2^64), whatever their order, and whatever CSV cannot tell of their types."""
+    """Return a number that rows add up to (modulo 2^64), whatever their order, and the same for all formats."""
     is_alike = [(is_plain_number(c.dtype) and c.name not in as_text) or has_no_text(c.dtype) for c in rows]
     alike = [c if same else as_plain_text(c) for c, same in zip(rows, is_alike, strict=True)]
     return int(pl.DataFrame(alike).hash_rows(seed=1).to_numpy().sum(dtype=np.uint64))
+
+
+def count_changed(written: pl.Series, original: pl.Series) -> int:
+    """Count the rows in which two columns differ: as text where CSV knows no type, with '' as missing."""
+    is_same_type = written.dtype == original.dtype
+    if not is_same_type or not (is_plain_number(original.dtype) or has_no_text(original.dtype)):
+        written, original = (as_plain_text(column) for column in (written, original))
+    return int(written.ne_missing(original).sum())
+
+
+def check_labels(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame; refuse columns without a text to compare, and dates outside the years 1 to 9999."""
+    for name, dtype in frame.schema.items():
+        if has_no_text(dtype) or dtype == pl.Duration:
+            raise SchemaError(
+                f"the column '{name}' is of type {dtype.base_type()}, which cannot be compared as text. Convert it to "
+                "text first."
+            )
+    return check_years(frame)
+
+
+def check_csv_types(types: Mapping[str, pl.DataType]) -> None:
+    """Refuse columns whose values a CSV file cannot hold."""
+    for name, dtype in types.items():
+        if has_no_text(dtype):
+            raise SchemaError(
+                f"the column '{name}' is of type {dtype.base_type()}, which a CSV file cannot hold. Publish to Parquet "
+                "(--format parquet), convert the column to text, or leave it out."
+            )
+
+
+def is_plain_number(dtype: pl.DataType) -> bool:
+    """Return whether values of this type can be read back from CSV as they were."""
+    return (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128)) or dtype.is_float()
+
+
+def as_plain_text(column: pl.Series) -> pl.Series:
+    """Return a column as a CSV file shows it; empty text is missing."""
+    text = column.dt.to_string("iso") if column.dtype == pl.Duration else column.cast(pl.String)
+    return text.set((text == "").fill_null(False), None)

@@ -7,13 +7,12 @@ lists the messages, a message describes its batch, and a batch lists its buffers
 
 from __future__ import annotations
 
-import mmap
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from betalike.io.sources import open_file
+from betalike.io.sources import Content, mapped
 
 MAGIC = b"ARROW1"
 NEW_MESSAGE = b"\xff\xff\xff\xff"
@@ -24,17 +23,15 @@ HEADER_TYPE, HEADER = 1, 2  # fields of a message
 DICTIONARY_MESSAGE, BATCH_MESSAGE = 2, 3  # types of a header
 DICTIONARY_BATCH = 1  # a field of a dictionary message
 BUFFERS, COMPRESSION = 2, 3  # fields of a batch
-Content = bytes | mmap.mmap
 
 
 def has_false_claims(path: Path) -> bool:
     """Return whether a file claims more than its compressed buffers can hold, or is not an Arrow IPC file."""
-    with open_file(path) as file:
-        try:
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                return any(_is_false(content, start, length) for start, length in _compressed_buffers(content))
-        except (struct.error, IndexError, ValueError, OSError):
-            return True
+    try:
+        with mapped(path) as content:
+            return any(_is_false(content, start, length) for start, length in _compressed_buffers(content))
+    except (struct.error, IndexError, ValueError, OSError):
+        return True
 
 
 def _is_false(content: Content, start: int, length: int) -> bool:

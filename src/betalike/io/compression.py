@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import bz2
 import lzma
+import sys
 import zlib
 from collections.abc import Callable, Iterator
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, cast
 
-from betalike.errors import FileError, MissingDependencyError
+from betalike.errors import BetalikeError, FileError, MissingDependencyError
 
 CHUNK = 1 << 22  # bytes of a piece, in and out
 MOST_DICTIONARY = 1 << 28  # bytes that a decompressor may request
-ZSTANDARD_STEP = 1 << 10  # bytes in: each may become 32 KB, and the decompressor accepts no limit
+TOO_LARGE = ("limit", "too much memory")  # how the decompressors say that they would need more
 DAMAGED = "{} is compressed, but its compressed data is damaged or cut off."
 
 
@@ -42,8 +43,10 @@ def plain_chunks(file: IO[bytes], name: str) -> Iterator[bytes]:
     except OSError as error:
         message = DAMAGED.format(name) if error.errno is None else f"{name} cannot be read: {error.strerror}."
         raise FileError(message) from None
-    except (EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
-        if "limit" in str(error).lower():
+    except (BetalikeError, MemoryError):
+        raise
+    except Exception as error:  # each decompressor has errors of its own
+        if any(words in str(error) for words in TOO_LARGE):
             raise FileError(f"{name} takes too much memory to decompress. Compress it with a lower level.") from None
         raise FileError(DAMAGED.format(name)) from None
 
@@ -80,63 +83,18 @@ class _Gzip:
         return piece
 
 
-class _Zstandard:
-    """One frame of a Zstandard file, through the package `zstandard`, which does not limit its output."""
-
-    def __init__(self) -> None:
-        import zstandard
-
-        self._inner = zstandard.ZstdDecompressor(max_window_size=MOST_DICTIONARY).decompressobj()
-        self._error = zstandard.ZstdError
-        self._waiting = memoryview(b"")
-        self.eof, self.needs_input, self.unused_data = False, True, b""
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        self._waiting = memoryview(bytes(self._waiting) + data) if data else self._waiting
-        pieces: list[bytes] = []
-        n_made = 0
-        try:
-            while self._waiting and n_made < max_length and not self._inner.eof:
-                step, self._waiting = self._waiting[:ZSTANDARD_STEP], self._waiting[ZSTANDARD_STEP:]
-                pieces.append(self._inner.decompress(step))
-                n_made += len(pieces[-1])
-        except self._error as error:
-            raise ValueError(str(error)) from None
-        self.eof, self.needs_input = self._inner.eof, not self._waiting
-        if self.eof:
-            self.unused_data = self._inner.unused_data + bytes(self._waiting)
-        return b"".join(pieces)
-
-
-class _BuiltInZstandard:
-    """One frame of a Zstandard file, through the standard library of Python 3.14 and later."""
-
-    def __init__(self) -> None:
-        from compression import zstd
-
-        self._inner, self._error = zstd.ZstdDecompressor(), zstd.ZstdError
-        self.eof, self.needs_input, self.unused_data = False, True, b""
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        inner = self._inner
-        try:
-            piece = bytes(inner.decompress(data, max_length))
-        except self._error as error:
-            raise ValueError(str(error)) from None
-        self.eof, self.needs_input, self.unused_data = inner.eof, inner.needs_input, inner.unused_data
-        return piece
-
-
 def _zstandard() -> Decompressor:
     try:
-        return _BuiltInZstandard()
-    except ImportError:
-        try:
-            return _Zstandard()
-        except ImportError as error:
-            raise MissingDependencyError(
-                "reading .zst files needs Python 3.14 or the package 'zstandard': pip install 'betalike[zstd]'."
-            ) from error
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+    except ImportError as error:
+        raise MissingDependencyError(
+            "reading .zst files needs Python 3.14 or the package 'backports.zstd': pip install 'betalike[zstd]'."
+        ) from error
+    largest = {int(zstd.DecompressionParameter.window_log_max): MOST_DICTIONARY.bit_length() - 1}
+    return cast("Decompressor", zstd.ZstdDecompressor(options=largest))
 
 
 COMPRESSED: dict[bytes, Callable[[], Any]] = {

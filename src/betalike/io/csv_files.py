@@ -18,7 +18,7 @@ from betalike.io.compression import is_compressed
 from betalike.io.csv_rows import Layout
 from betalike.io.csv_text import CsvText, file_pieces, survey_bytes, survey_file
 from betalike.io.damaged_files import compiled_code_silenced
-from betalike.io.sources import check_unchanged, interruptible, read_beginning, shown_name, stamp_of
+from betalike.io.sources import interruptible, read_beginning, shown_name
 from betalike.table.schema import check_columns
 
 INFER_ROWS = 10_000
@@ -127,9 +127,10 @@ def _read_plain(path: Path, most_bytes: int) -> bytes:
     return data.getvalue()
 
 
-def scan_csv(paths: Sequence[Path], wanted: Wanted, delimiter: str | None) -> tuple[pl.LazyFrame, int]:
+def scan_csv(
+    paths: Sequence[Path], wanted: Wanted, delimiter: str | None, check: Callable[[], None]
+) -> tuple[pl.LazyFrame, int]:
     """Return CSV files as one table to read in batches, and its number of rows; types fit all rows."""
-    stamp = stamp_of(paths)
     with interruptible():
         texts = [survey_file(path, delimiter) for path in paths]
     first = texts[0]
@@ -146,7 +147,7 @@ def scan_csv(paths: Sequence[Path], wanted: Wanted, delimiter: str | None) -> tu
     are_plain = all(text.is_plain for text in texts) and not any(is_compressed(read_beginning(p, 8)) for p in paths)
     if is_uniform and are_plain:
         return _scan_plain(first, paths, wanted, n_rows), n_rows
-    return _scan_streamed(texts, wanted, n_rows, lambda: check_unchanged(paths, stamp)), n_rows
+    return _scan_streamed(texts, wanted, n_rows, check), n_rows
 
 
 def _scan_plain(text: CsvText, paths: Sequence[Path], wanted: Wanted, n_rows: int) -> pl.LazyFrame:

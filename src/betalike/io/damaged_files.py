@@ -27,12 +27,6 @@ def damage_refused(message: str, refusal: type[InputError] = FileError) -> Itera
         raise refusal(message) from None
 
 
-def check_read_whole(n_seen: int, n_rows: int | None) -> None:
-    """Refuse a pass over a table that ended early: Polars silently ends one where its reader panics."""
-    if n_rows is not None and n_seen != n_rows:
-        raise FileError(NOT_TO_ITS_END)
-
-
 class _Silence:
     """Discards what compiled code prints to standard error, while any thread is reading."""
 

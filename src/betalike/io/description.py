@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from betalike.errors import FileError, SchemaError
+from betalike.io.column_types import stored_kind
 from betalike.io.hierarchies import write_new_file
 from betalike.io.sources import shown_name, table_files
 from betalike.io.tables import CSV, kind_of, load
@@ -23,6 +24,14 @@ QUASI_IDENTIFIERS = (
     r"age|sex|gender|zip|post_?code|birth|dob|educat|marital|race|ethnic|work|country|nation|native|region|city|state|"
     r"occupation|weight|height|date|lat|lon"
 )
+REASONS = {
+    Kind.INTEGER: "whole numbers",
+    Kind.DECIMAL: "numbers",
+    Kind.REAL: "numbers",
+    Kind.DATE: "dates",
+    Kind.DATETIME: "dates with times",
+    Kind.CATEGORICAL: "text",
+}
 NUMBER = re.compile(r"\s*[+-]?(\d[\d., ]*|\d*[.,]\d+)([eE][+-]?\d+)?\s*%?\s*")
 MOMENT = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?\s*|\s*\d{1,2}:\d{2}(:\d{2})?.*")
 
@@ -135,10 +144,10 @@ def describe_frame(frame: pl.DataFrame, table: Path | None, hierarchies: Path | 
     """Guess the type and the role of each column."""
     if frame.height == 0 or frame.width == 0:
         raise SchemaError("the table has no rows; there is nothing to describe.")
-    facts = [(column, column.n_unique(), _guess_kind(column)) for column in frame.get_columns()]
+    facts = [(column, column.n_unique(), stored_kind(column.dtype)) for column in frame.get_columns()]
     roles = _guess_roles(facts, frame.height)
     guesses = []
-    for (column, n_distinct, (kind, reason)), (role, role_reason) in zip(facts, roles, strict=True):
+    for (column, n_distinct, kind), (role, role_reason) in zip(facts, roles, strict=True):
         path = hierarchies / f"{column.name}.csv" if hierarchies is not None else None
         has_tree = path is not None and path.is_file() and role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
         n_missing = column.null_count()
@@ -147,7 +156,7 @@ def describe_frame(frame: pl.DataFrame, table: Path | None, hierarchies: Path | 
             ColumnGuess(
                 column.name,
                 Kind.CATEGORICAL if has_tree else kind,
-                f"{'it has a hierarchy' if has_tree else reason}; {counted}",
+                f"{'it has a hierarchy' if has_tree else REASONS[kind]}; {counted}",
                 role,
                 role_reason,
                 path if has_tree else None,
@@ -161,24 +170,12 @@ def write_description(description: Description, path: Path, force: bool) -> None
     write_new_file(path, description.to_toml(path.parent), force)
 
 
-def _guess_kind(column: pl.Series) -> tuple[Kind, str]:
-    if column.dtype.is_integer():
-        return Kind.INTEGER, "whole numbers"
-    if column.dtype.is_float() or column.dtype.is_decimal():
-        return Kind.REAL, "numbers"
-    if column.dtype == pl.Date:
-        return Kind.DATE, "dates"
-    if column.dtype == pl.Datetime:
-        return Kind.DATETIME, "dates with times"
-    return Kind.CATEGORICAL, "text"
-
-
-Facts = list[tuple[pl.Series, int, tuple[Kind, str]]]
+Facts = list[tuple[pl.Series, int, Kind]]
 
 
 def _guess_roles(facts: Facts, n_rows: int) -> list[tuple[Role, str]]:
     """Guess identifiers by name or uniqueness, and one sensitive column; the others are quasi-identifiers."""
-    roles: list[tuple[Role, str] | None] = [_identifier(column, n, kind, n_rows) for column, n, (kind, _) in facts]
+    roles: list[tuple[Role, str] | None] = [_identifier(column, n, kind, n_rows) for column, n, kind in facts]
     open_places = [i for i, role in enumerate(roles) if role is None]
     named = [i for i in open_places if re.search(SENSITIVES, facts[i][0].name.lower())]
     fit = [i for i in open_places if 2 <= facts[i][1] <= max(n_rows // 2, 2)]

@@ -7,13 +7,12 @@ page starts with a header. All of them are written in the compact encoding of Th
 
 from __future__ import annotations
 
-import mmap
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from betalike.io.sources import open_file
+from betalike.io.sources import Content, mapped
 
 MAGIC = b"PAR1"
 BROTLI = 4  # its number as a codec
@@ -27,21 +26,16 @@ CODEC, N_VALUES, COMPRESSED, FIRST_PAGE, DICTIONARY_PAGE = 4, 5, 7, 9, 11  # fie
 CLAIMED_SIZE, SIZE, DATA, DICTIONARY, NEWER_DATA = 2, 3, 5, 7, 8  # fields of a page's header
 VALUES, COUNTS, LENGTHS = 1, (1, 2, 3), (5, 6)  # fields in the headers of dictionaries and newer data pages
 MOST_LEVELS = 16
-Content = bytes | mmap.mmap
 
 
 def has_false_claims(path: Path) -> bool:
     """Return whether a page claims something impossible; the reader finds all other damage."""
-    with open_file(path) as file:
-        try:
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                return any(
-                    not _is_possible(page, column)
-                    for column in stored_columns(content)
-                    for page in pages_of(content, column)
-                )
-        except (struct.error, LookupError, ValueError, TypeError, OSError):
-            return False
+    try:
+        with mapped(path) as content:
+            columns = stored_columns(content)
+            return any(not _is_possible(page, column) for column in columns for page in pages_of(content, column))
+    except (struct.error, LookupError, ValueError, TypeError, OSError):
+        return False
 
 
 def _is_possible(page: dict[int, Any], column: dict[int, Any]) -> bool:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import glob
 import inspect
+import mmap
 import os
 import signal
 import stat
@@ -31,6 +32,7 @@ KINDS = {
     stat.S_ISBLK: "a device",
     stat.S_ISSOCK: "a socket",
 }
+Content = bytes | mmap.mmap
 _from_standard_input: set[Path] = set()
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -79,6 +81,13 @@ def open_file(path: Path) -> IO[bytes]:
         file.close()
         raise
     return file
+
+
+@contextlib.contextmanager
+def mapped(path: Path) -> Iterator[Content]:
+    """Give the bytes of a file without reading all of them."""
+    with open_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        yield content
 
 
 def read_beginning(path: Path, n_bytes: int) -> bytes:

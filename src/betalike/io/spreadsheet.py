@@ -6,7 +6,6 @@ Cells that begin with `'` get one more, so that removing one always restores the
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import polars as pl
 
@@ -44,44 +43,22 @@ def escape_columns(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(_escaped(name) for name, dtype in rows.schema.items() if dtype in TEXTS)
 
 
-def restore_columns(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with the original text in all text cells."""
-    texts = {name: dtype for name, dtype in rows.schema.items() if dtype in TEXTS}
-    return rows.with_columns(_text(name).str.strip_prefix(PREFIX).cast(dtype) for name, dtype in texts.items())
-
-
-def restore_lazily(rows: pl.LazyFrame) -> pl.LazyFrame:
+def restore_columns(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return a lazy frame, scanned from a CSV file, with the original text in all text cells."""
     return rows.with_columns(pl.col(pl.String).str.strip_prefix(PREFIX))
 
 
-def formula_columns(rows: pl.DataFrame) -> list[str]:
+def formula_columns(rows: pl.DataFrame | pl.LazyFrame) -> list[str]:
     """Return the columns with a name or a text cell that a spreadsheet may run."""
-    found = []
-    for column in rows:
-        texts = column.unique() if column.dtype in (pl.Categorical, pl.Enum) else column
-        is_text = column.dtype in TEXTS
-        if is_formula(column.name) or (
-            is_text and texts.to_frame().select(_are_formulas(_text(column.name)).any()).item()
-        ):
-            found.append(column.name)
-    return found
-
-
-def formula_columns_of(path: Path) -> set[str]:
-    """Return the columns of a CSV file with a name or a cell that a spreadsheet may run."""
-    table = pl.scan_csv(path, infer_schema=False, glob=False)
-    names = table.collect_schema().names()
-    has_formulas = table.select(_are_formulas(pl.all()).any()).collect(engine="streaming").row(0)
-    return {name for name, has in zip(names, has_formulas, strict=True) if has or is_formula(name)}
-
-
-def _text(name: str) -> pl.Expr:
-    return pl.col(name).cast(pl.String)
+    table, types = rows.lazy(), rows.collect_schema()
+    names = [name for name, dtype in types.items() if dtype in TEXTS]
+    texts = [pl.col(name) if types[name] == pl.String else pl.col(name).unique().cast(pl.String) for name in names]
+    found = table.select(_are_formulas(text).any() for text in texts).collect(engine="streaming")
+    return [name for name in types if (name in names and found[name].item()) or is_formula(name)]
 
 
 def _escaped(name: str) -> pl.Expr:
-    text = _text(name)
+    text = pl.col(name).cast(pl.String)
     is_escaped = _are_formulas(text) | text.str.starts_with(PREFIX)
     return pl.when(is_escaped).then(pl.concat_str(pl.lit(PREFIX), text)).otherwise(text).alias(name)
 

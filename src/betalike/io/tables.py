@@ -1,10 +1,13 @@
-"""Tables as Polars frames: from frames, or from CSV, Parquet and Arrow IPC files. Messages never show a cell."""
+"""Tables to read: frames in memory, lazy frames, and CSV, Parquet or Arrow IPC files. Messages never show a cell.
+
+A table becomes a `Source`, which is read in batches as often as needed, or one frame with all of its rows.
+"""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +17,11 @@ from betalike.errors import FileError, SchemaError
 from betalike.io import arrow_files, parquet_files
 from betalike.io.csv_files import DOUBLED, NO_ROOM, NO_ROWS, Wanted, count_to_the_end, load_csv, scan_csv
 from betalike.io.csv_rows import EMPTY
-from betalike.io.damaged_files import NOT_TO_ITS_END, check_read_whole, compiled_code_silenced, damage_refused
+from betalike.io.damaged_files import NOT_TO_ITS_END, compiled_code_silenced, damage_refused
 from betalike.io.frames import check_years, to_polars
 from betalike.io.sources import check_unchanged, read_beginning, shown, shown_name, stamp_of, table_files
 from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
+from betalike.runtime.progress import SILENT, Progress
 from betalike.table.schema import Schema, check_columns, text_columns
 
 Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
@@ -28,12 +32,76 @@ DAMAGED = "{} looks like {} but cannot be read; it is damaged or cut off, or two
 
 
 @dataclass(frozen=True)
-class ScannedTable:
-    """A table to read in batches, as often as needed; `check` refuses files that changed since."""
+class Source:
+    """A table of `n_rows` rows, to read as often as needed; `check` refuses files that changed since."""
 
-    rows: pl.LazyFrame
+    table: pl.DataFrame | pl.LazyFrame
     n_rows: int
-    check: Callable[[], None]
+    check: Callable[[], None] = lambda: None
+    batch_rows: int = BATCH_ROWS
+    progress: Progress = SILENT
+
+    @staticmethod
+    def of(table: pl.DataFrame | pl.LazyFrame) -> Source:
+        """Return the rows of a frame, which may be lazy."""
+        return Source(table, table.height if isinstance(table, pl.DataFrame) else count_rows(table))
+
+    @property
+    def is_held(self) -> bool:
+        """Whether all rows are in memory."""
+        return isinstance(self.table, pl.DataFrame)
+
+    def select(self, names: Sequence[str]) -> Source:
+        """Return some columns; their lists of categories, which are published, have only the values that occur."""
+        if isinstance(self.table, pl.DataFrame):
+            return replace(self, table=_only_used(check_years(self.table.select(names))))
+        rows = self.table.select(names)
+        enums = [name for name, dtype in rows.collect_schema().items() if isinstance(dtype, pl.Enum)]
+        return replace(self, table=rows.with_columns(pl.col(enums).cast(pl.Categorical)))
+
+    def types(self, names: Sequence[str]) -> pl.Schema:
+        """Return the types of some columns."""
+        return self.table.lazy().select(names).collect_schema()
+
+    def first_row(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return the first row."""
+        return self.table.lazy().select(names).head(1).collect()
+
+    def batches(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Yield the rows in their order; refuse a table that is damaged or changed meanwhile."""
+        if isinstance(self.table, pl.DataFrame):
+            rows = self.table.select(names).iter_slices(self.batch_rows)
+            yield from self.progress.flow(rows, "rows read", self.n_rows)
+            return
+        n_seen = 0
+        with damage_refused(NOT_TO_ITS_END):
+            batches = self.table.select(names).collect_batches(chunk_size=self.batch_rows, maintain_order=True)
+            for batch in map(check_years, self.progress.flow(batches, "rows read", self.n_rows)):
+                n_seen += batch.height
+                yield batch
+        self.check_read(n_seen)
+
+    def check_read(self, n_seen: int) -> None:
+        """Refuse a pass that ended early, as Polars silently ends one where its reader panics, and changed files."""
+        if n_seen != self.n_rows:
+            raise FileError(NOT_TO_ITS_END)
+        self.check()
+
+
+def _only_used(frame: pl.DataFrame) -> pl.DataFrame:
+    narrow = []
+    for name, dtype in frame.schema.items():
+        if isinstance(dtype, pl.Enum):
+            used = set(frame[name].unique().drop_nulls().cast(pl.String))
+            categories = pl.Enum([text for text in dtype.categories if text in used])
+            narrow.append(frame[name].cast(pl.String).cast(categories))
+    return frame.with_columns(narrow)
+
+
+def count_rows(table: pl.LazyFrame, damaged: str = NOT_TO_ITS_END) -> int:
+    """Count the rows of a lazy frame."""
+    with damage_refused(damaged), compiled_code_silenced():
+        return int(table.select(pl.len()).collect(engine="streaming").item())
 
 
 def is_path(table: Frame) -> bool:
@@ -68,7 +136,7 @@ def text_in_batches(
 ) -> Iterator[Iterator[pl.DataFrame]]:
     """Yield batches of an original table, which may be larger than memory, with all cells as text."""
     if is_path(table):
-        yield _batches(scan_table(table, columns, None, missing, delimiter))
+        yield scan_table(table, columns, None, missing, delimiter).batches(columns)
     else:
         yield iter([to_polars(table, columns)])
 
@@ -77,17 +145,7 @@ def column_names(table: Frame, delimiter: str | None) -> list[str]:
     """Return the names of a table's columns."""
     if not is_path(table):
         return to_polars(table).columns
-    return scan_table(table, None, None, (), delimiter).rows.collect_schema().names()
-
-
-def _batches(table: ScannedTable) -> Iterator[pl.DataFrame]:
-    n_seen = 0
-    with damage_refused(NOT_TO_ITS_END):
-        for batch in table.rows.collect_batches(chunk_size=BATCH_ROWS):
-            n_seen += batch.height
-            yield check_years(batch)
-    check_read_whole(n_seen, table.n_rows)
-    table.check()
+    return scan_table(table, None, None, (), delimiter).table.collect_schema().names()
 
 
 def load(
@@ -112,12 +170,12 @@ def load(
     table = scan_table(path, columns, as_text, missing, delimiter, is_read_once=True)
     if table.n_rows == 0:
         raise FileError(NO_ROWS.format(name))
-    if table.n_rows * len(table.rows.collect_schema()) > most:  # a cell takes at least one byte
+    rows = table.table.lazy()
+    if table.n_rows * len(rows.collect_schema()) > most:  # a cell takes at least one byte
         raise FileError(NO_ROOM.format(name, most >> 20))
     with damage_refused(DAMAGED.format(name, kind)), compiled_code_silenced():
-        frame = table.rows.collect()
-    check_read_whole(frame.height, table.n_rows)
-    table.check()
+        frame = rows.collect()
+    table.check_read(frame.height)
     return frame
 
 
@@ -128,18 +186,22 @@ def scan_table(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     is_read_once: bool = False,
-) -> ScannedTable:
+) -> Source:
     """Return a table to read in batches, by the rules of `load`; unless it is read once, find damage now."""
     files = table_files(path)
     kinds = {kind_of(file) for file in files}
     if len(kinds) > 1:
         raise FileError(f"the files of '{shown(path)}' are of different kinds ({', '.join(sorted(kinds))}).")
     stamp, kind = stamp_of(files), kinds.pop()
+
+    def check() -> None:
+        check_unchanged(files, stamp)
+
     if kind == CSV:
-        rows, n_rows = scan_csv(files, Wanted(columns, as_text, missing), delimiter)
+        rows, n_rows = scan_csv(files, Wanted(columns, as_text, missing), delimiter, check)
     else:
         rows, n_rows = _scan_columnar(files, kind, columns, is_read_once, shown_name(Path(path)))
-    return ScannedTable(rows, n_rows, lambda: check_unchanged(files, stamp))
+    return Source(rows, n_rows, check)
 
 
 def kind_of(path: Path) -> str:
@@ -174,7 +236,7 @@ def _scan_columnar(
             raise SchemaError(DOUBLED.format(name, "of the same name")) from None
         check_columns(columns or (), names)
         table = table if columns is None else table.select(columns)
-        n_rows = int(table.select(pl.len()).collect(engine="streaming").item())
+        n_rows = count_rows(table, DAMAGED.format(name, kind))
         if not is_read_once and n_rows and count_to_the_end(table) != n_rows:
             raise FileError(DAMAGED.format(name, kind))
     return table, n_rows

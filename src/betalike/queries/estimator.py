@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.engine import Layout
-from betalike.engines.recounting import read_release, recount
+from betalike.engines.recounting import as_texts, recount
 from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
 from betalike.io.damaged_files import compiled_code_silenced, damage_refused
@@ -172,7 +172,8 @@ def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str
         if not path.is_file() and not path.is_dir():
             raise FileNotFoundError  # or a pipe, on which Polars would wait for ever
         columns = scan_release(path, form).collect_schema().names()
-        frame = read_release(path, form, _needed(certificate, columns))
+        types = dict.fromkeys(_needed(certificate, columns), pl.Categorical)
+        frame = scan_release(path, form, types).collect(engine="streaming")
     transition = read_matrix(folder, certificate)
     return open_frame(frame, certificate, hierarchies, None if transition is None else transition.probabilities)
 
@@ -194,7 +195,8 @@ def open_frame(
     if table.sensitive not in frame.columns:  # a baseline release: every tuple may have any value
         frame = frame.with_columns(pl.lit(values[0] if values else "").alias(table.sensitive))
     try:
-        counted = recount(frame.select(_needed(certificate, frame.columns)), names, table.sensitive, values)
+        texts = as_texts(frame.select(_needed(certificate, frame.columns)))
+        counted = recount([texts], names, [table.sensitive], values)
     except (pl.exceptions.PolarsError, GuaranteeError) as error:
         raise InputError("the published table does not have the rows and columns of its certificate.") from error
     if counted.n_unknown:

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from betalike.engines.coding import code_sensitive, value_texts
-from betalike.engines.exact_rows import check_labels
-from betalike.engines.recounting import recount
-from betalike.engines.sensitive import counts_of_part, label_values
+from betalike.engines.recounting import as_texts, recount
+from betalike.engines.sensitive import counts_of_part
+from betalike.engines.streams import check_labels
 from betalike.errors import CertificateError, SchemaError
 from betalike.measures.audit import Audit, measure
 from betalike.promises import Model, Verdict
@@ -114,9 +114,9 @@ def audit_frame(
     texts = value_texts(frame[sensitive.name])
     everything = pl.Series(sensitive.name, [*counts, *(set(texts.unique()) - set(counts))], dtype=pl.String)
     axis, _, values = code_sensitive(everything, sensitive, missing_is_value=True)
-    labels = label_values(values)
+    labels = value_texts(values).to_list()
     prior_counts = np.array([counts.get(label, 0) for label in labels], dtype=np.int64)
-    counted = recount(frame.with_columns(texts), names, sensitive.name, labels)
+    counted = recount([as_texts(frame.with_columns(texts))], names, [sensitive.name], labels)
     audit = measure(counted.classes, prior_counts, axis)
     verdict = promise = None
     if model is not None:

@@ -17,8 +17,8 @@ import polars as pl
 
 from betalike.engines.coding import comparable, value_texts
 from betalike.engines.combinations import Combinations, add_up, count_combinations, count_each
-from betalike.engines.exact_rows import as_plain_text, check_labels
 from betalike.engines.sensitive import join_columns
+from betalike.engines.streams import as_plain_text, check_labels
 from betalike.errors import InputError
 from betalike.measures.transport import unmatched
 from betalike.release.certificate import Certificate, protected_columns
@@ -200,7 +200,7 @@ def _count_coded(
     counts: list[Ints] = []
     for batch in batches:
         pairs = zip(codes, columns, batch.get_columns(), strict=True)
-        coded = [code[column.dictionaries[0].number(cells)] for code, column, cells in pairs]
+        coded = [code[column.columns[cells.name].number(cells)] for code, column, cells in pairs]
         if n_turns > 1:
             mixed = np.zeros(batch.height, dtype=np.uint64)
             for code in coded:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from betalike.engines.engine import Engine
+from betalike.engines.streams import rows_of_files
 from betalike.promises import Transition, fit
 from betalike.release.certificate import FILE_NAME, Certificate, PublishedFile, Scheme
 from betalike.release.certify import certify
@@ -66,9 +67,7 @@ def publish(
                 formulas, n_rows = route.write(draft, path)
         with watch.step("verify"):
             verified = route.verify(draft, path)
-            files = (
-                {} if path is None else _describe_files(path, engine.rows_of_files(path, verified.audit.rows) | n_rows)
-            )
+            files = {} if path is None else _describe_files(path, rows_of_files(path, verified.audit.rows) | n_rows)
         details, formed_classes = route.details(draft)
         certificate = certify(
             verified,

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from betalike.engines.coding import code_sensitive, comparable, value_texts
-from betalike.engines.combinations import Combinations, count_combinations, count_each
+from betalike.engines.combinations import Combinations, count_each
 from betalike.engines.engine import Layout, Recount
-from betalike.engines.recounting import recount, recount_distinct
+from betalike.engines.recounting import recount
 from betalike.engines.sensitive import join_columns, joint_axis
 from betalike.engines.streams import BATCH_ROWS, scan_release, scan_written, written_names
 from betalike.errors import GuaranteeError, SchemaError
@@ -175,16 +175,9 @@ def _count_turn(path: Path, certificate: Certificate, turn: int, n_turns: int) -
     if [*flat, *sensitive, *table.kept] != written_names(path, form):
         raise SchemaError("the columns are not those of the certificate.")
     rows = scan_written(path, form, types)
-    if table.sensitive_columns:
-        frames = [frame.select(list(types)) for frame in rows]
-        frame = pl.concat(frames) if frames else pl.DataFrame(schema=types)
-        return recount(join_columns(frame, sensitive, table.sensitive), names, table.sensitive, values)
     if n_turns > 1:
         rows = (batch.filter(batch.select(flat).hash_rows() % n_turns == turn) for batch in rows)
-    counted = count_combinations(rows, list(types))
-    if not len(counted.count):
-        raise SchemaError("there are no rows to count.")
-    return recount_distinct(counted.frame, counted.numbers, counted.count, names, values)
+    return recount(rows, names, sensitive, values)
 
 
 def _count_exact(path: Path, certificate: Certificate, model: Model, check: Check) -> Found | None:

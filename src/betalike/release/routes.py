@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from betalike.engines.engine import Engine, ExactRecount, Format, Layout, PartingEngine
+from betalike.engines.engine import Engine, ExactRecount, Format, Layout
 from betalike.errors import GuaranteeError, ParameterError
 from betalike.io.spreadsheet import is_formula
 from betalike.promises import Model, likeness_of
@@ -126,7 +126,7 @@ def route_of(engine: Engine, job: Job) -> Route:
         return Perturbed(engine, job)
     if isinstance(job.scheme, Baseline):
         return Withheld(engine, job)
-    return InParts(cast("PartingEngine", engine), job) if engine.is_coarse else InClasses(engine, job)
+    return InParts(engine, job) if engine.is_coarse else InClasses(engine, job)
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,7 @@ class InClasses(Route):
 
     def rows_of(self, plan: Plan, promise: Model) -> tuple[Any, Any]:
         """Give every row a class, and the labels of its class."""
-        assignment = self.engine.assign(plan, self.job.scheme.randomness)
-        return self.engine.generalize(assignment, self.job.layout), None
+        return self.engine.generalize(plan, self.job.layout, self.job.scheme.randomness), None
 
     def write(self, draft: Draft, path: Path) -> tuple[set[str], dict[str, int]]:
         """Write the rows; their labels say everything."""
@@ -152,12 +151,8 @@ class InClasses(Route):
 
     def verify(self, draft: Draft, path: Path | None) -> Verified:
         """Recount the classes, and compare their labels with the planned ones."""
-        form, layout = self.job.form, self.job.layout
-        if path is None:
-            recount = self.engine.count_again(draft.rows, layout)
-        else:
-            recount = self.engine.read_back(path, form, layout)
-        return verify(recount, draft.table, draft.promise, PlannedLabels.of(draft.plan, layout))
+        recount = self.engine.recount(draft.rows, path, self.job.form, self.job.layout)
+        return verify(recount, draft.table, draft.promise, PlannedLabels.of(draft.plan, self.job.layout))
 
     def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
         """Return the details of the scheme, and the number of its classes."""
@@ -171,8 +166,6 @@ class InClasses(Route):
 @dataclass(frozen=True)
 class InParts(InClasses):
     """Rows with the labels of their classes, for a table in coarse cells that is published in parts."""
-
-    engine: PartingEngine
 
     @property
     def _splits_parts(self) -> bool:
@@ -192,7 +185,7 @@ class InParts(InClasses):
 
     def verify(self, draft: Draft, path: Path | None) -> Verified:
         """Recount the classes part by part, and compare the rows with those that were made."""
-        recount = self.engine.read_parts(draft.rows, draft.trace, path, self.job.form, self.job.layout)
+        recount = self.engine.recount_parts(draft.rows, draft.trace, path, self.job.form, self.job.layout)
         verified = verify_parts(recount.parts, draft.table, draft.promise)
         if not recount.is_as_made():
             raise GuaranteeError(OTHER_LABELS)

@@ -23,7 +23,6 @@ from betalike.table.kernels import (
     number_keys_by_hash,
     number_keys_densely,
     scatter,
-    shuffle,
     shuffle_segments,
 )
 
@@ -183,11 +182,9 @@ def shuffled(items: Ids, randomness: Randomness) -> Ids:
     if len(items) > SHUFFLED_AT_ONCE:
         words = randomness.words(-(-len(items) // 8))
         items, starts = scatter(items, words.view(np.uint8))
-        shuffle_within(items, starts, randomness)
-        return items
-    items = items.copy()
-    for done in range(0, len(items), WORDS_PER_STEP):
-        shuffle(items, randomness.words(min(WORDS_PER_STEP, len(items) - done)), done)
+    else:
+        items, starts = items.copy(), np.array([0, len(items)])
+    shuffle_within(items, starts, randomness)
     return items
 
 
@@ -202,16 +199,12 @@ def fold(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[In
     keys, span = np.zeros(n_rows, dtype=np.uint64), 1
     for column, size in zip(codes, sizes, strict=True):
         if span * size >= 2**63:  # number the keys so far, to make room
-            keys, span = _renumber(keys, span)
+            number, firsts = _number(keys, span)
+            keys, span = number.astype(np.uint64), len(firsts)
         append_digit(keys, np.ascontiguousarray(column, dtype=np.int32), size)
         span *= size
     number, firsts = _number(keys, span)
     return firsts, number
-
-
-def _renumber(keys: Words, span: int) -> tuple[Words, int]:
-    number, firsts = _number(keys, span)
-    return number.astype(np.uint64), len(firsts)
 
 
 def _number(keys: Words, span: int) -> tuple[Ids, Ints]:

@@ -82,30 +82,25 @@ class Hierarchy:
 def _check_shape(numbered: list[tuple[int, tuple[str, ...]]], source: str) -> None:
     if not numbered:
         raise HierarchyError(f"{source} is empty; it needs one line for each value: the value, its ancestors, '*'.")
-    first_number, first_row = numbered[0]
+    first, levels = numbered[0][0], len(numbered[0][1])
     lines: dict[str, int] = {}
     for number, row in numbered:
-        if len(row) != len(first_row):
-            raise HierarchyError(
-                f"{source}, line {number} (leaf '{row[0]}') has {len(row)} levels, but line {first_number} has "
-                f"{len(first_row)}. Give every line the same number of levels."
+        leaf, problem = row[0], ""
+        if len(row) != levels:
+            problem = (
+                f"has {len(row)} levels, but line {first} has {levels}. Give every line the same number of levels."
             )
-        if row[-1] != ROOT:
-            raise HierarchyError(
-                f"{source}, line {number} (leaf '{row[0]}') ends with '{row[-1]}'; every line must end with '*'."
-            )
-        if "" in row:
-            raise HierarchyError(
-                f"{source}, line {number} (leaf '{row[0]}') has an empty level. Give every node a label."
-            )
-        if row[0] == ROOT:
-            raise HierarchyError(f"{source}, line {number}: '*' cannot be a leaf; it is the label of the root.")
-        if row[0] in lines:
-            raise HierarchyError(
-                f"{source}, line {number}: the leaf '{row[0]}' is already in line {lines[row[0]]}. "
-                "Remove one of the two lines."
-            )
-        lines[row[0]] = number
+        elif row[-1] != ROOT:
+            problem = f"ends with '{row[-1]}'; every line must end with '*'."
+        elif "" in row:
+            problem = "has an empty level. Give every node a label."
+        elif leaf == ROOT:
+            problem = "has '*' as its leaf, but '*' cannot be a leaf; it is the label of the root."
+        elif leaf in lines:
+            problem = f"has a leaf that is already in line {lines[leaf]}. Remove one of the two lines."
+        if problem:
+            raise HierarchyError(f"{source}, line {number} (leaf '{leaf}') {problem}")
+        lines[leaf] = number
 
 
 def _check_single_parents(numbered: list[tuple[int, tuple[str, ...]]], source: str) -> None:

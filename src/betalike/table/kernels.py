@@ -69,17 +69,6 @@ def pack_numbers(keys: Words, numbers: Ids, shift: int) -> None:
 
 
 @kernel
-def number_places(places: NDArray[np.uint32], number_of: Ids, numbers: Ids) -> bool:
-    """Look up places in a list; return whether all have a number there other than 0."""
-    are_known = True
-    for row in range(len(places)):
-        place = places[row]
-        numbers[row] = number_of[place] if place < len(number_of) else 0
-        are_known &= numbers[row] > 0
-    return are_known
-
-
-@kernel
 def add_to_counts(
     keys: Words,
     values: Ids,
@@ -134,11 +123,11 @@ def find_keys(keys: Words, slots: Ids, known: Words, half: int, first: int, foun
 
 
 @kernel
-def number_dense(values: Ints, low: int, number_of: Ids, numbers: Ids) -> bool:
-    """Look up values in a list that begins with `low`; return whether all of them are there."""
+def number_dense(values: NDArray[np.integer], low: int, number_of: Ids, numbers: Ids) -> bool:
+    """Look up values in a list that begins with `low`; return whether all have a number there other than 0."""
     are_known = True
     for row in range(len(values)):
-        place = values[row] - low
+        place = np.int64(values[row]) - low
         numbers[row] = number_of[place] if 0 <= place < len(number_of) else 0
         are_known &= numbers[row] > 0
     return are_known
@@ -168,16 +157,6 @@ def class_boxes(points: Ids, point: Ids, cell: Ids, ec: Ids, n_classes: int) -> 
             low[c, axis] = min(low[c, axis], code)
             high[c, axis] = max(high[c, axis], code)
     return low, high
-
-
-@kernel
-def shuffle(order: Ids, words: Words, done: int) -> None:
-    """Shuffle by Fisher-Yates, one word per step: positions `done` and on receive their final element."""
-    n = len(order)
-    for i in range(len(words)):
-        here = done + i
-        there = here + np.int64(words[i] % np.uint64(n - here))
-        order[here], order[there] = order[there], order[here]
 
 
 @kernel

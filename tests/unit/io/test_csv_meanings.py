@@ -16,7 +16,7 @@ QUOTED_ALWAYS = "n;s\n1;'a'\n2;'b'\n"
 
 def both(path: Path) -> list[pl.DataFrame]:
     """The table read into memory, and in batches."""
-    return [load(path), scan_table(path, None, (), (), None).rows.collect()]
+    return [load(path), scan_table(path, None, (), (), None).table.collect()]
 
 
 @pytest.mark.parametrize(

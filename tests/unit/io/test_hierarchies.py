@@ -78,10 +78,10 @@ def test_quoted_labels_may_hold_the_delimiter_and_line_ends(tmp_path: Path) -> N
     [
         ("Ulm;a;south;*\nBonn;a;north;*\n", r"city\.csv, line 2: the node 'a' .*'north'.*'south' in line 1"),
         ("Ulm;south;*\nBonn;*\n", r"city\.csv, line 2 \(leaf 'Bonn'\) has 2 levels, but line 1 has 3"),
-        ("Ulm;south;*\nUlm;north;*\n", r"city\.csv, line 2: the leaf 'Ulm' is already in line 1"),
+        ("Ulm;south;*\nUlm;north;*\n", r"city\.csv, line 2 \(leaf 'Ulm'\) has a leaf that is already in line 1"),
         ("Ulm;south;*\nBonn;north;all\n", r"city\.csv, line 2 \(leaf 'Bonn'\) ends with 'all'"),
         ("\n\nUlm;south;*\n\nBonn;north\n", r"city\.csv, line 5 \(leaf 'Bonn'\) has 2 levels, but line 3"),
-        ("Ulm;*\n*;*\n", r"city\.csv, line 2: '\*' cannot be a leaf"),
+        ("Ulm;*\n*;*\n", r"city\.csv, line 2 \(leaf '\*'\) has '\*' as its leaf, but '\*' cannot be a leaf"),
         ("Ulm|south|*\n", r"city\.csv, line 1"),
         ("Ulm;south;all\nBonn;north;all\nKiel;north;any\n", r"city\.csv, line 1 \(leaf 'Ulm'\) ends with 'all'"),
         ("Ulm;south;*\nBonn;;*\nKiel;;*\n", r"city\.csv, line 2"),

@@ -41,7 +41,7 @@ COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
 }
 READERS: dict[str, Callable[..., pl.DataFrame]] = {
     "at once": load,
-    "in batches": lambda *args, **options: scan_table(*args, **options).rows.collect(),
+    "in batches": lambda *args, **options: scan_table(*args, **options).table.collect(),
 }
 each_reader = pytest.mark.parametrize("reader", READERS)
 
@@ -161,7 +161,7 @@ def test_text_that_is_larger_than_the_memory_is_refused(tmp_path: Path, reader: 
     if reader == "at once":
         assert "does not fit in memory" in refusal(lambda: load(path, memory=1 << 20))
     else:
-        assert scan_table(path, ["a"]).rows.select(pl.len()).collect().item() == 1_000_000
+        assert scan_table(path, ["a"]).table.select(pl.len()).collect().item() == 1_000_000
 
 
 def make_pipe(path: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_doubled_name_in_arrow_is_refused(tmp_path: Path, capfd: pytest.Captur
 
 def test_a_file_that_changes_between_passes_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, gzip.compress(text().encode()))
-    table = scan_table(path, ["age"]).rows
+    table = scan_table(path, ["age"]).table
     assert table.collect().height == 400
     written(tmp_path, gzip.compress(text([*ROWS, ROWS[1]]).encode()))
     with pytest.raises(FileError, match="changed while it was read"):

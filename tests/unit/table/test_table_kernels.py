@@ -19,7 +19,6 @@ from betalike.table.kernels import (
     count_pairs,
     number_keys_by_hash,
     number_keys_densely,
-    shuffle,
     shuffle_segments,
 )
 
@@ -93,11 +92,15 @@ def fisher_yates(n: int, words: list[int]) -> list[int]:
     return order
 
 
-@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=40), st.integers(0, 40))
-def test_shuffling_in_steps_is_one_shuffle(words: list[int], cut: int) -> None:
+def shuffle(order: np.ndarray, words: np.ndarray) -> None:
+    """Shuffle all items as one segment."""
+    shuffle_segments(order, np.array([0, len(order)]), 0, 1, words)
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=40))
+def test_a_segment_is_shuffled_by_fisher_yates(words: list[int]) -> None:
     order = np.arange(len(words), dtype=np.int32)
-    shuffle(order, np.array(words[:cut], dtype=np.uint64), 0)
-    shuffle(order, np.array(words[cut:], dtype=np.uint64), min(cut, len(words)))
+    shuffle(order, np.array(words, dtype=np.uint64))
     assert order.tolist() == fisher_yates(len(words), words)
     assert sorted(order.tolist()) == list(range(len(words)))
 
@@ -107,7 +110,7 @@ def test_every_order_is_equally_likely() -> None:
     seen: Counter[tuple[int, ...]] = Counter()
     for _ in range(4_800):
         order = np.arange(4, dtype=np.int32)
-        shuffle(order, rng.integers(0, 2**64, 4, dtype=np.uint64), 0)
+        shuffle(order, rng.integers(0, 2**64, 4, dtype=np.uint64))
         seen[tuple(order.tolist())] += 1
     assert stats.chisquare([seen[order] for order in itertools.permutations(range(4))]).pvalue > 1e-3
 
@@ -129,7 +132,7 @@ def test_each_cell_hands_out_just_what_was_planned(rng: random.Random, planned: 
 @pytest.mark.parametrize("n", [1, 2, 1000])
 def test_shuffling_moves_every_element_to_somewhere(n: int) -> None:
     order = np.arange(n, dtype=np.int32)
-    shuffle(order, np.random.default_rng(n).integers(0, 2**64, n, dtype=np.uint64), 0)
+    shuffle(order, np.random.default_rng(n).integers(0, 2**64, n, dtype=np.uint64))
     assert sorted(order.tolist()) == list(range(n))
     assert n < 10 or order.tolist() != list(range(n))
 

@@ -1,4 +1,4 @@
-"""Spark's failures as errors that say what to do. Spark's own words are not passed on: they may show cells."""
+"""Spark's failures as errors that say what to do. Spark's own messages are hidden: they may show cells."""
 
 from __future__ import annotations
 
@@ -40,32 +40,32 @@ REASONS: tuple[tuple[str, type[BetalikeError], str], ...] = (
     ),
 )
 OTHERWISE = (
-    "Spark gave up. With BETALIKE_DEBUG=1 its own words are shown, which may hold cells of the table; on a cluster, "
+    "Spark gave up. With BETALIKE_DEBUG=1 its own messages are shown, which may hold cells of the table; on a cluster, "
     "they are in the logs of its workers."
 )
 PATIENCE = 30.0  # seconds for tasks to end
 
 
 @contextlib.contextmanager
-def failures_told() -> Iterator[None]:
-    """Tell what Spark fails with in our words; whatever is not Spark's passes."""
+def failures_explained() -> Iterator[None]:
+    """Raise Spark's failures as errors of betalike; other errors pass."""
     try:
         yield
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
-        told = error if os.environ.get("BETALIKE_DEBUG") else None
+        cause = error if os.environ.get("BETALIKE_DEBUG") else None
         words = str(error)
         if re.search(INTERRUPTED, words):
-            raise KeyboardInterrupt from told
+            raise KeyboardInterrupt from cause
         for pattern, kind, message in REASONS:
             if re.search(pattern, words):
-                raise kind(message) from told
-        raise InputError(OTHERWISE) from told
+                raise kind(message) from cause
+        raise InputError(OTHERWISE) from cause
 
 
 def cancel_on_signals(session: Any, before: dict[signal.Signals, Any]) -> None:
-    """Have signals end the jobs of a session that we started, and then do what they did before it was started."""
+    """Let signals end the jobs of a session that betalike started, and then do what they did before."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number, handler in before.items():
@@ -75,7 +75,7 @@ def cancel_on_signals(session: Any, before: dict[signal.Signals, Any]) -> None:
 
 def _cancelling(session: Any, handler: Any) -> Any:
     def cancel(number: int, frame: FrameType | None) -> None:
-        # In a thread of its own, for this one may be in the middle of talking to Java.
+        # In another thread: this one may be in the middle of a call to Java.
         threading.Thread(target=session.sparkContext.cancelAllJobs, daemon=True).start()
         handler(number, frame)
 
@@ -84,7 +84,7 @@ def _cancelling(session: Any, handler: Any) -> Any:
 
 @contextlib.contextmanager
 def tasks_ended(session: Any) -> Iterator[None]:
-    """If the work within fails, wait until no task is left that could still write."""
+    """Wait until no task can still write, if the work within fails."""
     try:
         yield
     except BaseException:

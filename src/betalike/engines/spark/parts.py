@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from betalike.engines.coarse import BinnedColumn, Bins, Coarse, code_coarsely, count_coarsely, make_bins, widen
+from betalike.engines.cells import Coded
+from betalike.engines.coarse import Bins, count_coarsely, make_bins, widen
 from betalike.engines.coding import ValueCodes, ordered_numbers
-from betalike.engines.combinations import Combinations, Tally
+from betalike.engines.combinations import Combinations, NumberedColumn, number_rows
 from betalike.engines.parts import PartPublisher
 from betalike.engines.spark.rows import COUNT, NUMBER, counted, quoted, to_polars, without_cells
 from betalike.runtime.arrays import Ids
@@ -39,16 +40,18 @@ class KnownValues:
 
     @property
     def size(self) -> int:
-        """Above all numbers."""
+        """One more than the greatest number."""
         return len(self.values)
 
     def number(self, column: pl.Series) -> Ids:
-        """The number of each row's value."""
+        """Return the number of each row's value."""
         return np.asarray(ValueCodes(self.values.slice(1), np.arange(1, self.size), 0)(column), dtype=np.int32)
 
 
-def count_on_spark(table: SparkFrame, schema: Schema, most: int, values_of: Callable[[str], Combinations]) -> Coarse:
-    """Count coarse cells: bins from a sample, cells on the workers, only so many of them on the driver."""
+def count_on_spark(
+    table: SparkFrame, schema: Schema, most: int, values_of: Callable[[str], Combinations]
+) -> Combinations:
+    """Count coarse cells: bins from a sample, cells on the workers, at most `most` of them on the driver."""
     from pyspark.sql import functions as F
 
     names = [*schema.quasi_identifier_names, schema.sensitive.name]
@@ -57,13 +60,11 @@ def count_on_spark(table: SparkFrame, schema: Schema, most: int, values_of: Call
     share = min(min(SAMPLE_ROWS, most) / n_rows, 1.0)
     sample = _in_cells(table.sample(share, seed=1) if share < 1 else table)
     found = make_bins(schema, sample)
-    columns: dict[str, BinnedColumn] = {
+    columns: dict[str, NumberedColumn] = {
         name: column if isinstance(column, Bins) else KnownValues(values_of(name).values[name])
         for name, column in found.items()
     }
-    count_coarsely(
-        [sample], columns, schema, max(int(most * share), 1000)
-    )  # which makes bins as wide as they should be
+    count_coarsely([sample], columns, max(int(most * share), 1000))  # which makes bins as wide as they should be
     for name, low, high in _ends(table, columns):
         column = columns[name]
         assert isinstance(column, Bins)
@@ -74,20 +75,18 @@ def count_on_spark(table: SparkFrame, schema: Schema, most: int, values_of: Call
         if cells.height <= most:
             break
         widen(columns, cells.height)
-    tally = Tally(len(names))
     numbers = [cells[name].to_numpy() for name in coded.columns]
-    tally.add(numbers, [column.size for column in columns.values()], cells[COUNT].to_numpy().astype(np.int64))
-    return code_coarsely(columns, schema, tally)
+    return Combinations(columns, numbers, cells[COUNT].to_numpy().astype(np.int64))
 
 
 def _in_cells(table: SparkFrame) -> pl.DataFrame:
-    """The rows of a small table, of which only the distinct ones come to the driver, with their counts."""
+    """Return the rows of a small table; only the distinct ones come to the driver, with their counts."""
     cells = to_polars(counted(table, table.columns))
     return cells.drop(COUNT)[np.repeat(np.arange(cells.height), cells[COUNT].to_numpy())]
 
 
 def _each_batch(change: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Batches], Batches]:
-    """A function of frames as Spark takes it: of batches that come one after the other."""
+    """Turn a function of frames into one of batches, as Spark calls it."""
 
     def run(batches: Batches) -> Batches:
         with without_cells():
@@ -98,15 +97,15 @@ def _each_batch(change: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Bat
     return run
 
 
-def _coding(columns: dict[str, BinnedColumn]) -> Callable[[Batches], Batches]:
+def _coding(columns: dict[str, NumberedColumn]) -> Callable[[Batches], Batches]:
     def code(frame: pl.DataFrame) -> pl.DataFrame:
-        return pl.DataFrame([pl.Series(f"c{i}", c.number(frame[name])) for i, (name, c) in enumerate(columns.items())])
+        return pl.DataFrame([pl.Series(f"c{i}", numbers) for i, numbers in enumerate(number_rows(frame, columns))])
 
     return _each_batch(code)
 
 
-def _ends(table: SparkFrame, columns: dict[str, BinnedColumn]) -> Iterator[tuple[str, Number, Number]]:
-    """The least and the greatest number of each column of bins; they travel as text, which loses no digit."""
+def _ends(table: SparkFrame, columns: dict[str, NumberedColumn]) -> Iterator[tuple[str, Number, Number]]:
+    """Yield the least and the greatest number of each column of bins; as text on the way, which loses no digit."""
     binned = {name: column.kind for name, column in columns.items() if isinstance(column, Bins)}
     if not binned:
         return
@@ -128,10 +127,11 @@ def _exact(text: str) -> Number:
     return int(number) if number == number.to_integral_value() else number
 
 
-def with_cells(rows: SparkFrame, coarse: Coarse) -> SparkFrame:
-    """Rows with the coarse cell of each."""
+def with_cells(rows: SparkFrame, coarse: Coded) -> SparkFrame:
+    """Return rows with the coarse cell of each."""
     from pyspark.sql import types as T
 
+    _ = coarse.combinations.places  # made once, and not by every worker
     shared = rows.sparkSession.sparkContext.broadcast(coarse)
 
     def find(frame: pl.DataFrame) -> pl.DataFrame:
@@ -143,7 +143,7 @@ def with_cells(rows: SparkFrame, coarse: Coarse) -> SparkFrame:
 def publish_on_workers(
     rows: SparkFrame, publisher: PartPublisher, schema: Any, ec: str, are_classes: bool
 ) -> SparkFrame:
-    """The published rows of each part, with their numbers; rows are taken in an order that a secret decides."""
+    """Return the published rows of each part, with their numbers; a secret decides the order of rows."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     types = to_arrow_schema(schema)
@@ -159,7 +159,7 @@ def publish_on_workers(
 
 
 def in_turns(release: SparkFrame, names: Sequence[str], n_turns: int) -> Iterator[SparkFrame]:
-    """Rows of a release, some classes at a time; `names` are the columns of its labels."""
+    """Yield rows of a release, some classes at a time; `names` are the columns of its labels."""
     from pyspark.sql import functions as F
 
     number = F.pmod(F.xxhash64(*(F.col(quoted(name)) for name in names)), F.lit(n_turns))

@@ -1,4 +1,4 @@
-"""Rows on Spark: numbered as they lie in their files, drawn anew by their number, put in random order, added up.
+"""Rows on Spark: numbered as they lie in their files, drawn again by their number, put in random order, added up.
 
 Everything here gives the same rows when a task is run again, so a lost worker neither loses nor repeats one.
 """
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from betalike.engines.coding import ValueCodes
 from betalike.engines.engine import Draw
+from betalike.engines.sensitive import SensitiveValues
 from betalike.errors import BetalikeError
 from betalike.runtime.arrays import Ids
 from betalike.runtime.randomness import Randomness
@@ -30,26 +30,26 @@ NOTHING = "\0"  # stands for a missing value where texts are added up
 
 
 def quoted(name: str) -> str:
-    """A column's name as Spark takes it, whatever signs it has."""
+    """Return a column's name as Spark takes it, whatever characters it has."""
     escaped = name.replace("`", "``")
     return f"`{escaped}`"
 
 
 def counted(table: SparkFrame, names: Sequence[str]) -> SparkFrame:
-    """The distinct rows of some columns, and how many have each."""
+    """Count the distinct rows of some columns."""
     from pyspark.sql import functions as F
 
     return table.groupBy([quoted(name) for name in names]).agg(F.count(F.lit(1)).alias(COUNT))
 
 
 def to_polars(frame: SparkFrame) -> pl.DataFrame:
-    """A small Spark frame on the driver."""
+    """Bring a small Spark frame to the driver."""
     return pl.DataFrame(pl.from_arrow(frame.toArrow()))
 
 
 @contextlib.contextmanager
 def without_cells() -> Iterator[None]:
-    """What fails on a worker is told in Spark's own log, so without the words of libraries, which may show cells."""
+    """Hide the messages of other libraries: Spark logs what fails on a worker, and they may show cells."""
     try:
         yield
     except BetalikeError:  # their messages show none
@@ -61,7 +61,7 @@ def without_cells() -> Iterator[None]:
 
 
 def numbered(table: SparkFrame, names: Sequence[str]) -> tuple[SparkFrame, dict[tuple[str, int], int]]:
-    """Columns of a table with the file and block of each row, and the number of the first row of each block.
+    """Return columns of a table with the file and block of each row, and the first row number of each block.
 
     Rows are numbered file by file in the order of their names, as another engine would read them. A frame that does
     not come from files straightaway is numbered partition by partition.
@@ -84,20 +84,19 @@ def numbered(table: SparkFrame, names: Sequence[str]) -> tuple[SparkFrame, dict[
 
 @dataclass(frozen=True)
 class Drawing:
-    """How the sensitive values of rows are drawn anew: the column, the codes of its values, and the draw itself."""
+    """How the sensitive values of rows are drawn again: their codes, and the draw itself."""
 
-    sensitive: str
-    codes: ValueCodes
+    values: SensitiveValues
     draw: Draw
 
-    def __call__(self, column: pl.Series, first_row: int) -> tuple[Ids, Ids]:
-        """The codes of rows that follow each other, before and after."""
-        before = self.codes(column)
+    def __call__(self, rows: pl.DataFrame, first_row: int) -> tuple[Ids, Ids]:
+        """Return the codes of rows that follow each other, before and after."""
+        before = self.values.code(rows)
         return before, self.draw(before, first_row)
 
 
 def draw_rows(table: SparkFrame, names: Sequence[str], drawing: Drawing | None = None) -> SparkFrame:
-    """Columns of a table with each row's number; with a draw, also the codes of its sensitive value and the new one."""
+    """Return columns with each row's number; with a draw, also the codes of its old and new sensitive value."""
     from pyspark.sql import types as T
 
     parts, firsts = numbered(table, names)
@@ -119,7 +118,7 @@ def _numbering(firsts: dict[tuple[str, int], int], drawing: Drawing | None) -> C
                     next_number[block] += part.height
                     columns = [pl.Series(NUMBER, np.arange(first, first + part.height))]
                     if drawing is not None:
-                        before, after = drawing(part[drawing.sensitive], first)
+                        before, after = drawing(part, first)
                         columns += [
                             pl.Series(BEFORE, before.astype(np.int64)),
                             pl.Series(AFTER, after.astype(np.int64)),
@@ -131,7 +130,7 @@ def _numbering(firsts: dict[tuple[str, int], int], drawing: Drawing | None) -> C
 
 
 def _blocks(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """The rows of a batch, those of each block of a file together."""
+    """Yield the rows of a batch, those of each block of a file together."""
     if not frame.height:
         return
     changed = (frame[FILE] != frame[FILE].shift(1)) | (frame[BLOCK] != frame[BLOCK].shift(1))
@@ -141,7 +140,7 @@ def _blocks(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 
 def by_chance(keys: Sequence[str], randomness: Randomness) -> Any:
-    """A column to sort by that nobody can foretell without a secret; `keys` tell every row from the others."""
+    """Return a column to sort by that nobody can predict without a secret; `keys` are different for every row."""
     from pyspark.sql import functions as F
 
     secret = randomness.words(2).tobytes().hex()
@@ -150,7 +149,7 @@ def by_chance(keys: Sequence[str], randomness: Randomness) -> Any:
 
 
 def ordered_at_random(rows: SparkFrame, keys: Sequence[str], n_rows: int, randomness: Randomness) -> SparkFrame:
-    """Rows in an order that depends on a secret alone; `keys` are columns that tell every row from the others."""
+    """Return rows in an order that depends on a secret alone; `keys` are columns that differ for every row."""
     n_parts = max(1, -(-n_rows // ROWS_PER_PART))
     return (
         rows.withColumn(ORDER, by_chance(keys, randomness))
@@ -160,7 +159,7 @@ def ordered_at_random(rows: SparkFrame, keys: Sequence[str], n_rows: int, random
 
 
 def fingerprint(rows: SparkFrame, names: Sequence[str]) -> int:
-    """A number that rows add up to, whatever their order."""
+    """Return a number that rows add up to, whatever their order."""
     from pyspark.sql import functions as F
 
     texts = [F.coalesce(F.col(quoted(name)).cast("string"), F.lit(NOTHING)) for name in names]

