@@ -42,7 +42,12 @@ class PartPublisher:
         axes = [axis for axis, _ in coded]
         cells, cell = make_cells(self.schema, axes, self.sensitive.axis, [*(codes for _, codes in coded), values])
         cells = replace(cells, table_counts=self.table_counts)
-        plan, ec = self._plan(cells, cell, randomness) if sets is None else _as_planned(cells, cell, sets)
+        if sets is None:
+            assert self.refine is not None
+            plan = self.refine(cells)
+            ec = assign_slots(cell, *shuffled_slots(plan, randomness))
+        else:
+            plan, ec = _as_planned(cells, cell, sets)
         columns = [column.gather(pl.Series(ec)) for column in label_series(plan, self.layout)]
         kept = [rows[attribute.name] for attribute in self.schema.kept]
         shown = [column.gather(pl.Series(values)) for column in self.sensitive.shown]
@@ -58,11 +63,6 @@ class PartPublisher:
         assert isinstance(axis, OrderedAxis)
         assert isinstance(found, OrderedAxis)
         return replace(axis, values=found.values, has_missing=found.has_missing), codes.astype(np.int32)
-
-    def _plan(self, cells: Cells, cell: Ids, randomness: Randomness) -> tuple[Plan, Ids]:
-        assert self.refine is not None
-        plan = self.refine(cells)
-        return plan, assign_slots(cell, *shuffled_slots(plan, randomness))
 
 
 def _as_planned(cells: Cells, cell: Ids, sets: Ids) -> tuple[Plan, Ids]:

@@ -80,12 +80,10 @@ def build_recipes(
     compared = {column: _compared(column, recipe, quasi_identifiers) for column, recipe in recipes.items()}
     wanted = list(dict.fromkeys([*recipes, *(name for names in compared.values() for name in names)]))
     counted: dict[tuple[str, ...], list[pl.DataFrame]] = {}
-    with text_in_batches(table, wanted, missing, delimiter) as batches:
-        for batch in batches:
-            for column in recipes:
-                for pair in [(column,), *((column, other) for other in compared[column])]:
-                    counts = batch.group_by(pair).len("rows")
-                    counted.setdefault(pair, []).append(counts)
+    for batch in text_in_batches(table, wanted, missing, delimiter):
+        for column in recipes:
+            for pair in [(column,), *((column, other) for other in compared[column])]:
+                counted.setdefault(pair, []).append(batch.group_by(pair).len("rows"))
     built = {}
     for column, recipe in recipes.items():
         counts = _by_text(counted[column,], column)
@@ -106,10 +104,9 @@ def count_values(
     if not columns:
         return {}
     counted: dict[str, list[pl.DataFrame]] = {column: [] for column in columns}
-    with text_in_batches(table, columns, missing, delimiter) as batches:
-        for batch in batches:
-            for column, counts in counted.items():
-                counts.append(batch.group_by(column).len("rows"))
+    for batch in text_in_batches(table, columns, missing, delimiter):
+        for column, counts in counted.items():
+            counts.append(batch.group_by(column).len("rows"))
     return {column: dict(_by_text(counts, column).iter_rows()) for column, counts in counted.items()}
 
 

@@ -15,6 +15,7 @@ import polars as pl
 from betalike.engines.engine import Format
 from betalike.errors import FileError, GuaranteeError, SchemaError
 from betalike.io.column_types import has_no_text
+from betalike.io.damaged_files import damage_refused
 from betalike.io.frames import check_years
 from betalike.io.spreadsheet import escape_columns, formula_columns, restore_columns
 
@@ -22,6 +23,7 @@ BATCH_ROWS = 1_000_000
 PART_ROWS = 2_000_000
 GROUP_ROWS = WRITTEN_ROWS = 250_000
 TIMES_AS_TEXT = [pl.col(pl.Datetime, pl.Time).cast(pl.String), pl.col(pl.Duration).dt.to_string("iso")]  # as in CSV
+TEXTS = (pl.String, pl.Categorical)
 UNREADABLE = "what was written cannot be read back. Nothing was published."
 
 
@@ -60,17 +62,12 @@ def sink(stream: Stream, path: Path, form: Format) -> list[str]:
             _write_parts(stream.make(scratch), path)
             return []
         return _write_csv(stream.make(scratch), path, form)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise cannot_write(path, error) from error
+    except (OSError, pl.exceptions.PolarsError) as error:  # their words may show a cell
+        is_full = "No space left" in str(error)  # Polars says it in words only
+        reason = "no space is left on the disk" if is_full else "its disk or folder does not take it"
+        raise FileError(f"{path.name} could not be written: {reason}. Nothing was published.") from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-
-
-def cannot_write(path: Path, error: Exception) -> FileError:
-    """Return an error that says why a file could not be written, in words that show no cell."""
-    is_full = "No space left" in str(error)  # Polars says it in words only
-    reason = "no space is left on the disk" if is_full else "its disk or folder does not take it"
-    return FileError(f"{path.name} could not be written: {reason}. Nothing was published.")
 
 
 def _write_parts(batches: Iterator[pl.DataFrame], path: Path) -> None:
@@ -140,8 +137,10 @@ def scan_release(path: Path, form: Format, types: Mapping[str, Any] | None = Non
         if types is None:
             return table
         found = table.select(list(types)).collect_schema()
+        # Values of these types are equal exactly when their text is.
+        as_text = {name for name, dtype in found.items() if dtype not in TEXTS and not dtype.is_integer()}
         return table.select(
-            pl.col(name).cast(pl.String) if _is_text(dtype) and not _is_distinct(found[name]) else pl.col(name)
+            pl.col(name).cast(pl.String) if dtype in TEXTS and name in as_text else pl.col(name)
             for name, dtype in types.items()
         )
     known = {name: _type_in_csv(dtype, form) for name, dtype in (types or {}).items()}
@@ -152,32 +151,19 @@ def scan_release(path: Path, form: Format, types: Mapping[str, Any] | None = Non
 
 def written_names(path: Path, form: Format) -> list[str]:
     """Return the columns of a written release."""
-    try:
+    with damage_refused(UNREADABLE, GuaranteeError):
         return scan_release(path, form).collect_schema().names()
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise GuaranteeError(UNREADABLE) from error
 
 
 def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
     """Yield the columns of a written release, batch by batch."""
-    try:
+    with damage_refused(UNREADABLE, GuaranteeError):
         yield from scan_release(path, form, types).collect_batches(chunk_size=rows, maintain_order=True)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise GuaranteeError(UNREADABLE) from error
 
 
 def _type_in_csv(dtype: Any, form: Format) -> Any:
     is_known = is_plain_number(dtype) or (dtype == pl.Categorical and not form.is_safe)
     return dtype if is_known else pl.String
-
-
-def _is_text(dtype: Any) -> bool:
-    return dtype in (pl.String, pl.Categorical)
-
-
-def _is_distinct(dtype: pl.DataType) -> bool:
-    """Return whether values of a type are equal exactly when their text is."""
-    return _is_text(dtype) or dtype.is_integer()
 
 
 def fingerprint(rows: pl.DataFrame, as_text: Collection[str] = ()) -> int:

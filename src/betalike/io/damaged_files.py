@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from betalike.errors import FileError, InputError
+from betalike.errors import BetalikeError, FileError
 
 NOT_TO_ITS_END = "the table cannot be read to its end; it is damaged or cut off, or it changed meanwhile."
 
 
 @contextlib.contextmanager
-def damage_refused(message: str, refusal: type[InputError] = FileError) -> Iterator[None]:
+def damage_refused(message: str, refusal: type[BetalikeError] = FileError) -> Iterator[None]:
     """Raise an error with this message where a file cannot be read.
 
     The reader's own message may show cells of the table. A damaged file can also make it panic, and a panic is not an

@@ -5,7 +5,6 @@ A table becomes a `Source`, which is read in batches as often as needed, or one 
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -130,15 +129,13 @@ def read_text(
     return load(path, columns, None, missing, delimiter)
 
 
-@contextlib.contextmanager
 def text_in_batches(
     table: Frame, columns: Sequence[str], missing: Sequence[str], delimiter: str | None
-) -> Iterator[Iterator[pl.DataFrame]]:
-    """Yield batches of an original table, which may be larger than memory, with all cells as text."""
+) -> Iterator[pl.DataFrame]:
+    """Return batches of an original table, which may be larger than memory, with all cells as text."""
     if is_path(table):
-        yield scan_table(table, columns, None, missing, delimiter).batches(columns)
-    else:
-        yield iter([to_polars(table, columns)])
+        return scan_table(table, columns, None, missing, delimiter).batches(columns)
+    return iter([to_polars(table, columns)])
 
 
 def column_names(table: Frame, delimiter: str | None) -> list[str]:

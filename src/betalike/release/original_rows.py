@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +26,7 @@ from betalike.runtime.arrays import Ids, Ints
 from betalike.table.cells import fold
 from betalike.table.schema import Kind
 
-Original = Callable[[], AbstractContextManager[Iterator[pl.DataFrame]]]  # opens the table; it may be read twice
+Original = Callable[[], Iterator[pl.DataFrame]]  # opens the table; it may be read twice
 Published = Callable[[], Iterable[pl.DataFrame]]
 ROWS_AT_ONCE = 20_000_000  # rows of an exact release that are compared in one turn
 
@@ -52,8 +51,7 @@ def match_generalized(
 ) -> Matched:
     """Match rows with labels to original rows; `groups` are the published columns of each quasi-identifier."""
     facts = certificate.table.columns
-    with original() as batches:
-        rows = _count(batches, certificate, [[name] for name in certificate.table.quasi_identifiers])
+    rows = _count(original(), certificate, [[name] for name in certificate.table.quasi_identifiers])
     shown = _count(published(), certificate, groups)
     starts = np.cumsum([0, *map(len, groups)]).tolist()
     labels = [_labels(shown, range(start, end)) for start, end in itertools.pairwise(starts)]
@@ -79,8 +77,7 @@ def match_exact(published: Published, original: Original, certificate: Certifica
     """Compare rows that have exact quasi-identifiers with original rows, apart from their sensitive values."""
     table = certificate.table
     n_columns, names = len(table.columns), [*table.quasi_identifiers, *table.kept]
-    with original() as batches:
-        mine = count_each((_renamed(batch, certificate, names, True) for batch in batches), _names(len(names) + 1))
+    mine = count_each((_renamed(batch, certificate, names, True) for batch in original()), _names(len(names) + 1))
     theirs = count_each((_renamed(batch, certificate, names, False) for batch in published()), _names(len(names)))
     values = _by_text(mine[-1], 0)
     kinds = [*(Kind(column.kind) for column in table.columns), *[None] * len(table.kept)]
@@ -97,9 +94,8 @@ def match_exact(published: Published, original: Original, certificate: Certifica
         return Matched(values, [], n_rows)
     n_turns, n_unmatched = max(-(-n_rows // ROWS_AT_ONCE), 1), 0
     for turn in range(n_turns):
-        with original() as batches:
-            rows = (_renamed(batch, certificate, names, False) for batch in batches)
-            here = _count_coded(rows, mine[:-1], [one for one, _ in codes], turn, n_turns)
+        rows = (_renamed(batch, certificate, names, False) for batch in original())
+        here = _count_coded(rows, mine[:-1], [one for one, _ in codes], turn, n_turns)
         rows = (_renamed(batch, certificate, names, False) for batch in published())
         there = _count_coded(rows, theirs, [other for _, other in codes], turn, n_turns)
         n_unmatched += _n_different(here, there)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -69,7 +68,7 @@ class VerifyReport(Shown):
 
 def verify_folder(
     folder: Path,
-    open_original: Callable[[Sequence[str]], AbstractContextManager[Iterator[pl.DataFrame]]] | None,
+    open_original: Callable[[Sequence[str]], Iterator[pl.DataFrame]] | None,
     signed_by: str | Path | None,
 ) -> VerifyReport:
     """Check a release from its files alone, and against the original if it is given.

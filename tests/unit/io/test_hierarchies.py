@@ -44,7 +44,7 @@ def test_files_as_people_have_them(tmp_path: Path, content: str) -> None:
 
 
 def test_lines_keep_their_numbers_behind_a_header(tmp_path: Path) -> None:
-    with pytest.raises(HierarchyError, match=r"line 4: the leaf 'Ulm' is already in line 2"):
+    with pytest.raises(HierarchyError, match=r"line 4 \(leaf 'Ulm'\) has a leaf that is already in line 2"):
         read_hierarchy(written(tmp_path, "value;part;all\nUlm;south;*\nBonn;north;*\nUlm;north;*\n"))
 
 
