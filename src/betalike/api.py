@@ -195,13 +195,15 @@ def audit(
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
+    population: int | None = None,
     **parameters: Any,
 ) -> AuditReport:
     """Measure any published table, by betalike or not: rows with the same quasi-identifiers are a class.
 
     The table is a frame, a file, a release folder, or what `publish` returned. The prior comes from the original table,
     else from a certificate, else (with a warning) from the table itself. Every promise given is checked: one of those
-    that `publish` makes, with the same parameters, or k alone.
+    that `publish` makes, with the same parameters, or k alone. With the size of the population that the table is a
+    sample of, risks are also those of a person who may not be in it.
     """
     check_one_sensitive(sensitive, "audited")
     promised = make_promise(None, promise, k, {"beta": beta, **parameters})
@@ -225,9 +227,8 @@ def audit(
         prior = prior_from_certificate(choose_certificate(known), sensitive)
     else:
         prior = None
-    return audit_frame(
-        frame, list(quasi_identifiers), Attribute(sensitive, Role.SENSITIVE, hierarchy=tree), prior, promised
-    )
+    attribute = Attribute(sensitive, Role.SENSITIVE, hierarchy=tree)
+    return audit_frame(frame, list(quasi_identifiers), attribute, prior, promised, population)
 
 
 @short_traceback

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,10 @@ class Risk:
     marketer: float
     above: dict[float, float]
     unique: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures by name, with thresholds as text."""
+        return {**vars(self), "above": {f"{threshold:g}": share for threshold, share in self.above.items()}}
 
 
 def measure_risk(sizes: Ints, population: int | None = None, thresholds: Sequence[float] = THRESHOLDS) -> Risk:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from betalike.engines.sensitive import counts_of_part
 from betalike.engines.streams import check_labels
 from betalike.errors import CertificateError, SchemaError
 from betalike.measures.audit import Audit, measure
+from betalike.measures.diversity import alpha, entropy_l, recursive_c
+from betalike.measures.risk import Risk, measure_risk
 from betalike.promises import Model, Verdict
 from betalike.promises.verdict import wording
 from betalike.release.certificate import Certificate
@@ -35,6 +37,8 @@ class AuditReport(Shown):
     verdict: Verdict | None
     warnings: tuple[str, ...]
     promise: str | None = None
+    risk: Risk | None = None
+    diversity: dict[str, float | None] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool | None:
@@ -50,6 +54,8 @@ class AuditReport(Shown):
         worst = self.audit.worst
         return {
             **{name: level for name, level in vars(self.audit).items() if name != "worst"},
+            **self.diversity,
+            "risk": None if self.risk is None else self.risk.to_dict(),
             "promise": self.promise,
             "holds": self.holds,
             "worst": {"size": worst.size, "value": self.worst_value, "p": worst.prior, "q": worst.posterior},
@@ -91,6 +97,7 @@ def audit_frame(
     sensitive: Attribute,
     prior: tuple[str, Prior] | None,
     model: Model | None,
+    population: int | None = None,
 ) -> AuditReport:
     """Measure a published frame; columns `x_low` and `x_high` stand for a quasi-identifier `x`."""
     if not quasi_identifiers:
@@ -122,7 +129,14 @@ def audit_frame(
     if model is not None:
         fitted = model.settle(prior_counts, axis)
         verdict, promise = fitted.judge(counted.classes, prior_counts, axis), wording(fitted)
-    return AuditReport(audit, source, labels[audit.worst.value], verdict, tuple(warnings), promise)
+    classes = counted.classes
+    diversity = {
+        "entropy_l": entropy_l(classes),
+        "recursive_c": recursive_c(classes, audit.distinct_l or 1),
+        "alpha": alpha(classes),
+    }
+    risk = measure_risk(classes.sizes, population)
+    return AuditReport(audit, source, labels[audit.worst.value], verdict, tuple(warnings), promise, risk, diversity)
 
 
 def published_columns(name: str, columns: Sequence[str]) -> list[str]:

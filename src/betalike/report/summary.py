@@ -155,6 +155,23 @@ def print_audit(console: Console, report: AuditReport) -> None:
     line("basic beta", level(gain, "none holds"), f"largest relative gain on a value{times}")
     line("enhanced beta", level(audited["enhanced_beta"], "none holds"), "the same, if every gain is below -ln p")
     line("delta", level(audited["delta"], "infinite"), "delta-disclosure; infinite where a class lacks a value")
+    recursive = level(audited["recursive_c"], "no")
+    line(
+        "entropy l",
+        f"{audited['entropy_l']:.3g}",
+        f"recursive: any c above {recursive} with l {audited['distinct_l']:,}",
+    )
+    risk = audited["risk"]
+    line(
+        "prosecutor risk",
+        f"{risk['prosecutor_maximum']:.2%}",
+        f"the greatest; {risk['prosecutor_average']:.2%} on average",
+    )
+    if risk["journalist_maximum"] is not None:
+        average = f"{risk['journalist_average']:.2%} on average"
+        line("journalist risk", f"{risk['journalist_maximum']:.2%}", f"the greatest; {average}")
+    above = ", ".join(f"{share:.1%} above {threshold}" for threshold, share in risk["above"].items())
+    line("rows at risk", f"{risk['unique']:.1%}", f"alone in their class; {above}")
     worst = audited["worst"]
     shares = f"{worst['p']:.3%} -> {worst['q']:.3%}"
     line("worst", shares, f"value {worst['value']} in a class of {worst['size']:,} rows")

@@ -46,6 +46,7 @@ def audit(
     hierarchies: options.Hierarchies = None,
     missing: options.Missing = None,
     delimiter: options.Delimiter = None,
+    population: Annotated[int | None, option("People that the table is a sample of, for journalist risk.")] = None,
     json: options.Json = False,
     **promise: Any,
 ) -> Any:
