@@ -6,8 +6,10 @@ import copy
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from examples import examples
 
 from . import samples
 from .conftest import Check
@@ -15,7 +17,7 @@ from .dictionaries import CELLS, LITERALS, NAMES, OPERATORS, TOML_KEYS, TOML_VAL
 
 MODE = st.integers(0, 255).map(lambda mode: bytes([mode]))
 CELL = st.sampled_from([*CELLS, *samples.TOWNS]) | st.text(max_size=6)
-few = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+few = examples(120)
 
 
 def join(rows: list[list[str]], delimiter: str, end: str) -> bytes:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import polars as pl
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import twins
@@ -19,6 +19,7 @@ from betalike.schemes import Burel, Retrieval
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws, is_eligible
 from betalike.table.cells import Plan
+from examples import examples
 from random_tables import BETAS, EVERY_SCHEME_OF_LIKENESS, FORMS, Table, tables
 
 SECRETS = st.lists(st.integers(1, 60), min_size=2, max_size=8)
@@ -138,7 +139,7 @@ def test_the_tree_is_split_as_long_as_both_children_are_eligible(
 # --- Section 7 ---
 
 
-@settings(max_examples=30)
+@examples(30)
 @EVERY_SCHEME_OF_LIKENESS
 @given(table=tables(max_rows=30))
 def test_equation_19_likeness_bounds_what_naive_bayes_learns(scheme: dict[str, object], table: Table) -> None:
@@ -158,7 +159,7 @@ def test_equation_19_likeness_bounds_what_naive_bayes_learns(scheme: dict[str, o
                 assert twins.is_at_most_surprise(gain, p)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     seed=st.integers(0, 2**32),
     beta=st.sampled_from([1.3, 2, 4]),

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import twins
 from betalike.promises import UNITS, Form, Likeness, Transition
 from betalike.schemes.perturbation import Perturbation, RetentionRule
+from examples import examples
 from random_tables import BETAS
 
 COUNTS = st.lists(st.integers(1, 1000), min_size=2, max_size=8)
@@ -117,7 +118,7 @@ def test_the_example_of_a_value_that_one_tuple_has() -> None:
     assert retention.min() == retention[0] > 0.7 * retention.max()
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(counts=COUNTS, beta=st.sampled_from([0.5, 1, 4]))
 def test_a_rows_posterior_does_not_depend_on_other_rows(counts: list[int], beta: float) -> None:
     """Corruption attacks: whoever knows the other tuple's value and what became of it learns nothing of this one."""

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import betalike
 import twins
-from betalike.errors import BetalikeError, GuaranteeError, InputError, InternalError, ParameterError
+from betalike.errors import BetalikeError, GuaranteeError, InputError, InternalError, ParameterError, SchemaError
 from betalike.schemes import Retrieval
 from examples import examples
 from random_tables import EVERY_SCHEME_OF_LIKENESS, Table, tables
@@ -43,11 +43,6 @@ def release_or_refusal(publishing: Callable[[], betalike.Release]) -> betalike.R
         refusal = str(error)
     assert len(refusal) > 20
     return None
-
-
-def publish_or_refuse(frame: Any, **arguments: Any) -> betalike.Release | None:
-    everything = {"quasi_identifiers": ["q"], "sensitive": "secret", "beta": 2, **arguments}
-    return release_or_refusal(lambda: betalike.publish(frame, **everything))
 
 
 # --- parameters ---
@@ -121,16 +116,29 @@ def test_an_option_that_does_not_exist_is_refused() -> None:
 # --- columns ---
 
 
+ONE_VALUE = pytest.mark.parametrize(
+    "column", [[3] * 6 + [None] * 12, [3.5] * 12 + [None] * 6], ids=["rarely", "mostly"]
+)
+
+
+@ONE_VALUE
 @pytest.mark.parametrize("layout", ["labels", "bounds"])
-@pytest.mark.parametrize("column", [[3] * 6 + [None] * 12, [3.5] * 12 + [None] * 6], ids=["rarely", "mostly"])
-def test_one_value_and_missing_ones_are_told_apart_or_refused(layout: str, column: list[Any]) -> None:
-    """Where they share a class its label is `*`; two bounds cannot tell, so there they may be refused."""
+def test_one_value_and_missing_ones_are_published_apart(layout: str, column: list[Any]) -> None:
+    """Each has the secrets of the whole table in their proportion, so that nothing need be hidden."""
     frame = pl.DataFrame({"q": column, "secret": SECRETS, "row": range(N_ROWS)})
-    release = publish_or_refuse(frame, layout=layout, beta=0.5, keep=["row"])
-    assert release is not None or layout == "bounds"
-    if release is not None:
-        for label, row in zip(release.frame.to_series(0), release.frame["row"], strict=True):
-            assert label == "*" or label == column[row] or label == str(column[row])
+    asked = {"quasi_identifiers": ["q"], "sensitive": "secret", "beta": 0.5, "layout": layout, "seed": 1}
+    release = betalike.publish(frame, **asked, keep=["row"])
+    values = [None if column[row] is None else str(column[row]) for row in release.frame["row"]]
+    assert [None if label is None else str(label) for label in release.frame.to_series(0)] == values
+
+
+@ONE_VALUE
+def test_one_value_and_missing_ones_in_a_class_are_a_star_or_refused(column: list[Any]) -> None:
+    """Two bounds could not show which it is."""
+    series = pl.Series("q", column)
+    assert set(publish(series, k=N_ROWS).frame["q"]) == {"*"}
+    with pytest.raises(InputError, match="two bounds cannot tell apart"):
+        publish(series, k=N_ROWS, layout="bounds")
 
 
 @pytest.mark.parametrize("layout", ["labels", "bounds"])
@@ -141,38 +149,48 @@ def test_a_column_that_is_missing_altogether_stays_so(layout: str, dtype: Any) -
     assert release.certificate["release"]["average_loss"] == 0
 
 
+PUBLISHED_COLUMNS = [
+    [2**63 - 1, -(2**63), 0] * (N_ROWS // 3),
+    [2**62 + i % 5 for i in range(N_ROWS)],
+    [5e-324, 0.0] * (N_ROWS // 2),
+    [math.nan, 1.0, 2.0] * (N_ROWS // 3),
+    pl.Series([None] * N_ROWS),
+    pl.Series([None] * N_ROWS, dtype=pl.Date),
+    pl.Series([decimal.Decimal("1.10"), decimal.Decimal("2.25")] * (N_ROWS // 2)),
+    pl.Series([2**64 - 1, 0] * (N_ROWS // 2), dtype=pl.UInt64),
+    pl.Series(["x", None, "y"] * (N_ROWS // 3), dtype=pl.Categorical),
+    pl.Series([True, False] * (N_ROWS // 2)),
+    pl.Series([datetime.time(i) for i in range(N_ROWS)]),
+    pl.Series([datetime.datetime(2020, 1, 1 + i, tzinfo=datetime.UTC) for i in range(N_ROWS)]),
+]
+REFUSED_COLUMNS = [
+    ([-1.7e308, 1.7e308, 0.0] * (N_ROWS // 3), "too far apart to be measured"),
+    ([math.inf, 1.0] * (N_ROWS // 2), "9 infinite values"),
+    (pl.Series([datetime.timedelta(i) for i in range(N_ROWS)]), "of type Duration"),
+    (pl.Series([bytes([i]) for i in range(N_ROWS)]), "of type Binary"),
+    (pl.Series([[i] for i in range(N_ROWS)]), "of type List"),
+    (pl.Series([{"a": i} for i in range(N_ROWS)]), "of type Struct"),
+]
+
+
 @pytest.mark.parametrize(
     "column",
-    [
-        [2**63 - 1, -(2**63), 0] * (N_ROWS // 3),
-        [2**62 + i % 5 for i in range(N_ROWS)],
-        [-1.7e308, 1.7e308, 0.0] * (N_ROWS // 3),
-        [5e-324, 0.0] * (N_ROWS // 2),
-        [math.inf, 1.0] * (N_ROWS // 2),
-        [math.nan, 1.0, 2.0] * (N_ROWS // 3),
-        pl.Series([None] * N_ROWS),
-        pl.Series([None] * N_ROWS, dtype=pl.Date),
-        pl.Series([decimal.Decimal("1.10"), decimal.Decimal("2.25")] * (N_ROWS // 2)),
-        pl.Series([2**64 - 1, 0] * (N_ROWS // 2), dtype=pl.UInt64),
-        pl.Series(["x", None, "y"] * (N_ROWS // 3), dtype=pl.Categorical),
-        pl.Series([True, False] * (N_ROWS // 2)),
-        pl.Series([datetime.time(i) for i in range(N_ROWS)]),
-        pl.Series([datetime.timedelta(i) for i in range(N_ROWS)]),
-        pl.Series([datetime.datetime(2020, 1, 1 + i, tzinfo=datetime.UTC) for i in range(N_ROWS)]),
-        pl.Series([bytes([i]) for i in range(N_ROWS)]),
-        pl.Series([[i] for i in range(N_ROWS)]),
-        pl.Series([{"a": i} for i in range(N_ROWS)]),
-    ],
+    PUBLISHED_COLUMNS,
     ids=lambda column: str(column.dtype if isinstance(column, pl.Series) else column[:2]),
 )
-def test_any_type_of_column_is_published_or_refused(column: Any) -> None:
-    series = pl.Series("q", column) if not isinstance(column, pl.Series) else column.alias("q")
-    frame = pl.DataFrame([series, pl.Series("secret", SECRETS)])
-    release = publish_or_refuse(frame, beta=0.2)
-    if release is not None:
-        classes = twins.classes_of(zip(release.frame["q"], strict=True), release.frame["secret"])
-        assert twins.broken_classes(classes.values(), Counter(SECRETS), 0.2, "enhanced") == []
-        assert 0 <= release.certificate["release"]["average_loss"] <= 1
+def test_columns_of_any_type_with_an_order_or_a_text_are_published(column: Any) -> None:
+    release = publish(column, beta=0.2)
+    classes = twins.classes_of(zip(release.frame["q"], strict=True), release.frame["secret"])
+    assert twins.broken_classes(classes.values(), Counter(SECRETS), 0.2, "enhanced") == []
+    assert 0 <= release.certificate["release"]["average_loss"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("column", "words"), REFUSED_COLUMNS, ids=lambda given: given if isinstance(given, str) else ""
+)
+def test_columns_that_cannot_be_published_are_refused(column: Any, words: str) -> None:
+    with pytest.raises(SchemaError, match=words):
+        publish(column, beta=0.2)
 
 
 @pytest.mark.parametrize(
@@ -182,37 +200,61 @@ def test_any_type_of_column_is_published_or_refused(column: Any) -> None:
         [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)] * (N_ROWS // 2),
         [decimal.Decimal("1.10"), decimal.Decimal("2.25")] * (N_ROWS // 2),
         [math.nan, 1.0, 2.0] * (N_ROWS // 3),
-        [[1], [2]] * (N_ROWS // 2),
-        [None] * N_ROWS,
-        ["only"] * N_ROWS,
     ],
     ids=lambda secrets: str(secrets[0]),
 )
-def test_any_type_of_secret_is_published_as_it_is_or_refused(secrets: list[Any]) -> None:
+def test_secrets_of_any_type_are_published_as_they_are(secrets: list[Any]) -> None:
+    release = publish_secrets(secrets)
+    expected = [None if isinstance(secret, float) and math.isnan(secret) else secret for secret in secrets]
+    assert Counter(map(str, release.frame["secret"])) == Counter(map(str, expected))
+
+
+@pytest.mark.parametrize(
+    ("secrets", "words"),
+    [
+        ([[1], [2]] * (N_ROWS // 2), "of type List"),
+        ([None] * N_ROWS, "1 distinct value"),
+        (["only"] * N_ROWS, "1 distinct value"),
+    ],
+)
+def test_secrets_that_cannot_be_protected_are_refused(secrets: list[Any], words: str) -> None:
+    with pytest.raises(SchemaError, match=words):
+        publish_secrets(secrets)
+
+
+def publish_secrets(secrets: list[Any]) -> betalike.Release:
     frame = pl.DataFrame({"q": range(N_ROWS), "secret": secrets}, strict=False)
-    release = publish_or_refuse(frame, missing_sensitive="value")
-    if release is not None:
-        expected = [None if isinstance(secret, float) and math.isnan(secret) else secret for secret in secrets]
-        assert Counter(map(str, release.frame["secret"])) == Counter(map(str, expected))
+    return betalike.publish(frame, quasi_identifiers=["q"], sensitive="secret", beta=2, missing_sensitive="value")
 
 
 @pytest.mark.parametrize(
     "frame",
     [
-        pytest.param(pd.DataFrame({"q": [1, "a"] * (N_ROWS // 2), "secret": SECRETS}), id="numbers and text"),
-        pytest.param(pd.DataFrame({"q": [{}, []] * (N_ROWS // 2), "secret": SECRETS}), id="objects"),
         pytest.param(pd.DataFrame({0: 1, "q": range(N_ROWS), "secret": SECRETS}), id="a name that is no text"),
-        pytest.param(
-            pd.DataFrame([[i, i, secret] for i, secret in enumerate(SECRETS)], columns=["q", "q", "secret"]),
-            id="a name used twice",
-        ),
         pytest.param(pd.DataFrame({"q": pd.Categorical(["x", None, "y"] * 6), "secret": SECRETS}), id="categories"),
         pytest.param(pd.DataFrame({"q": range(N_ROWS), "secret": SECRETS}, index=SECRETS), id="an index"),
     ],
 )
-def test_odd_frames_of_pandas_are_published_or_refused(frame: pd.DataFrame) -> None:
-    release = publish_or_refuse(frame)
-    assert release is None or sorted(release.frame["secret"]) == sorted(SECRETS)
+def test_odd_frames_of_pandas_are_published(frame: pd.DataFrame) -> None:
+    release = betalike.publish(frame, quasi_identifiers=["q"], sensitive="secret", beta=2)
+    assert sorted(release.frame["secret"]) == sorted(SECRETS)
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (pd.DataFrame({"q": [1, "a"] * (N_ROWS // 2), "secret": SECRETS}), "values of several types"),
+        (pd.DataFrame({"q": [{}, []] * (N_ROWS // 2), "secret": SECRETS}), "values of several types"),
+        (
+            pd.DataFrame([[i, i, secret] for i, secret in enumerate(SECRETS)], columns=["q", "q", "secret"]),
+            "two columns of the frame have the same name",
+        ),
+    ],
+    ids=["numbers and text", "objects", "a name used twice"],
+)
+def test_frames_of_pandas_without_one_type_or_name_for_a_column_are_refused(frame: pd.DataFrame, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        betalike.publish(frame, quasi_identifiers=["q"], sensitive="secret", beta=2)
 
 
 @pytest.mark.parametrize("domain", [(math.nan, 99), (-math.inf, math.inf), (99, 0), (5, 6), ("x", "y"), (None, 3)])

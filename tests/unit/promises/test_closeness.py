@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import twins
@@ -17,6 +17,7 @@ from betalike.promises.rule import work_of
 from betalike.table.axis import HierarchyAxis, OrderedAxis
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.schema import Kind
+from examples import examples
 from promise_cases import Case, cases, class_counts
 
 NUMBERS = OrderedAxis("salary", Kind.INTEGER, np.arange(9), (0.0, 8.0))
@@ -36,7 +37,7 @@ def ground_distances(ground: Ground, case: Case) -> list[list[Fraction]]:
     return twins.tree_distances(case.prior.paths)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(case=cases(), data=st.data())
 def test_what_is_judged_is_the_least_work_of_a_transport(case: Case, data: st.DataObject) -> None:
     ground = data.draw(st.sampled_from(case.grounds))

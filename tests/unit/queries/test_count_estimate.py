@@ -7,7 +7,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import query_twins as twins
@@ -21,6 +21,7 @@ from betalike.release.certificate import ColumnFacts
 from betalike.table.cells import ClassCounts
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.schema import Kind
+from examples import examples
 from query_certificates import make_certificate
 
 PATHS = [["a", "ab", "x", "*"], ["b", "ab", "x", "*"], ["c", "c", "x", "*"], ["d", "d", "d", "*"], ["e", "e", "e", "*"]]
@@ -82,7 +83,7 @@ def as_sql(query: twins.Query) -> str:
 
 
 @given(TABLES, QUERIES)
-@settings(max_examples=150)
+@examples(150)
 def test_uniform_estimates_and_bounds_are_the_twins(rows: list, query: twins.Query) -> None:
     estimate, surely, possibly = twins.count(rows, TWINS, "secret", query)
     answer = opened(rows).count(as_sql(query), method="uniform")
@@ -92,7 +93,7 @@ def test_uniform_estimates_and_bounds_are_the_twins(rows: list, query: twins.Que
 
 
 @given(TABLES, QUERIES)
-@settings(max_examples=150)
+@examples(150)
 def test_density_estimates_and_bounds_are_the_twins(rows: list, query: twins.Query) -> None:
     estimate, surely, possibly = twins.count(rows, TWINS, "secret", query, rounds=ROUNDS)
     answer = opened(rows).count(as_sql(query), method="density")

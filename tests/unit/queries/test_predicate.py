@@ -8,11 +8,12 @@ import random
 import duckdb
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.errors import QueryError
 from betalike.queries.estimator import Estimator, open_frame
+from examples import examples
 from query_certificates import make_certificate
 
 CITIES = {"Ulm": "north", "Kiel": "north", "Rom": "south", "Bari": "south", "it's": "else"}
@@ -108,7 +109,7 @@ def exact_count(predicate: str) -> int:
 @given(
     PREDICATES, st.sampled_from(["{}", "SELECT COUNT(*) FROM people WHERE {}", "select count(*) as n from t where {}"])
 )
-@settings(max_examples=400)
+@examples(400)
 def test_counts_are_exact_where_nothing_is_generalized(predicate: str, form: str) -> None:
     exact = exact_count(predicate)
     for method in ("density", "uniform"):

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import promise_twins
@@ -20,6 +20,7 @@ from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import PROMISES, AttributeRule, Mondrian, choose_promise, make_scheme
 from betalike.schemes.mondrian.halving import halve_tuples
 from betalike.table.cells import Cells, Plan
+from examples import examples
 from promise_cases import told
 from rivals import SlowMondrian
 from seam_tables import random_cells
@@ -56,7 +57,7 @@ def classes_of(plan: Plan) -> set[frozenset[tuple[int, int]]]:
     return set(map(frozenset, classes.values()))
 
 
-@settings(max_examples=20)
+@examples(20)
 @EVERY_MODEL
 @given(seed=SEEDS, second_try=st.booleans())
 def test_the_widest_attribute_is_cut_between_two_values(model: Model, seed: int, second_try: bool) -> None:
@@ -88,7 +89,7 @@ def slow_halves(
     return [tuples]
 
 
-@settings(max_examples=20)
+@examples(20)
 @EVERY_MODEL
 @given(seed=SEEDS, second_try=st.booleans())
 def test_the_narrowest_attribute_is_halved_at_its_median_row(model: Model, seed: int, second_try: bool) -> None:
@@ -110,7 +111,7 @@ def test_the_narrowest_attribute_is_halved_at_its_median_row(model: Model, seed:
     assert sorted(map(sorted, found)) == sorted(map(sorted, expected))
 
 
-@settings(max_examples=20)
+@examples(20)
 @pytest.mark.parametrize("attribute", AttributeRule)
 @EVERY_MODEL
 @given(seed=SEEDS, second_try=st.booleans())

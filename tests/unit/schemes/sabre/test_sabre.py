@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import promise_twins
@@ -25,6 +25,7 @@ from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.cells import Cells, Plan
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.schema import Kind
+from examples import examples
 from promise_cases import told
 from seam_tables import random_cells
 
@@ -54,7 +55,7 @@ def check(plan: Plan, cells: Cells, model: Closeness) -> None:
     assert promise_twins.broken(told(model), classes, prior) == []
 
 
-@settings(max_examples=25)
+@examples(25)
 @pytest.mark.parametrize("redistribution", Redistribution)
 @EVERY_GROUND
 @given(seed=st.integers(0, 10**6), t=TS, k=st.sampled_from([1, 1, 5, 40]))
@@ -69,7 +70,7 @@ def test_every_tuple_is_in_one_class_that_keeps_t(
     assert 1 <= int(str(plan.details["buckets"])) <= 8
 
 
-@settings(max_examples=25)
+@examples(25)
 @EVERY_GROUND
 @given(seed=st.integers(0, 10**6), t=TS, k=st.sampled_from([1, 5]))
 def test_in_space_it_goes_on_where_tmondrian_ends(ground: Ground, seed: int, t: float, k: int) -> None:
@@ -83,7 +84,7 @@ def test_in_space_it_goes_on_where_tmondrian_ends(ground: Ground, seed: int, t: 
     assert plan_loss(sabre).average <= plan_loss(mondrian).average + 1e-12
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 10**6), t=st.sampled_from([0.1, 0.2, 0.4]))
 def test_by_counts_it_never_looks_at_the_secrets_within_a_bucket(seed: int, t: float) -> None:
     """Secrets that are exchanged within their buckets leave every class's box as it was."""

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from betalike.promises import Closeness, Rule
@@ -17,6 +17,7 @@ from betalike.schemes.sabre.draws import class_draws, worst_work
 from betalike.schemes.sabre.parting import halves
 from betalike.table.axis import HierarchyAxis
 from betalike.table.hierarchy import Hierarchy
+from examples import examples
 from promise_cases import Case, axes
 from random_tables import hierarchies
 
@@ -64,7 +65,7 @@ def farthest(rule: Rule, starts: np.ndarray, draws: list[int]) -> int:
     return greatest
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(of=bucketed(), data=st.data())
 def test_the_worst_of_all_values_is_found_bucket_by_bucket(of: tuple[Rule, np.ndarray], data: st.DataObject) -> None:
     rule, starts = of
@@ -92,7 +93,7 @@ def test_a_bucket_of_a_tree_is_split_between_children_of_its_lowest_node(
         assert is_between_children(rule, begin, end, value) == expected
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(of=rules())
 def test_buckets_leave_room_for_uneven_draws(of: tuple[Rule, bool]) -> None:
     rule, is_line = of
@@ -124,7 +125,7 @@ def test_values_that_are_near_share_a_bucket() -> None:
         assert near_buckets(rule, is_line=False).tolist() == starts
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(of=bucketed())
 def test_classes_that_draw_so_keep_t_whatever_they_draw(of: tuple[Rule, np.ndarray]) -> None:
     rule, starts = of

@@ -8,7 +8,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.promises import Form, Likeness
@@ -25,6 +25,7 @@ from betalike.schemes.seam.group import (
     rounding_down,
 )
 from betalike.schemes.seam.problem import Problem, pose
+from examples import examples
 from seam_tables import group_of, is_allowed, most, problem_of, random_cells, scratch
 
 SEEDS = st.integers(0, 10**6)
@@ -54,7 +55,7 @@ def caps_and_sizes(draw: st.DrawFn) -> tuple[int, int, int, list[int]]:
     return numerator, denominator, largest, sizes
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(caps_and_sizes())
 def test_rounding_down_never_breaks_the_exact_cap_and_costs_nothing_below_2_to_the_50(
     case: tuple[int, int, int, list[int]],

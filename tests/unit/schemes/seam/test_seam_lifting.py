@@ -6,7 +6,7 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.promises import Likeness
@@ -14,6 +14,7 @@ from betalike.schemes.seam.lifting import can_lift, most_lifted
 from betalike.schemes.seam.problem import pose
 from betalike.schemes.seam.splitting import split_set
 from betalike.table.cells import Plan
+from examples import examples
 from seam_tables import draws, random_cells
 
 SHARES = st.fractions(0, 1, max_denominator=7)
@@ -23,7 +24,7 @@ def is_within(count: int, size: int, bounds: tuple[Fraction, Fraction]) -> bool:
     return bounds[0] * size <= count <= bounds[1] * size
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(data=st.data())
 def test_parts_can_be_formed_just_if_some_choice_of_tuples_forms_them(data: st.DataObject) -> None:
     n_values = data.draw(st.integers(1, 3))
@@ -62,7 +63,7 @@ def test_the_largest_part_has_enough_of_every_value(counts: list[int], floors: l
     assert found == (max(sizes) if any(floors) else np.inf)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**32), beta=st.sampled_from([0.5, 1, 2, 4, 9]), reserve=st.sampled_from([0.0, 0.1, 0.3]))
 def test_every_class_of_a_split_is_within_caps_and_floors(seed: int, beta: float, reserve: float) -> None:
     cells = random_cells(seed)

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike import schemes
@@ -25,6 +25,7 @@ from betalike.schemes.seam.improving import improve, merge_fragments, resplit_wi
 from betalike.schemes.seam.problem import Problem, pose
 from betalike.schemes.seam.splitting import box_loss, box_of, cut_set, split_set
 from betalike.table.cells import Cells, Plan
+from examples import examples
 from seam_tables import check_plan, draws, is_allowed, random_cells, scratch, wide_cells
 
 SEEDS = st.integers(0, 10**6)
@@ -135,7 +136,7 @@ def test_a_split_conserves_every_cell_and_keeps_the_promise(
     assert plan_loss(plan).average <= loss_of_all(cells) + 1e-12
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seed=SEEDS, model=MODELS, looks_ahead=st.booleans())
 def test_a_table_with_very_many_codes_is_split_too(seed: int, model: Likeness, looks_ahead: bool) -> None:
     cells = wide_cells(seed)
@@ -323,7 +324,7 @@ def test_fragments_of_the_same_cell_become_one(fragments: list[tuple[int, int]])
 # --- the scheme ---
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seed=SEEDS, model=MODELS, n_cells=st.sampled_from([1, 30, 200]))
 def test_a_plan_keeps_the_promise_and_loses_no_more_than_the_best_split(
     seed: int, model: Likeness, n_cells: int
@@ -366,7 +367,7 @@ def test_no_effort_is_no_pass_and_more_effort_more_passes(effort: int, monkeypat
     assert [window for window in windows if window > 1] == list(expected)
 
 
-@settings(max_examples=6)
+@examples(6)
 @given(seed=SEEDS, model=MODELS)
 def test_more_effort_never_loses_more(seed: int, model: Likeness) -> None:
     cells = random_cells(seed, n_cells=120)
@@ -389,7 +390,7 @@ def test_effort_pays() -> None:
     assert all(with_effort <= without for without, with_effort in losses)
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(seed=SEEDS, beta=st.sampled_from([1, 2, 4]), k=st.integers(1, 9))
 def test_a_plan_depends_on_the_seed_and_not_on_the_order_of_rows(seed: int, beta: float, k: int) -> None:
     rng = np.random.default_rng(seed)
