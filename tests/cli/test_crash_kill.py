@@ -17,7 +17,7 @@ from workbench import Desk, command_line, files_under, hidden_in, is_release, pe
 
 PATIENCE = 60.0
 IN_BATCHES = "import betalike.cli, betalike.engines.choice as choice; choice.MOST_HELD = -1; betalike.cli.main()"
-N_KILLS, N_SIGNALS = 10, 3
+N_SIGNALS = 3
 ROWS = people(3000)
 
 
@@ -32,8 +32,9 @@ def assert_complete_or_none(home: Desk, older: dict[str, bytes | None] | None) -
     assert set(files_under(home.out)) == {"published.csv", "certificate.json"}
 
 
+@pytest.mark.parametrize("n_kills", [4, pytest.param(20, marks=pytest.mark.long)])
 @pytest.mark.parametrize("has_older", [False, True], ids=["fresh", "older release"])
-def test_kill_9_at_random_moments(publisher: ForkingPublisher, desk: Desk, has_older: bool) -> None:
+def test_kill_9_at_random_moments(publisher: ForkingPublisher, desk: Desk, has_older: bool, n_kills: int) -> None:
     table = desk.table(ROWS)
     home = Desk(desk.folder / "home")
     home.folder.mkdir()
@@ -44,7 +45,7 @@ def test_kill_9_at_random_moments(publisher: ForkingPublisher, desk: Desk, has_o
     seconds = time.monotonic() - start
     older = files_under(home.out) if has_older else None
     ends = []
-    for i in range(N_KILLS):
+    for i in range(n_kills):
         if older is None:
             shutil.rmtree(home.out, ignore_errors=True)
         child = publisher.start(*words)
@@ -87,8 +88,15 @@ def started(*words: object, in_batches: bool = False) -> Iterator[subprocess.Pop
         process.communicate()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("has_older", [False, True], ids=["fresh", "older release"])
+@pytest.mark.parametrize(
+    ("number", "has_older"),
+    [
+        (signal.SIGINT, True),
+        (signal.SIGTERM, False),
+        pytest.param(signal.SIGINT, False, marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, True, marks=pytest.mark.long),
+    ],
+)
 def test_signals_while_it_writes(
     publisher: ForkingPublisher, desk: Desk, number: signal.Signals, has_older: bool
 ) -> None:
@@ -119,8 +127,8 @@ def test_signals_while_it_writes(
 @pytest.mark.parametrize(
     ("number", "in_batches"),
     [
-        (signal.SIGINT, False),
         (signal.SIGTERM, True),
+        pytest.param(signal.SIGINT, False, marks=pytest.mark.long),
         pytest.param(signal.SIGTERM, False, marks=pytest.mark.long),
         pytest.param(signal.SIGINT, True, marks=pytest.mark.long),
     ],

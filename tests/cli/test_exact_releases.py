@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -26,9 +27,18 @@ FORMS = pytest.mark.parametrize("form", ["csv", "parquet"])
 QIS = ["age", "gender", "city"]
 
 
-@pytest.fixture(params=COMPANION)
-def release(request: pytest.FixtureRequest, desk: Desk) -> Desk:
+@pytest.fixture(scope="module", params=COMPANION)
+def published(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A desk with a table and its release, made once for each scheme."""
+    desk = Desk(tmp_path_factory.mktemp("published"))
     assert desk.publish(scheme=request.param).status == 0
+    return desk.folder
+
+
+@pytest.fixture
+def release(published: Path, desk: Desk) -> Desk:
+    """A copy of them, to be changed."""
+    shutil.copytree(published, desk.folder, dirs_exist_ok=True)
     return desk
 
 

@@ -43,7 +43,7 @@ def wrongs_of_kills(scene: Scene, publisher: ForkingPublisher, steps: Iterable[i
     return wrong
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", QUICK[::2])
 def test_a_kill_at_some_steps(tmp_path: Path, publisher: ForkingPublisher, name: str) -> None:
     scene = build(tmp_path, name)
     n_steps = count_steps(scene, publisher)
@@ -76,12 +76,12 @@ def wrongs_of_signal(
     return [f"step {step}, {publisher.steps[step : step + 1]}, {kind}: {what}" for what in wrong]
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", QUICK[1::2])
 def test_each_signal_at_some_step(tmp_path: Path, publisher: ForkingPublisher, name: str) -> None:
     """Every case meets half of the signals, each at another step; the next case meets the other half."""
     scene = build(tmp_path, name)
     n_steps = count_steps(scene, publisher)
-    mine = SIGNALS[QUICK.index(name) % 2 :: 2]
+    mine = SIGNALS[QUICK.index(name) // 2 % 2 :: 2]
     steps = [n_steps * (2 * place + 1) // 6 for place in range(3)]
     wrong: list[str] = []
     for step, kind in zip(steps, mine, strict=True):

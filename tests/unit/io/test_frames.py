@@ -225,9 +225,16 @@ ODD_COLUMNS: dict[str, pl.Series] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("layout", ["labels", "bounds"])
+@pytest.mark.parametrize(
+    ("form", "layout"),
+    [
+        ("csv", "labels"),
+        ("parquet", "bounds"),
+        pytest.param("csv", "bounds", marks=pytest.mark.long),
+        pytest.param("parquet", "labels", marks=pytest.mark.long),
+    ],
+)
 @pytest.mark.parametrize("role", ["quasi-identifier", "sensitive", "kept"])
-@pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_columns_of_odd_types_are_published_or_refused_as_bad_input(
     form: str, role: str, layout: str, tmp_path: Path
 ) -> None:
