@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 NOT_KEPT, BAD_INPUT, OUR_BUG, INTERRUPTED = 1, 2, 3, 130
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 FIRST_STEP, LAST_STEP = "load", "publish"
-COMPILING = "Compiling for this machine, once after an installation; this takes some seconds ..."
 
 
 class Interruption:
@@ -145,9 +144,10 @@ def _describe_bug(error: BaseException) -> str:
 @contextlib.contextmanager
 def announced() -> Iterator[None]:
     """Print a line if kernels have to be compiled meanwhile."""
-    from betalike.runtime.compilation import announced_compilation
+    from betalike.runtime.compilation import COMPILING, watched_compilation
 
-    with announced_compilation(lambda: print(COMPILING, file=sys.stderr)):
+    lines = iter([COMPILING])
+    with watched_compilation(lambda progress: [print(line, file=sys.stderr) for line in lines]):
         yield
 
 
@@ -159,10 +159,7 @@ def shown_progress(
     from rich.console import Console
 
     from betalike.report.progress import TerminalProgress
-    from betalike.runtime.compilation import announced_compilation
+    from betalike.runtime.compilation import watched_compilation
 
-    with (
-        TerminalProgress(Console(stderr=True), check, reach) as progress,
-        announced_compilation(lambda: progress.say(COMPILING)),
-    ):
+    with TerminalProgress(Console(stderr=True), check, reach) as progress, watched_compilation(progress.compile):
         yield progress

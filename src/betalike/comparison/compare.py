@@ -19,7 +19,7 @@ from betalike.queries.count_estimate import ClassIndex
 from betalike.queries.estimator import open_frame
 from betalike.queries.workload import draw_queries, exact_index, run_workload
 from betalike.release.publish import Job, Published, publish
-from betalike.runtime.compilation import announced_compilation
+from betalike.runtime.compilation import watched_compilation
 from betalike.runtime.display import Row, Shown
 from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import randomness
@@ -223,7 +223,7 @@ class Comparing:
         made = choose_scheme(self.contest.made.get(scheme, scheme), self.contest.seed, {})
         job = Job(made, promise)
         compiled: list[bool] = []
-        with announced_compilation(lambda: compiled.append(True)):
+        with watched_compilation(lambda progress: compiled.append(True)):
             published, seconds = self._timed(job)
         if compiled:
             published, seconds = self._timed(job)

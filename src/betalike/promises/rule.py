@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.runtime.arrays import Ints
+from betalike.runtime.arrays import IntGrid, Ints
 from betalike.runtime.compilation import kernel
 from betalike.runtime.sorting import stable_order
 
@@ -38,7 +38,7 @@ class Rule(NamedTuple):
     floor_numerator: Ints = _NOTHING
     floor_denominator: Ints = _NOTHING
     order: Ints = _NOTHING
-    demands: Ints = np.zeros((0, 6), dtype=np.int64)
+    demands: IntGrid = np.zeros((0, 6), dtype=np.int64)
     prior: Ints = _NOTHING
     first: Ints = _NOTHING
     last: Ints = _NOTHING
@@ -81,7 +81,7 @@ def is_allowed(rule: Rule, counts: Ints, size: int) -> bool:
 
 
 @kernel
-def meets_demands(order: Ints, demands: Ints, counts: Ints, size: int) -> bool:
+def meets_demands(order: Ints, demands: IntGrid, counts: Ints, size: int) -> bool:
     """Whether no set of values is too frequent, or too rare, in a class with these counts."""
     up_to = count_up(order, counts)
     for s in range(len(demands)):

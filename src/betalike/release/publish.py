@@ -21,6 +21,7 @@ from betalike.release.folder import check_free, sha256_of, staged
 from betalike.release.routes import Draft, Job, route_of
 from betalike.release.signatures import SIGNATURE_FILE, Sign
 from betalike.release.verify import Verified
+from betalike.runtime.kernel_building import compile_ahead
 from betalike.runtime.progress import Stopwatch
 from betalike.schemes import Perturbing
 
@@ -50,6 +51,7 @@ def publish(
 
     With `force`, an older release in the folder is replaced. The `inputs`, files that are read, never are.
     """
+    compile_ahead(getattr(job.scheme, "kernels", ()))
     with watch.step("count"):
         route = route_of(engine, job)  # which depends on how many cells there are
         table = route.count()

@@ -9,6 +9,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from betalike.runtime.compilation import COMPILING, Compiling
 from betalike.runtime.progress import Batch
 
 Item = TypeVar("Item")
@@ -41,6 +42,8 @@ class TerminalProgress:
         columns = (SpinnerColumn(spinner), TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._job: TaskID | None = None
+        self._kernels: TaskID | None = None
+        self._is_compiling = False
 
     def __enter__(self) -> TerminalProgress:
         self._progress.start()
@@ -81,6 +84,17 @@ class TerminalProgress:
             self._progress.advance(task, batch.height)
         self._progress.remove_task(task)
 
-    def say(self, text: str) -> None:
-        """Print a line above the bars."""
-        self._progress.console.print(text)
+    def compile(self, progress: Compiling | None) -> None:
+        """Show how many kernels are compiled; the first time, say why."""
+        if not self._is_compiling:
+            self._progress.console.print(COMPILING)
+            self._is_compiling = True
+        if progress is None:
+            return
+        self._check()
+        if self._kernels is None:
+            self._kernels = self._progress.add_task(str(progress), total=progress.total)
+        is_over = progress.done == progress.total
+        self._progress.update(
+            self._kernels, description=str(progress), completed=progress.done, visible=not is_over
+        )

@@ -9,10 +9,12 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import event, types
 
+from betalike.runtime.kernel_building import Compiling, watched_build
 from betalike.runtime.kernel_cache import KernelCache
 from betalike.runtime.kernel_linking import register
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+COMPILING = "Compiling for this machine, once after an installation; this takes some seconds ..."
 TYPES: Any = types  # this part of Numba has no types
 
 
@@ -35,21 +37,30 @@ def summing_kernel(function: Function) -> Function:
 
 
 def _compile(function: Function, **options: bool) -> Function:
-    options_of_numba: dict[str, Any] = {"nogil": True, **options}  # its stubs do not know `_nrt`
+    """Make a kernel for calls from Python, and one for calls from kernels, which needs no code that converts arguments.
+
+    The first is used for both if it is there already.
+    """
+    options_of_numba: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}  # stubs lack some of these
     compiled: Any = numba.njit(**options_of_numba)(function)
-    compiled._cache = KernelCache(compiled)
-    compiled.get_call_template = _with_plain_types(compiled.get_call_template)
-    register(compiled)
+    within: Any = numba.njit(**options_of_numba, no_cpython_wrapper=True)(function)
+    for made in (compiled, within):
+        made._cache = KernelCache(made)
+        register(made)
+
+    def get_call_template(args: Any, kws: dict[str, Any]) -> Any:
+        plain = [_plain(arg) for arg in args]
+        is_there = not kws and (tuple(plain) in compiled.overloads or compiled._cache.is_stored(tuple(plain)))
+        chosen = get_own_template if is_there else within.get_call_template
+        return chosen(plain, {name: _plain(arg) for name, arg in kws.items()})
+
+    def get_overload(signature: Any) -> Any:
+        is_there = tuple(getattr(signature, "args", signature)) in compiled.overloads
+        return get_own_overload(signature) if is_there else within.get_overload(signature)
+
+    get_own_template, get_own_overload = compiled.get_call_template, compiled.get_overload
+    compiled.within, compiled.get_call_template, compiled.get_overload = within, get_call_template, get_overload
     return cast(Function, compiled)
-
-
-def _with_plain_types(get_call_template: Callable[..., Any]) -> Callable[..., Any]:
-    """Have called kernels compiled for whole numbers of 64 bits alone, not also for constants and shorter numbers."""
-
-    def get_plain(args: Any, kws: dict[str, Any]) -> Any:
-        return get_call_template([_plain(arg) for arg in args], {name: _plain(arg) for name, arg in kws.items()})
-
-    return get_plain
 
 
 def _plain(argument: Any) -> Any:
@@ -57,21 +68,19 @@ def _plain(argument: Any) -> Any:
     return TYPES.int64 if isinstance(plain, TYPES.Integer) and plain != TYPES.uint64 else plain
 
 
-class _FirstCompilation(event.Listener):
-    def __init__(self, announce: Callable[[], None]) -> None:
-        self.announce: Callable[[], None] | None = announce
+class _Compilations(event.Listener):
+    def __init__(self, report: Callable[[Compiling | None], None]) -> None:
+        self.report = report
 
     def on_start(self, event: event.Event) -> None:
-        if self.announce is not None:
-            self.announce()
-            self.announce = None
+        self.report(None)
 
     def on_end(self, event: event.Event) -> None:
         """Do nothing: only the start is reported."""
 
 
 @contextlib.contextmanager
-def announced_compilation(announce: Callable[[], None]) -> Iterator[None]:
-    """Call `announce` once if any kernel has to be compiled meanwhile, so that the user knows what takes long."""
-    with event.install_listener("numba:compile", _FirstCompilation(announce)):
+def watched_compilation(report: Callable[[Compiling | None], None]) -> Iterator[None]:
+    """Call `report` whenever a kernel is compiled here, and with figures while other processes compile kernels."""
+    with event.install_listener("numba:compile", _Compilations(report)), watched_build(report):
         yield

@@ -3,7 +3,7 @@
 A file is named after everything that its code depends on: the sources (`kernel_digest`), the types of the arguments,
 the processor, and the versions of Python and the libraries. A changed kernel has another name, so stale code is never
 loaded, and equal copies of the package find the same file. Files are written whole and renamed into place, so that
-processes do not disturb each other. The file that was unused longest goes first when the folder becomes too large.
+processes do not disturb each other. Files that were unused for long are removed when another one is written.
 """
 
 from __future__ import annotations
@@ -27,21 +27,23 @@ import numpy as np
 from numba.core import compiler, config, serialize
 
 from betalike.runtime import kernel_linking
+from betalike.runtime.kernel_building import wait_for
 from betalike.runtime.kernel_digest import UnknownValueError, digest_kernel
+from betalike.runtime.kernel_types import argument_types
 
 NAME = "betalike-kernels"
 SUFFIX = ".kernel"
 LARGEST = 512 << 20  # bytes that the folder may hold; all kernels of one version take about a tenth
 DAY = 24 * 3600.0
+LONGEST_UNUSED = {SUFFIX: 100, ".tmp": 1}  # days
 NUMBA: Any = config  # these parts of Numba have no types
 RESULT: Any = compiler.CompileResult
 TO_BYTES: Any = serialize.dumps
 
 
 class Stored(NamedTuple):
-    """What a file holds: the types of the arguments, the kernels that the code refers to, and the code itself."""
+    """What a file holds: the kernels that the code refers to, what it defines, and the code itself."""
 
-    signature: Any
     needs: tuple[kernel_linking.Need, ...]
     defined: tuple[str, ...]  # by a kernel that others refer to
     code: tuple[Any, ...]
@@ -52,21 +54,12 @@ class KernelCache:
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
-        self._is_enabled = True
 
     @property
     def cache_path(self) -> str | None:
         """The folder of the files."""
         folder = kernel_folder()
         return None if folder is None else str(folder)
-
-    def enable(self) -> None:
-        """Load and save."""
-        self._is_enabled = True
-
-    def disable(self) -> None:
-        """Compile in this process alone."""
-        self._is_enabled = False
 
     def flush(self) -> None:
         """Do nothing: a file stays right for as long as its name is asked for."""
@@ -75,7 +68,10 @@ class KernelCache:
         """Return the compiled kernel for these argument types, or nothing if it is not stored or cannot be used."""
         target_context.refresh()
         path = self._path(signature, target_context.codegen())
-        if path is None or (content := read_private(path)) is None:
+        content = None if path is None else read_private(path)
+        if path is not None and content is None and wait_for(self.kernel):
+            content = read_private(path)
+        if content is None:
             return None
         try:
             stored = Stored(*pickle.loads(content))
@@ -93,7 +89,7 @@ class KernelCache:
         """Store a kernel that was just compiled, and remove what was unused longest if the folder is too large."""
         needs = kernel_linking.find_needs(compiled)
         defined: tuple[str, ...] = ()
-        if kernel_linking.is_large(compiled):
+        if kernel_linking.is_large(compiled) and signature == argument_types(self.kernel.py_func):
             defined = kernel_linking.find_defined(compiled)
             kernel_linking.leave_nothing_to_copy(compiled)
             kernel_linking.offer(self.kernel, signature, compiled)
@@ -101,29 +97,30 @@ class KernelCache:
         if path is None or compiled.lifted or compiled.library.has_dynamic_globals:
             return
         with contextlib.suppress(OSError):  # the disk is full, say: this process has its kernel all the same
-            write_private(path, TO_BYTES(tuple(Stored(signature, needs, defined, compiled._reduce()))))
+            write_private(path, TO_BYTES(tuple(Stored(needs, defined, compiled._reduce()))))
             prune(path.parent)
 
-    def signatures(self) -> Iterator[Any]:
-        """Go through the argument types for which this kernel is stored."""
-        folder = kernel_folder()
-        for path in [] if folder is None else folder.glob(f"{self._start()}-*{SUFFIX}"):
-            if (content := read_private(path)) is not None:
-                yield Stored(*pickle.loads(content)).signature
+    def is_stored(self, signature: Any) -> bool:
+        """Return whether there is a file for these argument types."""
+        path = self._path(signature, self.kernel.targetctx.codegen())
+        return path is not None and path.exists()
 
-    def _start(self) -> str:
-        return f"{self.kernel.__name__}-{digest_kernel(self.kernel)[:16]}"
+    def is_missing(self, signature: Any) -> bool:
+        """Return whether there is no file for these argument types, though there could be one."""
+        path = self._path(signature, self.kernel.targetctx.codegen())
+        return path is not None and not path.exists() and os.access(path.parent, os.W_OK)
 
     def _path(self, signature: Any, codegen: Any) -> Path | None:
         """Return the file for these argument types on this machine."""
-        folder = kernel_folder() if self._is_enabled else None
+        folder = kernel_folder()
         if folder is None:
             return None
         try:
             facts = (digest_kernel(self.kernel), _describe_types(signature), codegen.magic_tuple(), _surroundings())
         except UnknownValueError:
             return None
-        return folder / f"{self._start()}-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}{SUFFIX}"
+        start = f"{self.kernel.__name__}-{digest_kernel(self.kernel)[:16]}"
+        return folder / f"{start}-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}{SUFFIX}"
 
 
 def _describe_types(signature: Any) -> str:
@@ -217,15 +214,19 @@ def _seal(path: Path, stored: bytes) -> bytes:
 
 
 def prune(folder: Path, largest: int = LARGEST) -> None:
-    """Remove the files that were unused longest until the rest is small enough, and what broken writers left."""
+    """Remove files that were long unused, then those unused longest until the rest is small enough.
+
+    What broken writers left is removed, too. Loading a file renews its time.
+    """
     files: list[tuple[float, int, str]] = []
     for entry in os.scandir(folder):
+        longest = next((days for ending, days in LONGEST_UNUSED.items() if entry.name.endswith(ending)), None)
         with contextlib.suppress(OSError):  # another process removed it
             facts = entry.stat(follow_symlinks=False)
-            if entry.name.endswith(SUFFIX):
-                files.append((facts.st_mtime, facts.st_size, entry.path))
-            elif entry.name.endswith(".tmp") and time.time() - facts.st_mtime > DAY:
+            if longest is not None and time.time() - facts.st_mtime > longest * DAY:
                 os.unlink(entry.path)
+            elif entry.name.endswith(SUFFIX):
+                files.append((facts.st_mtime, facts.st_size, entry.path))
     excess = sum(size for _, size, _ in files) - largest
     for _, size, path in sorted(files):
         if excess <= 0:

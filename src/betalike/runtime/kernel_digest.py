@@ -34,6 +34,13 @@ def digest_kernel(kernel: Hashable) -> str:
     return hashlib.sha256("\n".join([first, *sorted(called)]).encode()).hexdigest()
 
 
+def kernels_called(kernel: Any) -> list[Any]:
+    """List the kernels that a kernel calls itself."""
+    used: list[Any] = []
+    _describe_function(kernel, used)
+    return [value for value in used if hasattr(value, "py_func")]
+
+
 def _describe_function(function: Any, used: list[Any]) -> str:
     """Describe one function, or one kernel with its options, and add the functions that it uses."""
     plain: FunctionType = getattr(function, "py_func", function)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from llvmlite import binding
 
+Key = tuple[str, str, bool]  # the module, the name, and whether it can be called from Python
 LARGEST_COPIED = 200  # instructions; LLVM inlines functions up to about this size
 
 
@@ -26,18 +27,21 @@ class Need(NamedTuple):
     """What a stored kernel refers to: the name of the code, and how to get it."""
 
     symbol: str
-    module: str
-    name: str
+    kernel: Key
     signature: Any
 
 
-_kernels: dict[tuple[str, str], Any] = {}
+_kernels: dict[Key, Any] = {}
 _linked: dict[str, Linked] = {}
 
 
 def register(kernel: Any) -> None:
     """Remember a kernel by its name, so that stored callers find it."""
-    _kernels[kernel.__module__, kernel.__qualname__] = kernel
+    _kernels[_key(kernel)] = kernel
+
+
+def _key(kernel: Any) -> Key:
+    return kernel.__module__, kernel.__qualname__, "no_cpython_wrapper" not in kernel.targetoptions
 
 
 def is_large(compiled: Any) -> bool:
@@ -79,15 +83,13 @@ def find_needs(compiled: Any) -> tuple[Need, ...]:
     """List the linked kernels that a compiled kernel refers to."""
     names = [function.name for function in compiled.library._final_module.functions if function.is_declaration]
     found = [(name, _linked[name]) for name in names if name in _linked]
-    return tuple(
-        Need(name, linked.kernel.__module__, linked.kernel.__qualname__, linked.signature) for name, linked in found
-    )
+    return tuple(Need(name, _key(linked.kernel), linked.signature) for name, linked in found)
 
 
 def provide(needs: tuple[Need, ...]) -> bool:
     """Load all that a stored kernel refers to; False if one of them now has another name, as it was compiled again."""
     for need in needs:
-        kernel = _kernels.get((need.module, need.name))
+        kernel = _kernels.get(need.kernel)
         if kernel is None:
             return False
         kernel.compile(need.signature)

@@ -7,9 +7,12 @@ import html
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from betalike.runtime.progress import Batch, Item
+
+if TYPE_CHECKING:
+    from betalike.runtime.kernel_building import Compiling
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -43,6 +46,11 @@ class NotebookProgress:
             self._show(step, min(n_seen / rows, 1.0) if rows else None)
             yield batch
             n_seen += batch.height
+
+    def compile(self, progress: Compiling | None) -> None:
+        """Show how many kernels are compiled."""
+        if progress is not None:
+            self._show(str(progress), progress.done / progress.total)
 
     def close(self) -> None:
         """Remove what is shown."""
@@ -79,8 +87,11 @@ def shows_progress(function: Callable[Arguments, Result]) -> Callable[Arguments,
         progress = None if "progress" in kwargs else notebook_progress()
         if progress is None:
             return function(*args, **kwargs)
+        from betalike.runtime.compilation import watched_compilation  # which takes time to load
+
         try:
-            return function(*args, **{**kwargs, "progress": progress})  # type: ignore[arg-type]  # it has this argument
+            with watched_compilation(progress.compile):
+                return function(*args, **{**kwargs, "progress": progress})  # type: ignore[arg-type]  # it has this one
         finally:
             progress.close()
 

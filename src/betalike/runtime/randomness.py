@@ -28,7 +28,7 @@ class SystemRandomness:
 
     def words(self, count: int) -> Words:
         """Return the next `count` words."""
-        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+        return np.frombuffer(bytearray(os.urandom(8 * count)), dtype=np.uint64)  # which can be written
 
 
 class SeededRandomness:

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from betalike.runtime.arrays import Floats, Ids, Ints, Words
+from betalike.runtime.arrays import Floats, Ids, Ints, WordGrid, Words
 from betalike.runtime.compilation import kernel
 from betalike.runtime.progress import Progress
 from betalike.runtime.randomness import Randomness
@@ -136,7 +136,7 @@ def ranks_along(keys: Words) -> Ints:
 
 
 @kernel
-def keys_of_grid(grid: Words, bits: int) -> Words:
+def keys_of_grid(grid: WordGrid, bits: int) -> Words:
     """Walk from the coarsest cube to the finest, turning each point as the curve turns (Skilling's transform)."""
     n_points, n_axes = grid.shape
     keys = np.empty(n_points, dtype=np.uint64)

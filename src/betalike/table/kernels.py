@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.runtime.arrays import Ids, Ints, Words
+from betalike.runtime.arrays import IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import kernel
 
 
@@ -144,7 +144,7 @@ def count_pairs(one: Ids, other: Ids, n_codes: int) -> Ints:
 
 
 @kernel
-def class_boxes(points: Ids, point: Ids, cell: Ids, ec: Ids, n_classes: int) -> tuple[Ids, Ids]:
+def class_boxes(points: IdGrid, point: Ids, cell: Ids, ec: Ids, n_classes: int) -> tuple[Ids, Ids]:
     """Return the least and greatest code of each class on each axis."""
     n_axes = points.shape[1]
     low = np.full((n_classes, n_axes), np.iinfo(np.int32).max, dtype=np.int32)

@@ -7,6 +7,7 @@ import os
 import pkgutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from numba.core import event
 import betalike
 import betalike.runtime.kernel_cache as kernel_cache
 from betalike.runtime.compilation import kernel
-from betalike.runtime.kernel_cache import NAME, SUFFIX, kernel_folder, prune, read_private, write_private
+from betalike.runtime.kernel_cache import DAY, NAME, SUFFIX, kernel_folder, prune, read_private, write_private
 from betalike.runtime.kernel_digest import UnknownValueError, digest_kernel
 
 INNER = """
@@ -157,10 +158,6 @@ def test_the_versions_and_settings_are_part_of_the_name(copy: Copy, monkeypatch:
     monkeypatch.undo()
 
 
-def test_the_stored_argument_types_can_be_listed(copy: Copy) -> None:
-    assert [types[0].fields for types in sys.modules["outer"].steps._cache.signatures()] == [("first", "second")]
-
-
 @pytest.fixture
 def find_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[], Path | None]]:
     """The choice of the folder, for a user whose home is `tmp_path`."""
@@ -206,16 +203,26 @@ def test_without_any_folder_kernels_are_compiled_in_each_process(
 
 
 def test_the_files_that_were_unused_longest_go_first(tmp_path: Path) -> None:
+    now = time.time()
     for age in range(5):
         path = tmp_path / f"{age}{SUFFIX}"
         write_private(path, b"x" * 936)  # and 64 of the seal
-        os.utime(path, (10**9 - age, 10**9 - age))
+        os.utime(path, (now - age, now - age))
     (tmp_path / "kept.txt").write_text("not a kernel")
     left_over = tmp_path / "broken.tmp"
     left_over.write_text("")
     os.utime(left_over, (10**9, 10**9))
     prune(tmp_path, largest=3000)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.kernel", "1.kernel", "2.kernel", "kept.txt"]
+
+
+def test_files_that_were_not_used_for_months_are_removed(tmp_path: Path) -> None:
+    for days in (1, 99, 101):
+        path = tmp_path / f"{days}{SUFFIX}"
+        write_private(path, b"machine code")
+        os.utime(path, (time.time() - days * DAY,) * 2)
+    prune(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1.kernel", "99.kernel"]
 
 
 def test_loading_a_file_renews_it(tmp_path: Path) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from betalike.promises.rule import Rule, is_allowed
-from betalike.runtime.arrays import Ids, Ints
+from betalike.runtime.arrays import IdGrid, Ids, Ints
 from betalike.runtime.compilation import kernel
 from betalike.runtime.sorting import stable_order
 
 
 @kernel
 def halve_tuples(
-    tuples: Ids, points: Ids, cell_point: Ids, cell_value: Ids, rule: Rule, n_values: int, has_second_try: bool
+    tuples: Ids, points: IdGrid, cell_point: Ids, cell_value: Ids, rule: Rule, n_values: int, has_second_try: bool
 ) -> Ints:
     """Sort tuples (given as cells) into classes, in place; return where each class begins.
 
@@ -58,7 +58,7 @@ def halve_tuples(
 
 
 @kernel
-def code_span(points: Ids, cell_point: Ids, members: Ids, axis: int) -> int:
+def code_span(points: IdGrid, cell_point: Ids, members: Ids, axis: int) -> int:
     """Return the distance between the least and the greatest code of some tuples."""
     low, high = points[cell_point[members[0]], axis], points[cell_point[members[0]], axis]
     for cell in members:
@@ -68,7 +68,7 @@ def code_span(points: Ids, cell_point: Ids, members: Ids, axis: int) -> int:
 
 
 @kernel
-def move_lower_half(points: Ids, cell_point: Ids, axis: int, members: Ids, spare: Ids, tuples_of_code: Ints) -> None:
+def move_lower_half(points: IdGrid, cell_point: Ids, axis: int, members: Ids, spare: Ids, tuples_of_code: Ints) -> None:
     """Put the half of the tuples with the lower codes first; otherwise the tuples keep their order."""
     half = len(members) // 2
     tuples_of_code[:] = 0

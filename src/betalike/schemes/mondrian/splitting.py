@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from betalike.promises.rule import Rule, is_allowed
-from betalike.runtime.arrays import Ids, Ints
+from betalike.runtime.arrays import IdGrid, Ids, Ints
 from betalike.runtime.compilation import kernel
 from betalike.schemes.packing import PackedAxes, median_code, widest_first
 
@@ -13,7 +13,7 @@ from betalike.schemes.packing import PackedAxes, median_code, widest_first
 @kernel
 def split_points(
     axes: PackedAxes,
-    points: Ids,
+    points: IdGrid,
     point_start: Ints,
     cell_value: Ids,
     cell_count: Ints,
@@ -69,7 +69,7 @@ def split_points(
 
 
 @kernel
-def find_box(points: Ids, members: Ids, low: Ints, high: Ints) -> None:
+def find_box(points: IdGrid, members: Ids, low: Ints, high: Ints) -> None:
     """Find the least and the greatest code of some points on each axis."""
     low[:] = np.iinfo(np.int64).max
     high[:] = -1
@@ -81,7 +81,7 @@ def find_box(points: Ids, members: Ids, low: Ints, high: Ints) -> None:
 
 @kernel
 def last_code_left(
-    axis: int, low: int, high: int, points: Ids, members: Ids, size_of_point: Ints, tuples_of_code: Ints
+    axis: int, low: int, high: int, points: IdGrid, members: Ids, size_of_point: Ints, tuples_of_code: Ints
 ) -> int:
     """Return the last code of the lower part in the cut that halves the tuples best; the first of equals."""
     tuples_of_code[low : high + 1] = 0
@@ -93,7 +93,7 @@ def last_code_left(
 
 
 @kernel
-def part_points(points: Ids, axis: int, last: int, members: Ids, spare: Ids) -> int:
+def part_points(points: IdGrid, axis: int, last: int, members: Ids, spare: Ids) -> int:
     """Put the points with codes up to `last` first, keep the order on both sides, and return how many there are."""
     n_left = n_right = 0
     for point in members:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from betalike.promises.rule import Rule, is_allowed
-from betalike.runtime.arrays import Ids, Ints
+from betalike.runtime.arrays import IdGrid, Ids, Ints
 from betalike.runtime.compilation import kernel
 from betalike.schemes.packing import PackedAxes, median_code, widest_first
 
@@ -15,7 +15,7 @@ def part_classes(
     tuples: Ids,
     bucket_start: Ints,
     axes: PackedAxes,
-    points: Ids,
+    points: IdGrid,
     cell_point: Ids,
     cell_value: Ids,
     rule: Rule,
@@ -91,7 +91,7 @@ def _look(
     tuples: Ids,
     begin: Ints,
     end: Ints,
-    points: Ids,
+    points: IdGrid,
     cell_point: Ids,
     cell_value: Ids,
     low: Ints,
@@ -116,7 +116,7 @@ def _last_code_left(
     tuples: Ids,
     begin: Ints,
     end: Ints,
-    points: Ids,
+    points: IdGrid,
     cell_point: Ids,
     axis: int,
     low: int,
@@ -137,7 +137,7 @@ def _count_up_to(
     tuples: Ids,
     begin: Ints,
     end: Ints,
-    points: Ids,
+    points: IdGrid,
     cell_point: Ids,
     cell_value: Ids,
     axis: int,
@@ -162,7 +162,7 @@ def _count_first(tuples: Ids, begin: Ints, number: Ints, cell_value: Ids, counts
 
 
 @kernel
-def _part(tuples: Ids, begin: Ints, end: Ints, points: Ids, cell_point: Ids, axis: int, last: int, spare: Ids) -> Ints:
+def _part(tuples: Ids, begin: Ints, end: Ints, points: IdGrid, cell_point: Ids, axis: int, last: int, spare: Ids) -> Ints:
     """Put the tuples with codes up to `last` first in each bucket, in order, and return where the others begin."""
     middle = begin.copy()
     for bucket in range(len(begin)):

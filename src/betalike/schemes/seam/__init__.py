@@ -13,7 +13,7 @@ from betalike.runtime.draws import draws_from
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.presplit import part
-from betalike.schemes.seam.improving import improve
+from betalike.schemes.seam.improving import improve, resplit_windows
 from betalike.schemes.seam.problem import Problem, pose
 from betalike.schemes.seam.splitting import split_set
 from betalike.table.cells import Cells, Plan
@@ -45,6 +45,7 @@ class Seam:
     randomness: Randomness = field(default_factory=SystemRandomness)
     effort: int = 1
     splits_parts = True  # of a table that is too large to be split at once
+    kernels = (split_set, resplit_windows)  # which take long to compile
 
     def __post_init__(self) -> None:
         """Check the effort."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from betalike.runtime.arrays import Floats
+from betalike.runtime.arrays import FloatGrid, Floats
 from betalike.runtime.compilation import inner_kernel, kernel, summing_kernel
 from betalike.schemes.seam.group import Group, is_size, least_size, most_kept
 from betalike.schemes.seam.lifting import bound_left, bound_right, can_lift, most_lifted
@@ -190,7 +190,7 @@ def fill_evenly(core: Floats, allowed: Floats, cap: Floats, size: float) -> bool
 
 
 @kernel
-def lift_cores(group: Group, left: Floats, sizes: tuple[float, float], has_reserve: bool, cores: Floats) -> bool:
+def lift_cores(group: Group, left: Floats, sizes: tuple[float, float], has_reserve: bool, cores: FloatGrid) -> bool:
     """Fill both cores where values have floors, so that no part is short of one; False if it cannot be done evenly."""
     cap = group.tight if has_reserve else group.cap
     floor = group.lift if has_reserve else group.floor
@@ -204,7 +204,7 @@ def lift_cores(group: Group, left: Floats, sizes: tuple[float, float], has_reser
 
 
 @kernel
-def fill_cores(group: Group, left: Floats, sizes: tuple[float, float], cap: Floats, cores: Floats) -> bool:
+def fill_cores(group: Group, left: Floats, sizes: tuple[float, float], cap: Floats, cores: FloatGrid) -> bool:
     """Fill both cores so that the seam between them is allowed too; False if it cannot be done evenly."""
     right = group.total - left
     seam = np.floor(cap * (group.size - sizes[0] - sizes[1]) + group.margin)

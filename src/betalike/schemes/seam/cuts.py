@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.runtime.arrays import Floats, Ids, Ints
+from betalike.runtime.arrays import FloatGrid, Floats, IdGrid, Ids, IntGrid, Ints
 from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.runtime.sorting import FEW, rank_few, stable_order
 from betalike.schemes.packing import PackedAxes, child_above, lowest_ancestor, range_loss
@@ -27,17 +27,17 @@ class Cuts(NamedTuple):
     """
 
     bound: Floats
-    gains: Floats
+    gains: FloatGrid
     axis: Ids
     bin: Ids
     place: Ids
     is_single: NDArray[np.bool_]
     n_left: Floats
-    up_to: Floats
+    up_to: FloatGrid
 
 
 @inner_kernel
-def codes_on(points: Ids, cell_point: Ids, cells: Ids, axis: int, codes: Ints) -> None:
+def codes_on(points: IdGrid, cell_point: Ids, cells: Ids, axis: int, codes: Ints) -> None:
     """Fill in the code of each cell on an axis."""
     for i in range(len(cells)):
         codes[i] = points[cell_point[cells[i]], axis]
@@ -143,7 +143,7 @@ def quantile_edges(codes: Ints, missing: int) -> Ints:
 
 
 @kernel
-def count_bins(group: Group, codes: Ints, bins: Ids, table: Floats) -> tuple[Floats, Ints, Ints]:
+def count_bins(group: Group, codes: Ints, bins: Ids, table: FloatGrid) -> tuple[Floats, Ints, Ints]:
     """Add up the tuples of each value in each bin; returns all tuples of each bin, and its least and greatest code."""
     n_bins = len(table)
     sizes = np.zeros(n_bins, dtype=np.float64)
@@ -160,7 +160,7 @@ def count_bins(group: Group, codes: Ints, bins: Ids, table: Floats) -> tuple[Flo
 
 
 @inner_kernel
-def find_bounds(lows: Ints, highs: Ints, bounds: Ints) -> None:
+def find_bounds(lows: Ints, highs: Ints, bounds: IntGrid) -> None:
     """Fill in the least and greatest code of the bins up to each one (rows 0, 1), and from each one on (2, 3)."""
     n = len(lows)
     bounds[0, 0], bounds[1, 0], bounds[2, n], bounds[3, n] = lows[0], highs[0], NO_CODE, -1
@@ -177,7 +177,7 @@ def cuts_of_axis(
     sizes: Floats,
     lows: Ints,
     highs: Ints,
-    bounds: Ints,
+    bounds: IntGrid,
     first_place: int,
     looks_ahead: bool,
     cuts: Cuts,
@@ -228,7 +228,7 @@ def cuts_of_axis(
 
 
 @inner_kernel
-def add_up(table: Floats) -> None:
+def add_up(table: FloatGrid) -> None:
     """Add to each row of a table all rows before it."""
     for b in range(1, table.shape[0]):
         for v in range(table.shape[1]):
@@ -236,7 +236,7 @@ def add_up(table: Floats) -> None:
 
 
 @kernel
-def find_cuts(problem: Problem, group: Group, low: Ints, high: Ints, looks_ahead: bool, bins: Ids) -> tuple[Cuts, int]:
+def find_cuts(problem: Problem, group: Group, low: Ints, high: Ints, looks_ahead: bool, bins: IdGrid) -> tuple[Cuts, int]:
     """All cuts of a group, and their number; fills each fragment's bin on each axis."""
     n, n_axes = len(group.cell), len(low)
     codes = np.empty((n_axes, n), dtype=np.int64)

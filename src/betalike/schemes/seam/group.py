@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from betalike.promises.rule import meets_demands
-from betalike.runtime.arrays import Floats, Ids, Ints
+from betalike.runtime.arrays import FloatGrid, Floats, Ids, IntGrid, Ints
 from betalike.runtime.compilation import inner_kernel, kernel, summing_kernel
 from betalike.schemes.seam.problem import Problem
 
@@ -38,7 +38,7 @@ class Group(NamedTuple):
     k: int
     held: Ids
     order: Ints
-    demands: Ints
+    demands: IntGrid
     floor: Floats
     lift: Floats
 
@@ -113,7 +113,7 @@ def list_sizes(total: Floats, cap: Floats, margin: Floats, largest: int, k: int)
     can_have = np.zeros(largest + 1, dtype=np.bool_)
     can_have[0] = True
     for size in range(max(k, 1), largest + 1):
-        can_have[size] = most_kept(total, cap, margin, size) >= size
+        can_have[size] = most_kept(total, cap, margin, float(size)) >= size
     return can_have
 
 
@@ -127,7 +127,7 @@ def most_kept(total: Floats, cap: Floats, margin: Floats, size: float) -> float:
 
 
 @kernel
-def meets_all(group: Group, cores: Floats) -> bool:
+def meets_all(group: Group, cores: FloatGrid) -> bool:
     """Whether both cores and the seam between them meet what is demanded of sets of values."""
     if len(group.demands) == 0:
         return True

@@ -36,7 +36,7 @@ def total_loss(problem: Problem, cells: Ids, counts: Ints, starts: Ints) -> floa
 @kernel
 def merge_fragments(cells: Ids, counts: Ints) -> tuple[Ids, Ints]:
     """Fragments of the same cell become one."""
-    order = stable_order(cells)
+    order = stable_order(cells.astype(np.int64))  # the type for which it is compiled already
     merged_cell, merged_count = np.empty_like(cells), np.empty_like(counts)
     n = 0
     for i in order:
@@ -98,8 +98,8 @@ def resplit_windows(
                 part_cell, part_count, bounds = new_cell, new_count, new_bounds
         n = len(part_cell)
         out_cell, out_count, out_class = with_room((out_cell, out_count, out_class), n_out + n)
-        out_cell[n_out : n_out + n] = part_cell
-        out_count[n_out : n_out + n] = part_count
+        for i in range(n):  # slices would compile longer
+            out_cell[n_out + i], out_count[n_out + i] = part_cell[i], part_count[i]
         for ec in range(len(bounds) - 1):
             out_class[n_out + bounds[ec] : n_out + bounds[ec + 1]] = n_out_classes
             n_out_classes += 1

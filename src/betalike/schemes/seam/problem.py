@@ -10,7 +10,7 @@ import numpy as np
 from betalike.promises import Likeness
 from betalike.promises.rule import ANYTHING, Rule
 from betalike.promises.sets import Sets
-from betalike.runtime.arrays import Floats, Ids, Ints
+from betalike.runtime.arrays import Floats, IdGrid, Ids, IntGrid, Ints
 from betalike.schemes.packing import PackedAxes, pack_axes
 from betalike.table.cells import Cells
 
@@ -24,14 +24,14 @@ class Problem(NamedTuple):
     """
 
     axes: PackedAxes
-    points: Ids
+    points: IdGrid
     cell_point: Ids
     cell_value: Ids
     numerator: Ints
     denominator: Ints
     k: int
     order: Ints = ANYTHING.order
-    demands: Ints = ANYTHING.demands
+    demands: IntGrid = ANYTHING.demands
     floor: Floats = NO_FLOOR
 
 

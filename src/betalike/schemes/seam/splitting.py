@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.runtime.arrays import Floats, Ids, Ints
+from betalike.runtime.arrays import FloatGrid, Floats, IdGrid, Ids, Ints
 from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.runtime.draws import Draws
 from betalike.schemes.packing import range_loss
@@ -30,7 +30,7 @@ def box_of(problem: Problem, cells: Ids) -> tuple[Ints, Ints]:
 
 
 @inner_kernel
-def find_box(points: Ids, cell_point: Ids, cells: Ids, low: Ints, high: Ints) -> None:
+def find_box(points: IdGrid, cell_point: Ids, cells: Ids, low: Ints, high: Ints) -> None:
     """Fill in the least and greatest code of a set on each axis."""
     low[:], high[:] = NO_CODE, -1
     for cell in cells:
@@ -90,7 +90,7 @@ def take_sides(cuts: Cuts, cut: int, bins: Ids, part: NDArray[np.int8]) -> None:
 
 
 @kernel
-def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Floats) -> int:
+def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: FloatGrid) -> int:
     """Return the cut that gains most once its cores are fitted, and fill in what they hold; -1 if none gains enough."""
     if n_cuts == 0:
         return -1
@@ -111,7 +111,7 @@ def best_cut(group: Group, cuts: Cuts, n_cuts: int, least_gain: float, cores: Fl
 
 @inner_kernel
 def best_fit(
-    group: Group, cuts: Cuts, least_gain: float, bound: Floats, sizes: Floats, sides: Floats
+    group: Group, cuts: Cuts, least_gain: float, bound: Floats, sizes: FloatGrid, sides: FloatGrid
 ) -> tuple[int, float, float, bool]:
     """Return the cut that gains most, the sizes of its cores, and whether they keep a reserve; the cut is -1 if none.
 
@@ -171,7 +171,7 @@ def greatest(numbers: Floats) -> int:
 
 
 @kernel
-def fill_both(group: Group, left: Floats, sizes: tuple[float, float], has_reserve: bool, cores: Floats) -> bool:
+def fill_both(group: Group, left: Floats, sizes: tuple[float, float], has_reserve: bool, cores: FloatGrid) -> bool:
     """Fill both cores of a cut, perhaps with a reserve; False if it cannot be done evenly."""
     if len(group.floor) > 0:
         return lift_cores(group, left, sizes, has_reserve, cores)
@@ -217,9 +217,8 @@ def split_set(
         part, kept = np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int64)
         if n < small or not cut_set(problem, set_cell, set_count, reserve, looks_ahead, number, draws, part, kept):
             out_cell, out_count, out_class = with_room((out_cell, out_count, out_class), n_out + n)
-            out_cell[n_out : n_out + n] = set_cell
-            out_count[n_out : n_out + n] = set_count
-            out_class[n_out : n_out + n] = n_classes
+            for i in range(n):  # slices would compile longer
+                out_cell[n_out + i], out_count[n_out + i], out_class[n_out + i] = set_cell[i], set_count[i], n_classes
             n_out += n
             n_classes += 1
             continue
