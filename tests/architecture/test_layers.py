@@ -177,18 +177,25 @@ def test_optional_parts_are_imported_when_they_are_used() -> None:
 
 
 def test_numba_comes_through_compilation_alone() -> None:
-    allowed = {SOURCE / "runtime" / "compilation.py", SOURCE / "runtime" / "kernel_cache.py"}
+    allowed = {SOURCE / "runtime" / f"{name}.py" for name in ("compilation", "kernel_cache", "kernel_types")}
     assert wrong_imports(lambda path, imported: imported.library == "numba" and path not in allowed) == []
 
 
 def test_only_the_package_itself_imports_by_name() -> None:
-    """Names that are put together at run time would escape the rules above."""
+    """Names that are put together at run time would escape the rules above.
+
+    A process that compiles kernels gets their names from the job, which imported them already.
+    """
     by_name = {"importlib.import_module", "import_module", "__import__"}
+    allowed = {SOURCE / "runtime" / "kernel_building.py"}
     wrong = [
         f"{NAMES[path]}:{node.lineno}"
         for path in FILES
         for node in ast.walk(TREES[path])
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in by_name and unit_of(path) != ""
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in by_name
+        and unit_of(path) != ""
+        and path not in allowed
     ]
     assert wrong == []
 

@@ -146,8 +146,13 @@ def announced() -> Iterator[None]:
     """Print a line if kernels have to be compiled meanwhile."""
     from betalike.runtime.compilation import COMPILING, watched_compilation
 
-    lines = iter([COMPILING])
-    with watched_compilation(lambda progress: [print(line, file=sys.stderr) for line in lines]):
+    lines = [COMPILING]
+
+    def announce(progress: object) -> None:
+        while lines:
+            print(lines.pop(), file=sys.stderr)
+
+    with watched_compilation(announce):
         yield
 
 

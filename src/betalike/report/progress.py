@@ -9,7 +9,8 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from betalike.runtime.compilation import COMPILING, Compiling
+from betalike.runtime.compilation import COMPILING
+from betalike.runtime.kernel_building import Compiling
 from betalike.runtime.progress import Batch
 
 Item = TypeVar("Item")
@@ -95,6 +96,4 @@ class TerminalProgress:
         if self._kernels is None:
             self._kernels = self._progress.add_task(str(progress), total=progress.total)
         is_over = progress.done == progress.total
-        self._progress.update(
-            self._kernels, description=str(progress), completed=progress.done, visible=not is_over
-        )
+        self._progress.update(self._kernels, description=str(progress), completed=progress.done, visible=not is_over)

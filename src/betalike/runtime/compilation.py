@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, cast
 
@@ -12,6 +13,7 @@ from numba.core import event, types
 from betalike.runtime.kernel_building import Compiling, watched_build
 from betalike.runtime.kernel_cache import KernelCache
 from betalike.runtime.kernel_linking import register
+from betalike.runtime.kernel_types import argument_types
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 COMPILING = "Compiling for this machine, once after an installation; this takes some seconds ..."
@@ -41,18 +43,21 @@ def _compile(function: Function, **options: bool) -> Function:
 
     The first is used for both if it is there already.
     """
-    options_of_numba: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}  # stubs lack some of these
-    compiled: Any = numba.njit(**options_of_numba)(function)
-    within: Any = numba.njit(**options_of_numba, no_cpython_wrapper=True)(function)
+    outside: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}  # stubs lack some of these
+    inside: dict[str, Any] = {"no_cpython_wrapper": True, **outside}
+    compiled: Any = numba.njit(**outside)(function)
+    within: Any = numba.njit(**inside)(function)
     for made in (compiled, within):
         made._cache = KernelCache(made)
         register(made)
 
     def get_call_template(args: Any, kws: dict[str, Any]) -> Any:
-        plain = [_plain(arg) for arg in args]
-        is_there = not kws and (tuple(plain) in compiled.overloads or compiled._cache.is_stored(tuple(plain)))
+        names = list(inspect.signature(function).parameters)
+        annotated = dict(zip(names, argument_types(function) or (), strict=False))
+        plain = tuple(_plain(arg, annotated.get(name)) for arg, name in zip(args, names, strict=False))
+        is_there = not kws and (plain in compiled.overloads or compiled._cache.is_stored(plain))
         chosen = get_own_template if is_there else within.get_call_template
-        return chosen(plain, {name: _plain(arg) for name, arg in kws.items()})
+        return chosen(plain, {name: _plain(arg, annotated.get(name)) for name, arg in kws.items()})
 
     def get_overload(signature: Any) -> Any:
         is_there = tuple(getattr(signature, "args", signature)) in compiled.overloads
@@ -63,9 +68,12 @@ def _compile(function: Function, **options: bool) -> Function:
     return cast(Function, compiled)
 
 
-def _plain(argument: Any) -> Any:
+def _plain(argument: Any, annotated: Any) -> Any:
+    """Return the one type that a kernel is compiled for, whether constants or whole numbers of any length are given."""
     plain = TYPES.unliteral(argument)
-    return TYPES.int64 if isinstance(plain, TYPES.Integer) and plain != TYPES.uint64 else plain
+    if not isinstance(plain, TYPES.Integer):
+        return plain
+    return annotated if isinstance(annotated, TYPES.Number) else plain if plain == TYPES.uint64 else TYPES.int64
 
 
 class _Compilations(event.Listener):

@@ -40,7 +40,9 @@ def take_words(draws: Draws, count: int) -> Words:
         draws.next[0] += n_blocks
         return make_blocks(draws.key, block, 0, n_blocks).view(np.uint64)[:count]
     if draws.next[1] + count > len(draws.made):
-        draws.made[:] = make_blocks(draws.key, draws.next[0], 0, BLOCKS).view(np.uint64)
+        words = make_blocks(draws.key, draws.next[0], 0, BLOCKS).view(np.uint64)
+        for i in range(len(words)):  # a slice would compile longer
+            draws.made[i] = words[i]
         draws.next[0] += BLOCKS
         draws.next[1] = 0
     begin = draws.next[1]

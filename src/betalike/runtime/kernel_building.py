@@ -86,7 +86,7 @@ class Build:
         """Wait until a kernel is compiled; False if it is not compiled here."""
         task = self.tasks.get(kernel)
         while task is not None and not task.is_done and any(thread.is_alive() for thread in self._threads):
-            for listener in list(_listeners):
+            for listener in _listeners:
                 listener(self._progress())
             with self._changed:
                 self._changed.wait(PAUSE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, get_args, get_origin, get_type_hints
@@ -15,6 +16,7 @@ FROM_DTYPE: Any = numpy_support.from_dtype
 SCALARS: dict[Any, Any] = {int: TYPES.int64, float: TYPES.float64, bool: TYPES.boolean}
 
 
+@functools.cache
 def argument_types(function: Callable[..., Any]) -> tuple[Any, ...] | None:
     """Return the types that a function is compiled for; None if an annotation is missing or leaves a type open.
 

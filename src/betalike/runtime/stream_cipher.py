@@ -13,6 +13,7 @@ from betalike.runtime.arrays import Words
 from betalike.runtime.compilation import kernel
 
 Words32 = NDArray[np.uint32]
+Grid32 = np.ndarray[tuple[int, int], np.dtype[np.uint32]]
 
 LANES = 16  # blocks that are made side by side, for the processor's vector units
 WORDS_PER_BLOCK = 8
@@ -45,7 +46,9 @@ def make_blocks(key: Words32, start: int, stream: int, n_blocks: int) -> Words32
             begin[13, lane] = number >> np.uint64(32)
             begin[14, lane] = np.uint64(stream) & np.uint64(0xFFFFFFFF)
             begin[15, lane] = np.uint64(stream) >> np.uint64(32)
-        state[:] = begin
+        for i in range(16):  # a slice would compile longer
+            for lane in range(LANES):
+                state[i, lane] = begin[i, lane]
         for _ in range(10):
             for i in range(4):
                 _quarter_round(state, i, 4 + i, 8 + i, 12 + i)
@@ -58,7 +61,7 @@ def make_blocks(key: Words32, start: int, stream: int, n_blocks: int) -> Words32
 
 
 @kernel
-def _quarter_round(state: Words32, a: int, b: int, c: int, d: int) -> None:
+def _quarter_round(state: Grid32, a: int, b: int, c: int, d: int) -> None:
     for lane in range(LANES):
         one, two, three, four = state[a, lane], state[b, lane], state[c, lane], state[d, lane]
         one = np.uint32(one + two)

@@ -111,9 +111,7 @@ def test_the_job_compiles_all_where_no_process_can_be_started(
     assert _run(module) == (ANSWER, 5)
 
 
-def test_no_process_is_started_where_nothing_can_be_stored(
-    module: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_process_is_started_where_nothing_can_be_stored(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert not Build([module.other_top]).tasks
     monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: None)

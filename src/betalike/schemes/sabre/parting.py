@@ -162,7 +162,9 @@ def _count_first(tuples: Ids, begin: Ints, number: Ints, cell_value: Ids, counts
 
 
 @kernel
-def _part(tuples: Ids, begin: Ints, end: Ints, points: IdGrid, cell_point: Ids, axis: int, last: int, spare: Ids) -> Ints:
+def _part(
+    tuples: Ids, begin: Ints, end: Ints, points: IdGrid, cell_point: Ids, axis: int, last: int, spare: Ids
+) -> Ints:
     """Put the tuples with codes up to `last` first in each bucket, in order, and return where the others begin."""
     middle = begin.copy()
     for bucket in range(len(begin)):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from betalike.runtime.arrays import Floats, Ids, Ints, Words
+from betalike.runtime.arrays import FloatGrid, Floats, Ids, Ints, Words
 from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.runtime.draws import Draws, take_words
 from betalike.runtime.sorting import order_of_codes
@@ -27,7 +27,7 @@ def send_to_seam(
     low: int,
     high: int,
     part: NDArray[np.int8],
-    cores: Floats,
+    cores: FloatGrid,
     draws: Draws,
     kept: Ints,
 ) -> None:
@@ -50,7 +50,9 @@ def send_to_seam(
 
 
 @inner_kernel
-def count_leaving(part: NDArray[np.int8], value: Ids, tuples: Ints, cores: Floats, leaving: Floats, kept: Ints) -> None:
+def count_leaving(
+    part: NDArray[np.int8], value: Ids, tuples: Ints, cores: FloatGrid, leaving: FloatGrid, kept: Ints
+) -> None:
     """Fill in how many tuples of each value leave each side, and keep all tuples for now."""
     for i in range(len(part)):
         leaving[part[i], value[i]] += tuples[i]

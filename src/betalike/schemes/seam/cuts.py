@@ -236,7 +236,9 @@ def add_up(table: FloatGrid) -> None:
 
 
 @kernel
-def find_cuts(problem: Problem, group: Group, low: Ints, high: Ints, looks_ahead: bool, bins: IdGrid) -> tuple[Cuts, int]:
+def find_cuts(
+    problem: Problem, group: Group, low: Ints, high: Ints, looks_ahead: bool, bins: IdGrid
+) -> tuple[Cuts, int]:
     """All cuts of a group, and their number; fills each fragment's bin on each axis."""
     n, n_axes = len(group.cell), len(low)
     codes = np.empty((n_axes, n), dtype=np.int64)
