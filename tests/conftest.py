@@ -13,6 +13,8 @@ from hypothesis import is_hypothesis_test
 from examples import FACTOR, load_profile
 
 load_profile()
+# Spark's programs end after seconds here, so Java's second compiler costs twice what it saves.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 PROJECT = Path(__file__).parent.parent
 
 

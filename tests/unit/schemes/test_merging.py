@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.measures.loss import class_losses
@@ -17,6 +17,7 @@ from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes.merging import ANY, SMALLEST, WORST, Style, merge_items
 from betalike.schemes.whole.problem import Problem, pose
 from betalike.table.cells import Cells
+from examples import examples
 from seam_tables import random_cells
 
 SEEDS = st.integers(0, 10**6)
@@ -132,7 +133,7 @@ def test_classes_are_those_of_a_slow_twin(style: Style) -> None:
     assert compared >= 12
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=SEEDS, beta=st.sampled_from([0.5, 1, 4]), order=st.sampled_from([SMALLEST, WORST, ANY]))
 def test_all_classes_are_allowed_whatever_the_style(seed: int, beta: float, order: int) -> None:
     cells = random_cells(seed, n_cells=150)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import cut_tree, linkage
 
 from betalike.errors import HierarchyError
 from betalike.table.value_clusters import SHRINKAGE, cluster
+from examples import examples
 
 
 def test_values_that_were_drawn_alike_share_a_group() -> None:
@@ -24,7 +25,7 @@ def test_values_that_were_drawn_alike_share_a_group() -> None:
             assert (above[f"v{i:02}"] == above[f"v{j:02}"]) == (kinds[i] == kinds[j])
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(4, 25), st.integers(0, 2**32 - 1))
 def test_equally_frequent_values_are_joined_as_scipy_joins_them(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

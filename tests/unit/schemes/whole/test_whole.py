@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike import schemes
@@ -25,6 +25,7 @@ from betalike.table.axis import HierarchyAxis, OrderedAxis
 from betalike.table.cells import Cells, Plan
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.schema import Kind
+from examples import examples
 from seam_tables import random_cells, wide_cells
 
 SEEDS = st.integers(0, 10**6)
@@ -48,7 +49,7 @@ def classes_of(plan: Plan) -> set[frozenset[int]]:
     return {frozenset(points[plan.ec == ec].tolist()) for ec in range(plan.n_classes)}
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seed=SEEDS, model=MODELS, strict=st.booleans(), n_cells=st.sampled_from([1, 30, 200]))
 def test_a_plan_keeps_the_promise_and_every_point(seed: int, model: Likeness, strict: bool, n_cells: int) -> None:
     cells = random_cells(seed, n_cells)
@@ -87,7 +88,7 @@ def test_a_point_that_is_allowed_may_stay_alone_and_loses_nothing() -> None:
     assert plan_loss(plan).average == 0
 
 
-@settings(max_examples=6)
+@examples(6)
 @given(seed=SEEDS, model=MODELS, strict=st.booleans())
 def test_more_effort_never_loses_more(seed: int, model: Likeness, strict: bool) -> None:
     cells = random_cells(seed, n_cells=120)
