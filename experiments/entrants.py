@@ -48,6 +48,7 @@ ENTRANTS = {
     "sabre": Entrant("sabre", "t"),
     "sabre, counts": Entrant("sabre", "t", {"redistribution": "counts"}),
     "perturb": Entrant("perturb"),
+    "perturb, sets": Entrant("perturb", options={"mechanism": "sets"}),
     "baseline": Entrant("baseline"),
 }
 BUREL = ("burel", "burel+split")

@@ -108,7 +108,7 @@ def broken_pairs(
     """The (original, published) pairs whose posterior is above f(p): Definition 6, with fractions."""
     n_rows, promise = sum(prior), promised(beta)
     broken = []
-    for seen in range(len(prior)):
+    for seen in range(len(matrix[0])):
         joint = [count * row[seen] for count, row in zip(prior, matrix, strict=True)]
         total = sum(joint, start=Fraction(0))
         for value, mass in enumerate(joint):

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         AttributeRule,
         Baseline,
         Burel,
+        Mechanism,
         Mondrian,
         Perturbation,
         Redistribution,
@@ -55,15 +56,15 @@ __version__ = "0.1.0"
 __all__ = [
     "SILENT", "Anonymity", "Answer", "AttackReport", "AttackResult", "AttributeRule", "AuditReport", "Baseline",
     "Burel", "Closeness", "Comparison", "Description", "Disclosure", "DisclosureForLikeness", "Diversity", "Form",
-    "Ground", "Hierarchy", "HierarchyReport", "Likeness", "Mondrian", "Perturbation", "Redistribution", "Release",
-    "Retrieval", "Sabre", "SchemeResult", "Seam", "Variety", "VerifyReport", "Whole", "WorkloadResult", "__version__",
-    "attack", "attacks", "audit", "build_hierarchy", "check_hierarchies", "compare", "datasets", "describe", "errors",
-    "open_release", "publish", "query", "verify", "workload",
+    "Ground", "Hierarchy", "HierarchyReport", "Likeness", "Mechanism", "Mondrian", "Perturbation", "Redistribution",
+    "Release", "Retrieval", "Sabre", "SchemeResult", "Seam", "Variety", "VerifyReport", "Whole", "WorkloadResult",
+    "__version__", "attack", "attacks", "audit", "build_hierarchy", "check_hierarchies", "compare", "datasets",
+    "describe", "errors", "open_release", "publish", "query", "verify", "workload",
 ]
 _PROMISES = ("Anonymity", "Closeness", "Disclosure", "DisclosureForLikeness", "Diversity", "Form", "Ground", "Likeness",
     "Variety")
-_SCHEMES = ("AttributeRule", "Baseline", "Burel", "Mondrian", "Perturbation", "Redistribution", "Retrieval", "Sabre",
-    "Seam", "Whole")
+_SCHEMES = ("AttributeRule", "Baseline", "Burel", "Mechanism", "Mondrian", "Perturbation", "Redistribution",
+    "Retrieval", "Sabre", "Seam", "Whole")
 # fmt: on
 _HOMES = {
     **dict.fromkeys(_PROMISES, "betalike.promises"),

@@ -167,12 +167,12 @@ def publish(
     if not is_path(table) and isinstance(native, pl.DataFrame):
         native = like(native, table)
     worst_value = labels[published.verified.verdict.worst_value]
-    transition = None if published.transition is None else published.transition.by_label(labels)
+    matrix = published.perturbing
     return Release(
         published.certificate,
         folder=folder,
         frame=native,
-        transition=transition,
+        transition=None if matrix is None else matrix.by_label(published.certificate.prior_counts),
         verified=published.verified,
         worst_value=worst_value,
         engine=choice,

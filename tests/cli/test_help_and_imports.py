@@ -17,8 +17,8 @@ OPTIONS = {
     "publish": "--qi --sensitive --beta --out --spec --scheme --model --k --t --delta --l --c --ground --negative-beta "
     "--groups --width --with-values --hierarchies "
     "--numeric --categorical --keep --weights --missing --missing-sensitive --format --layout "
-    "--spreadsheet-safe --retrieval --effort --strict --attribute --no-second-try --redistribution --engine "
-    "--memory --master --delimiter --force --seed --sign --json --help",
+    "--spreadsheet-safe --retrieval --effort --strict --attribute --no-second-try --redistribution --mechanism "
+    "--engine --memory --master --delimiter --force --seed --sign --json --help",
     "audit": "--qi --sensitive --original --certificate --beta --model --k --t --delta --l --c --ground "
     "--negative-beta --groups --width --with-values --hierarchies --missing --delimiter --json --help",
     "compare": "--qi --sensitive --beta --schemes --match --spec --model --k --t --hierarchies --numeric --categorical "

@@ -23,6 +23,7 @@ from betalike.io.specification import ColumnSpec, Specification
 from betalike.promises.distances import Ground
 from betalike.schemes import DEFAULT_SCHEME, SCHEMES, promises_of
 from betalike.schemes.mondrian import AttributeRule
+from betalike.schemes.perturbation import Mechanism
 from betalike.schemes.retrieval import Retrieval
 from betalike.schemes.sabre import Redistribution
 from betalike.table.schema import Kind
@@ -121,6 +122,7 @@ CHOICES: list[tuple[str, str, Iterable[str]]] = [
     ("publish", "--retrieval", Retrieval),
     ("publish", "--attribute", AttributeRule),
     ("publish", "--redistribution", Redistribution),
+    ("publish", "--mechanism", Mechanism),
     ("audit", "--ground", Ground),
     ("compare", "--match", Equal),
     ("attack", "--attacks", ATTACKS),

@@ -29,6 +29,7 @@ def frame(tmp_path: Path) -> pyspark.sql.DataFrame:
     [
         "seam",
         "perturb",
+        "perturb by sets",
         "baseline",
         *(pytest.param(scheme, marks=pytest.mark.long) for scheme in ("whole", "lmondrian", "burel", "sabre")),
     ],
@@ -36,7 +37,8 @@ def frame(tmp_path: Path) -> pyspark.sql.DataFrame:
 def test_every_scheme_gives_a_spark_frame_with_the_rows_that_memory_gives(
     frame: pyspark.sql.DataFrame, scheme: str
 ) -> None:
-    asked = {**ASKED, "scheme": scheme}
+    name, _, by_sets = scheme.partition(" by ")
+    asked = {**ASKED, "scheme": name, "options": {"mechanism": by_sets} if by_sets else None}
     if scheme == "sabre":
         asked = {**asked, "beta": None, "t": 0.3}
     release = betalike.publish(frame, **asked)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import twins
 from betalike.promises import UNITS, Form, Likeness, Transition
-from betalike.schemes.perturbation import Perturbation, RetentionRule
+from betalike.schemes.perturbation import DrawingRule, Perturbation
 from examples import examples
 from random_tables import BETAS
 
@@ -47,7 +47,7 @@ def test_theorem_3_fails_for_a_skewed_prior() -> None:
 def test_the_counter_examples_are_perturbed_all_the_same(counts: tuple[int, ...], beta: float, form: Form) -> None:
     assert form is Form.BASIC or twins.broken_pairs(twins.naive_transition(counts, beta), counts, beta, form)
     perturbing = Perturbation().perturbing(np.array(counts), Likeness(beta, form))
-    assert perturbing.rule is RetentionRule.BEST_RETENTION
+    assert perturbing.rule is DrawingRule.BEST_RETENTION
     assert twins.broken_pairs(fractions_of(perturbing.transition), counts, beta, form) == []
 
 
@@ -82,7 +82,7 @@ def test_the_matrix_of_census_is_the_papers(census: pl.DataFrame, beta: int) -> 
     """X_i = gamma_i C on the diagonal, Y_i beside it, to twelve digits."""
     counts = np.bincount(census["salary_class"].to_numpy())
     perturbing = Perturbation().perturbing(counts, Likeness(beta))
-    assert perturbing.rule is RetentionRule.THEOREM_3
+    assert perturbing.rule is DrawingRule.THEOREM_3
     found = fractions_of(perturbing.transition)
     paper = twins.naive_transition(counts.tolist(), beta)
     for i, (row, expected) in enumerate(zip(found, paper, strict=True)):

@@ -21,7 +21,7 @@ import betalike
 import twins
 from betalike.errors import InfeasibleError
 from betalike.promises import UNITS, Form, Likeness, judge_transition
-from betalike.schemes.perturbation import Perturbation, RetentionRule
+from betalike.schemes.perturbation import DrawingRule, Mechanism, Perturbation
 from examples import examples
 from random_tables import BETAS, FORMS, Table, tables
 
@@ -39,6 +39,29 @@ def priors(draw: st.DrawFn) -> list[int]:
     return draw(st.permutations(counts))
 
 
+@examples(300)
+@given(counts=priors(), beta=BETAS | st.sampled_from([1e-6, 1e-3, 100, 1e6]), form=FORMS)
+def test_definition_6_holds_for_every_prior_and_every_set(counts: list[int], beta: float, form: str) -> None:
+    model = Likeness(beta, Form(form))
+    try:
+        perturbing = Perturbation(Mechanism.SETS).perturbing(np.array(counts), model)
+    except InfeasibleError:  # said only where it is true: a set says next to nothing of a single row
+        assert sum(counts) * min(beta, 3) < 8 * len(counts)
+        return
+    matrix = [[Fraction(units, UNITS) for units in row] for row in perturbing.transition.units.tolist()]
+    assert twins.broken_pairs(matrix, counts, beta, form) == []
+    assert all(sum(row) == 1 for row in matrix)
+    verdict = judge_transition(model, perturbing.transition, np.array(counts))
+    assert verdict.holds
+    assert verdict.worst_ratio > 0.998
+    seen = [sum(n * row[o] for n, row in zip(counts, matrix, strict=True)) for o in range(len(matrix[0]))]
+    named = [
+        "|".join(str(i) for i, row in enumerate(matrix) if row[o] * sum(counts) > seen[o]) for o in range(len(seen))
+    ]
+    assert perturbing.labels({str(i): n for i, n in enumerate(counts)}) == named
+    assert len({*named}) == len(named)
+
+
 @examples(800)
 @given(counts=priors(), beta=BETAS | st.sampled_from([1e-6, 1e-3, 100, 1e6]), form=FORMS)
 def test_definition_6_holds_for_every_prior(counts: list[int], beta: float, form: str) -> None:
@@ -54,7 +77,7 @@ def test_definition_6_holds_for_every_prior(counts: list[int], beta: float, form
     assert (perturbing.transition.retention > 0).all()
     verdict = judge_transition(model, perturbing.transition, np.array(counts))
     assert verdict.holds
-    assert perturbing.rule is RetentionRule.THEOREM_3 or verdict.worst_ratio > 0.999_999
+    assert perturbing.rule is DrawingRule.THEOREM_3 or verdict.worst_ratio > 0.999_999
 
 
 @examples(150)

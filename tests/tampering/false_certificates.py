@@ -169,7 +169,13 @@ FALSE_FIGURES: dict[str, Falsification] = {
     "retention raised": Falsification(
         told(lambda c: c["scheme"]["details"].update(least_retention=0.99)), ("perturb",)
     ),
-    "another rule": Falsification(told(lambda c: c["scheme"]["details"].update(rule="best")), ("perturb",)),
+    "another rule": Falsification(told(lambda c: c["scheme"]["details"].update(rule="best")), ("perturb", "sets")),
+    "rows said to show sets": Falsification(told(lambda c: c["scheme"]["details"].update(rule="sets")), ("perturb",)),
+    "sets said to be values": Falsification(told(lambda c: c["scheme"]["details"].update(rule="theorem-3")), ("sets",)),
+    "more sets": Falsification(told(lambda c: c["scheme"]["details"].update(sets=99)), ("sets",)),
+    "true values named more often": Falsification(
+        told(lambda c: c["scheme"]["details"].update(named_share=1.0)), ("sets",)
+    ),
     "seconds below 0": Falsification(told(lambda c: c["seconds"].update(load=-1.0)), ALL),
 }
 

@@ -22,6 +22,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "bounds": {"layout": "bounds"},
     "parquet": {"format": "parquet", "keep": ["note"]},
     "perturb": {"scheme": "perturb", "keep": ["note"]},
+    "sets": {"scheme": "perturb", "options": {"mechanism": "sets"}, "keep": ["note"]},
     "baseline": {"scheme": "baseline"},
     "closeness": {"scheme": "tmondrian", "beta": None, "t": 0.4},
     "diversity": {"scheme": "mondrian", "model": "recursive-l-diversity", "beta": None, "l": 2, "c": 4, "k": 3},
@@ -29,7 +30,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "two-sided": {"negative_beta": 0.9},
     "several": {"sensitive": ["disease", "note"]},
 }
-GENERALIZED, EXACT = ("labels", "bounds", "parquet"), ("perturb", "baseline")
+GENERALIZED, EXACT = ("labels", "bounds", "parquet"), ("perturb", "sets", "baseline")
 
 
 def people(n_rows: int = 150) -> pl.DataFrame:

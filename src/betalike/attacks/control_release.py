@@ -8,7 +8,7 @@ import numpy as np
 
 from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.runtime.arrays import Floats
-from betalike.runtime.randomness import Randomness
+from betalike.runtime.randomness import Randomness, uniform
 from betalike.schemes import make_generalizing
 from betalike.table.cells import Cells, ClassCounts, Plan, random_order
 
@@ -41,16 +41,11 @@ def control_of(target: Target, randomness: Randomness) -> Target:
 
 
 def perturb(cells: Cells, transition: Floats, randomness: Randomness) -> ClassCounts:
-    """Draw how often each value is published at each point; for experiments, not for a release."""
+    """Draw how often each label is published at each point; for experiments, not for a release."""
     value, point = (np.repeat(codes, cells.count) for codes in (cells.value, cells.point))
     chance = uniform(len(value), randomness)
     drawn = np.empty_like(value)
     for code, cumulated in enumerate(np.cumsum(transition, axis=1)):
         rows = np.flatnonzero(value == code)
-        drawn[rows] = np.minimum(np.searchsorted(cumulated, chance[rows], side="right"), len(transition) - 1)
-    return ClassCounts.of(point, drawn, np.ones(len(drawn), dtype=np.int64), len(transition))
-
-
-def uniform(count: int, randomness: Randomness) -> Floats:
-    """Return random numbers between 0 and 1."""
-    return np.asarray((randomness.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+        drawn[rows] = np.minimum(np.searchsorted(cumulated, chance[rows], side="right"), transition.shape[1] - 1)
+    return ClassCounts.of(point, drawn, np.ones(len(drawn), dtype=np.int64), transition.shape[1])

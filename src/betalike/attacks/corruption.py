@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from betalike.attacks.control_release import uniform
 from betalike.attacks.result import AttackResult, Rate, compared
 from betalike.attacks.target import Generalized, Perturbed, Target
 from betalike.errors import ParameterError
 from betalike.runtime.arrays import Floats, Ints
-from betalike.runtime.randomness import Randomness, SystemRandomness
+from betalike.runtime.randomness import Randomness, SystemRandomness, uniform
 from betalike.table.cells import ClassCounts
 
 NAME = "corruption"
@@ -101,7 +100,8 @@ def _rest_of_perturbed(target: Perturbed, known: float, randomness: Randomness) 
     if target.caps is not None:
         posterior: Floats = joint / np.maximum(joint.sum(axis=0), 1e-300)
         # The people who are left have a slightly different prior: chance alone takes some values above their caps.
-        slack = np.maximum(counts / max(people, 1) / np.maximum(target.prior, 1e-300), 1.0)[:, None]
+        drift = counts / max(people, 1) / np.maximum(target.prior, 1e-300)
+        slack = np.maximum(drift, 1.0)[:, None] / np.maximum(np.minimum(drift, 1.0) @ target.posterior, 1e-300)
         is_above = (posterior > target.caps[:, None] * slack * (1 + 1e-9)).any(axis=0)
         n_above = float(joint.sum(axis=0)[is_above].sum())
     return round(right), people, round(n_above)

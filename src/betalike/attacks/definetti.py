@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from betalike.attacks.control_release import control_of, uniform
+from betalike.attacks.control_release import control_of
 from betalike.attacks.possible_classes import cover_counts, covering_classes, sum_over, transposed
 from betalike.attacks.result import AttackResult, Rate, compared
 from betalike.attacks.target import Generalized, Target
 from betalike.runtime.arrays import Floats, Ids, Ints
-from betalike.runtime.randomness import Randomness, SystemRandomness
+from betalike.runtime.randomness import Randomness, SystemRandomness, uniform
 from betalike.table.cells import Cells, ClassCounts, Plan
 
 NAME = "definetti"

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from betalike.attacks.control_release import replan, uniform
+from betalike.attacks.control_release import replan
 from betalike.attacks.result import AttackResult, Rate, Z, compared
 from betalike.attacks.row_order import STARTS, Order, chances_of, orders_of_split, sample_orders
 from betalike.attacks.scheme_decisions import Decision, decision_of
 from betalike.attacks.target import Generalized, Target
 from betalike.runtime.arrays import Floats, Ids, Ints, Words
-from betalike.runtime.randomness import Randomness, SystemRandomness
+from betalike.runtime.randomness import Randomness, SystemRandomness, uniform
 from betalike.schemes import make_scheme
 from betalike.table.cells import Plan
 

@@ -98,12 +98,12 @@ def reconstructed(target: Perturbed) -> list[Floats]:
     This uses the estimate of queries, which shrinks PM^-1 E' towards the prior as far as chance can explain the
     difference; for columns with very many codes it uses PM^-1 E' itself. Negative counts become 0. Paper: Section 5.
     """
-    published, m = target.published, target.n_values
+    published, n_labels = target.published, target.published.n_values
     tables = []
     for number, axis in enumerate(target.cells.axes):
         code = target.cells.points[published.ec, number].astype(np.int64)
-        flat = np.bincount(code * m + published.value, published.count, axis.size * m)
-        tables.append(flat.astype(np.float64).reshape(axis.size, m))
+        flat = np.bincount(code * n_labels + published.value, published.count, axis.size * n_labels)
+        tables.append(flat.astype(np.float64).reshape(axis.size, n_labels))
     counts = target.cells.value_counts.astype(np.float64)
     perturbation = PerturbedCounts(target.transition, counts, published.value_counts.astype(np.float64))
     shrinkage = learn_shrinkage(perturbation, tables)
@@ -111,10 +111,10 @@ def reconstructed(target: Perturbed) -> list[Floats]:
 
 
 def _original_counts(perturbation: PerturbedCounts, shrinkage: Shrinkage, observed: Floats) -> Floats:
-    n_codes, m = observed.shape
-    if observed.size <= MOST_SHRUNK:
-        every = np.repeat(observed, m, axis=0)
-        counts = shrink(perturbation, shrinkage, every, np.tile(np.eye(m), (n_codes, 1))).reshape(n_codes, m)
+    n_codes, m = len(observed), len(perturbation.prior)
+    if n_codes * m <= MOST_SHRUNK:
+        wanted = (np.tile(value, (n_codes, 1)) for value in np.eye(m))
+        counts = np.column_stack([shrink(perturbation, shrinkage, observed, each) for each in wanted])
     else:
         counts = observed @ perturbation.inverse
     counts = np.maximum(counts, 0.0)

@@ -139,15 +139,14 @@ def lay_over(release: Estimator, cells: Cells, sensitive_labels: Sequence[str]) 
         return Target(cells, labels, model, scheme)
     counts = release.index.counts
     place = np.array([code[label] for label in release.values], dtype=np.int64)
-    classes = ClassCounts.of(counts.ec, place[counts.value], counts.count, len(code))
     low, high = _codes(release, cells.axes)
     if scheme == PERTURBED:
         points = _points_of(low, high, cells)
-        published = ClassCounts.of(points[classes.ec], classes.value, classes.count, len(code))
-        assert release.transition is not None
-        transition = np.empty_like(release.transition)
-        transition[np.ix_(place, place)] = release.transition
+        published = ClassCounts.of(points[counts.ec], counts.value, counts.count, counts.n_values)
+        transition = np.empty_like(release.perturbation.transition)
+        transition[place] = release.perturbation.transition
         return Perturbed(cells, labels, model, scheme, published=published, transition=transition)
+    classes = ClassCounts.of(counts.ec, place[counts.value], counts.count, len(code))
     if (cover_counts(cells.points, low, high) == 0).any():
         raise InputError(f"some rows of this table lie in no class of the release, {OTHER_TABLE}")
     details = certificate.scheme.details

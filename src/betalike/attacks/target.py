@@ -86,14 +86,14 @@ class Generalized(Target):
 
 @dataclass(frozen=True)
 class Perturbed(Target):
-    """A release with exact quasi-identifiers: how often each value is published at each point, and the matrix."""
+    """A release with exact quasi-identifiers: how often each label is published at each point, and the matrix."""
 
     published: ClassCounts = field(kw_only=True)
     transition: Floats = field(kw_only=True)
 
     @cached_property
     def posterior(self) -> Floats:
-        """Chance of each original value (rows) given the published one (columns). Paper: Eq. 8."""
+        """Chance of each original value (rows) given the published label (columns). Paper: Eq. 8."""
         joint = self.prior[:, None] * self.transition
         total = joint.sum(axis=0)
         return np.asarray(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))

@@ -9,7 +9,7 @@ from betalike.errors import ParameterError
 from betalike.promises.parameters import PARAMETERS
 
 WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitive", "out": "--out"}
-OPTIONS = ("retrieval", "effort", "strict", "attribute", "second_try", "redistribution")  # of schemes
+OPTIONS = ("retrieval", "effort", "strict", "attribute", "second_try", "redistribution", "mechanism")  # of schemes
 
 
 def split_list(given: list[str] | None) -> list[str]:

@@ -287,8 +287,9 @@ class Questions:
         """Return the median relative error of a release's answers; None without queries, or if all select nothing."""
         if not self._contest.n_queries:
             return None
-        matrix = None if published.transition is None else published.transition.probabilities
-        release = open_frame(published.rows, published.certificate, self._trees, matrix)
+        matrix, counts = published.perturbing, published.certificate.prior_counts
+        transition = None if matrix is None else matrix.by_label(counts)
+        release = open_frame(published.rows, published.certificate, self._trees, transition)
         n_predicates, selectivity = self._contest.n_predicates, self._contest.selectivity
         if self._index is None:
             chance = randomness(self._contest.seed)

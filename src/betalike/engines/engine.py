@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from betalike.engines.cells import Coded, code_combinations, code_values
 from betalike.engines.combinations import Combinations, TooManyError
@@ -21,7 +21,18 @@ from betalike.runtime.randomness import Randomness
 from betalike.table.cells import Cells, ClassCounts, Plan, ValueCounts
 from betalike.table.schema import Schema
 
-Draw = Callable[[Ids, int], Ids]  # sensitive codes of rows and the number of the first one; the codes to publish
+
+class Draw(Protocol):
+    """Draws the published labels of rows; these are the sensitive values themselves where `labels` is None."""
+
+    @property
+    def labels(self) -> list[str] | None:
+        """The labels to publish, by their codes."""
+        ...
+
+    def __call__(self, values: Ids, first_row: int) -> Ids:
+        """Return the codes to publish for consecutive rows, given their values and the number of the first row."""
+        ...
 
 
 class Layout(StrEnum):
@@ -52,7 +63,7 @@ class PartsRecount:
 class ExactRecount:
     """A release with exact quasi-identifiers, compared with the table row by row.
 
-    `moves` says how many rows of each sensitive value (rows) were published as each value (columns); None where the
+    `moves` says how many rows of each sensitive value (rows) were published with each label (columns); None where the
     sensitive column was left out.
     """
 

@@ -52,9 +52,10 @@ Rows = Stream | pl.DataFrame  # a release: made when it is written, or held
 
 @dataclass
 class Trace:
-    """What was seen of rows while they were made: a fingerprint of all, their classes, which value became which."""
+    """What was seen of rows while they were made: a fingerprint of all, their classes, which value got which label."""
 
     moves: Ints | None = None
+    labels: Sequence[str] = ()
     n_classes: int = 0
     fingerprint: int = 0
 
@@ -231,9 +232,10 @@ class LocalEngine(Engine):
         """Return the rows as they are, in random order; sensitive values are drawn again, or left out."""
         values, sensitive = self._sensitive, self.schema.sensitive_columns
         shown = [*self.schema.quasi_identifier_names, *([] if draw is None else sensitive), *self._kept]
-        types = {**self._source.types([*self._names, *self._kept]), **values.shown.schema}
-        moves = np.zeros((values.shown.height,) * 2, dtype=np.int64)
-        seen = Trace(None if draw is None else moves)
+        labels = values.labelled(None if draw is None else draw.labels)
+        types = {**self._source.types([*self._names, *self._kept]), **labels.shown.schema}
+        moves = np.zeros((values.shown.height, labels.shown.height), dtype=np.int64)
+        seen = Trace(None if draw is None else moves, labels.labels)
 
         def drawn() -> Iterator[pl.DataFrame]:
             first = seen.fingerprint = 0
@@ -242,8 +244,8 @@ class LocalEngine(Engine):
                 if draw is not None:
                     before = values.code(batch)
                     after = draw(before, first)
-                    np.add(moves, count_pairs(before, after, len(moves)), out=moves)
-                    batch = batch.with_columns(column.gather(pl.Series(after)) for column in values.shown)
+                    np.add(moves, count_pairs(before, after, *moves.shape), out=moves)
+                    batch = batch.with_columns(column.gather(pl.Series(after)) for column in labels.shown)
                 first += batch.height
                 batch = batch.select(shown)
                 if not self._holds_release:
@@ -296,7 +298,7 @@ class LocalEngine(Engine):
         sensitive = self.schema.sensitive_columns
         if path is not None and set(release.schema) != set(written_names(path, form)):
             return ExactRecount(0, n_changed=1)
-        labels = pl.Series(self.sensitive_labels).implode()
+        labels = pl.Series(trace.labels).implode()
         found, n_rows, n_unknown, n_changed = Trace(), 0, 0, 0
         for batch in self._written(release, path, form):
             if trace.moves is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -42,6 +42,12 @@ class SensitiveValues:
         together = [np.concatenate([one, other]) for one, other in zip(known, codes, strict=True)]
         _, number = fold(together, [int(column.max()) + 1 for column in together])
         return number[len(self.axis.codes) :]
+
+    def labelled(self, labels: Sequence[str] | None) -> SensitiveValues:
+        """Return labels that are published in place of the values; the values themselves if there are none."""
+        if labels is None:
+            return self
+        return replace(self, shown=pl.DataFrame([pl.Series(self.shown.columns[0], labels, dtype=pl.String)]))
 
 
 @dataclass(frozen=True)

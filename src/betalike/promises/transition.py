@@ -1,4 +1,4 @@
-"""Likeness by perturbation: how likely each value is published as each other, exactly. Paper: Section 5, Definition 6.
+"""Likeness by perturbation: how likely each value gets each published label, exactly. Paper: Section 5, Definition 6.
 
 Probabilities are whole numbers of units of 1e-15, so that what is drawn, what is written in decimals and what is judged
 are the same matrix to the last digit.
@@ -28,14 +28,16 @@ UNITS: int = 10**DECIMALS
 
 @dataclass(frozen=True)
 class Transition:
-    """The chance, in units, that each original value (rows) is published as each value (columns). Paper: PM."""
+    """The chance, in units, that each original value (rows) is published as each label (columns). Paper: PM.
+
+    A label is a value, or names several of them.
+    """
 
     units: Ints
 
     def __post_init__(self) -> None:
-        n_values = len(self.units)
-        if self.units.shape != (n_values, n_values) or n_values < 2:
-            raise ValueError("a transition is a square of two values or more")
+        if self.units.ndim != 2 or min(self.units.shape) < 2:
+            raise ValueError("a transition has two values and two labels or more")
         if (self.units < 0).any() or (self.units > UNITS).any() or (self.units.sum(axis=1) != UNITS).any():
             raise ValueError("the chances of each original value are not negative and add up to 1")
 
@@ -61,10 +63,10 @@ class Transition:
         """Return each chance as the exact decimal number, to the last digit."""
         return [[_text_of(units) for units in row] for row in self.units.tolist()]
 
-    def by_label(self, labels: Sequence[str]) -> dict[str, dict[str, float]]:
-        """Return the chance of each published value, given the original one, by their labels."""
+    def by_label(self, values: Sequence[str], labels: Sequence[str]) -> dict[str, dict[str, float]]:
+        """Return the chance of each published label, given the original value."""
         rows = self.probabilities.tolist()
-        return {label: dict(zip(labels, row, strict=True)) for label, row in zip(labels, rows, strict=True)}
+        return {value: dict(zip(labels, row, strict=True)) for value, row in zip(values, rows, strict=True)}
 
     @property
     def probabilities(self) -> Floats:
@@ -73,7 +75,7 @@ class Transition:
 
     @property
     def retention(self) -> Floats:
-        """The chance that a value is kept and not replaced, whatever it is replaced by. Paper: alpha."""
+        """The chance that a value is kept and not replaced, if labels are values. Paper: alpha."""
         n_values = len(self.units)
         return (n_values * np.diagonal(self.probabilities) - 1) / (n_values - 1)
 
@@ -83,21 +85,25 @@ class Transition:
         return np.cumsum(self.units, axis=1)
 
     def published(self, counts: Ints) -> NDArray[np.object_]:
-        """Return how many rows of each value to expect in the release, times UNITS, as exact integers."""
+        """Return how many rows with each label to expect in the release, times UNITS, as exact integers."""
         return np.asarray(counts.astype(object) @ self.units.astype(object))
 
+    def likelier(self, counts: Ints) -> NDArray[np.bool_]:
+        """Whether each label (columns) makes each value (rows) likelier than it was before; decided with integers."""
+        return np.asarray(self.units.astype(object) * int(counts.sum()) > self.published(counts), dtype=bool)
+
     def posterior(self, counts: Ints) -> Floats:
-        """Return the chance of each original value (rows), given each published one (columns); 0 if never published."""
+        """Return the chance of each original value (rows), given each label (columns); 0 if never published."""
         published = self.published(counts).astype(np.float64)
         joint = counts[:, None] * self.units.astype(np.float64)
         return np.divide(joint, published, out=np.zeros_like(joint), where=published > 0)
 
 
 def judge_transition(model: Likeness, transition: Transition, counts: Ints, sensitive: Axis | None = None) -> Verdict:
-    """Decide exactly whether no original value is likelier than its cap, whatever value is seen. Paper: Definition 6.
+    """Decide exactly whether no original value is likelier than its cap, whatever label is seen. Paper: Definition 6.
 
     A wider promise may have floors too, and be about sets of values; it needs the axis of the values. The worst class
-    of the verdict is the published value that gives away most.
+    of the verdict is the published label that gives away most.
     """
     n_rows = int(counts.sum())
     demands = model.demands(counts, sensitive)
@@ -123,7 +129,7 @@ def judge_transition(model: Likeness, transition: Transition, counts: Ints, sens
 
 
 def _allowed(demands: Demands, transition: Transition, counts: Ints) -> NDArray[np.bool_]:
-    """Whether each set of values keeps its cap and its floor, given each published value; decided with integers."""
+    """Whether each set of values keeps its cap and its floor, given each published label; decided with integers."""
     published = transition.published(counts)
     largest = int(counts.sum()) * UNITS  # fractions up to it are as good as the bounds: no posterior lies between
     joint = sums_over(demands.sets, transition.units.astype(object) * counts.astype(object)[:, None])
@@ -138,7 +144,7 @@ def _allowed(demands: Demands, transition: Transition, counts: Ints) -> NDArray[
 
 
 def used_by_transition(demands: Demands, posterior: Floats, is_seen: NDArray[np.bool_]) -> Floats:
-    """Return how much of what is allowed is used on each set (rows), given each published value (columns), rounded."""
+    """Return how much of what is allowed is used on each set (rows), given each label (columns), rounded."""
     share = sums_over(demands.sets, posterior)
     with np.errstate(divide="ignore", invalid="ignore"):
         used = share / demands.ceilings[:, None]

@@ -17,7 +17,6 @@ from betalike.engines.recounting import as_texts, recount
 from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
 from betalike.io.damaged_files import compiled_code_silenced, damage_refused
-from betalike.promises import Transition
 from betalike.queries import reconstruction
 from betalike.queries.answer import RELATION, Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
@@ -32,6 +31,7 @@ from betalike.release.certificate import Certificate, ColumnFacts, published_nam
 from betalike.release.companion_files import TRANSITION_FILE, read_transition
 from betalike.release.published_labels import read_domain
 from betalike.runtime.arrays import Floats
+from betalike.schemes.perturbation import DrawingRule
 from betalike.table.exact_numbers import Numbers
 from betalike.table.hierarchy import ROOT, Hierarchy
 from betalike.table.schema import Kind
@@ -40,6 +40,7 @@ PERTURBED, BASELINE = "perturb", "baseline"
 METHODS = {PERTURBED: ["shrinkage", "inversion", "prior"], BASELINE: ["prior"]}
 GENERALIZED_METHODS = [str(Spread.DENSITY), str(Spread.UNIFORM)]
 GROUP_BINS = 64
+Transition = dict[str, dict[str, float]]  # for each value, the chance of each published label
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Estimator:
     quasi_identifiers: tuple[QueryColumn, ...]
     sensitive: NamedColumn
     index: ClassIndex
-    transition: Floats | None = None
+    transition: Transition | None = None
 
     @property
     def methods(self) -> list[str]:
@@ -137,7 +138,8 @@ class Estimator:
     def perturbation(self) -> PerturbedCounts:
         """The matrix and the counts of a perturbed release."""
         assert self.transition is not None
-        return PerturbedCounts(self.transition, self.counts, self.index.counts.value_counts.astype(np.float64))
+        chances = np.array([list(row.values()) for row in self.transition.values()])
+        return PerturbedCounts(chances, self.counts, self.index.counts.value_counts.astype(np.float64))
 
     @cached_property
     def shrinkage(self) -> Shrinkage:
@@ -175,14 +177,14 @@ def open_folder(folder: Path, certificate: Certificate, hierarchies: Mapping[str
         types = dict.fromkeys(_needed(certificate, columns), pl.Categorical)
         frame = scan_release(path, form, types).collect(engine="streaming")
     transition = read_matrix(folder, certificate)
-    return open_frame(frame, certificate, hierarchies, None if transition is None else transition.probabilities)
+    return open_frame(frame, certificate, hierarchies, transition)
 
 
 def open_frame(
     frame: pl.DataFrame,
     certificate: Certificate,
     hierarchies: Mapping[str, Hierarchy],
-    transition: Floats | None = None,
+    transition: Transition | None = None,
 ) -> Estimator:
     """Read a release whose rows are in memory."""
     table, values = certificate.table, list(certificate.prior_counts)
@@ -192,11 +194,12 @@ def open_frame(
             "itself to ask it for counts, or count the published rows."
         )
     names = [published_columns(name, frame.columns) for name in table.quasi_identifiers]
+    labels = values if transition is None else list(next(iter(transition.values())))
     if table.sensitive not in frame.columns:  # a baseline release: every tuple may have any value
         frame = frame.with_columns(pl.lit(values[0] if values else "").alias(table.sensitive))
     try:
         texts = as_texts(frame.select(_needed(certificate, frame.columns)))
-        counted = recount([texts], names, [table.sensitive], values)
+        counted = recount([texts], names, [table.sensitive], labels)
     except (pl.exceptions.PolarsError, GuaranteeError) as error:
         raise InputError("the published table does not have the rows and columns of its certificate.") from error
     if counted.n_unknown:
@@ -266,12 +269,13 @@ def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> Spa
 
 
 def read_matrix(folder: Path, certificate: Certificate) -> Transition | None:
-    """Read the matrix of a perturbed release, in the order of the certificate's values; None for other releases."""
+    """Read the chances of a perturbed release, in the order of the certificate's values; None for other releases."""
     if certificate.scheme.name != PERTURBED:
         return None
     path = folder / TRANSITION_FILE
     try:
-        return read_transition(path, list(certificate.prior_counts), certificate.release.spreadsheet_safe)
+        rule, is_safe = DrawingRule.of(certificate.scheme.details), certificate.release.spreadsheet_safe
+        return read_transition(path, certificate.prior_counts, rule, is_safe).by_label(certificate.prior_counts)
     except (OSError, ValueError, IndexError) as error:
         raise CertificateError(
             f"'{path}' is not the matrix of this release, without which it answers nothing. Check it with: betalike "

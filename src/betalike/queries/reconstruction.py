@@ -1,8 +1,9 @@
 """Reconstruction: estimate the original counts of a selection from the perturbed ones. Paper: Section 5, N' = PM^-1 E'.
 
-All functions work on arrays: `observed` counts the published values among the tuples that a query selects (E' in the
-paper), `transition` is the matrix PM (original by published), and the counts of each original value in the whole table
-are published. `reconstruct` is the paper's estimate, `shrink` the default.
+All functions work on arrays: `observed` counts the published labels among the tuples that a query selects (E' in the
+paper), `transition` is the matrix PM (original value by published label), and the counts of each original value in the
+whole table are published. `reconstruct` is the paper's estimate, `shrink` the default. There may be more labels than
+values, if labels name several values. The inverse is then the right inverse with the least variance under the prior.
 
 The noise of the whole table is known, because its original counts are: `noise` = published counts - expected counts. A
 selection of n of the table's N tuples has n / N of it on average. The default and its error allow for that.
@@ -23,12 +24,14 @@ STRENGTHS = np.logspace(-8, 1, 37)  # prior variances to try, as multiples of wh
 FURTHER = 0.3  # extra variance in every direction, as a multiple of what the groups show
 LEAST_FURTHER = 1e-4
 DRAWN = 0.7  # part of the distance from the unbiased estimate that may be error
+LEAST_SIZE = 1e-10  # of a singular value that is not 0
+LEAST_NOISE = 1e-9
 BLOCK = 512  # selections per step, so that they fit a processor's cache
 
 
 @dataclass(frozen=True)
 class PerturbedCounts:
-    """The transition matrix, the table's counts of the original values, and those of the published values."""
+    """The transition matrix, the table's counts of the original values, and those of the published labels."""
 
     transition: Floats
     counts: Floats
@@ -46,7 +49,7 @@ class PerturbedCounts:
 
     @cached_property
     def expected(self) -> Floats:
-        """The expected share of each published value."""
+        """The expected share of each published label."""
         return np.asarray(self.prior @ self.transition)
 
     @cached_property
@@ -55,21 +58,37 @@ class PerturbedCounts:
         return np.asarray(self.published - self.counts @ self.transition)
 
     @cached_property
-    def noise_variance(self) -> Floats:
-        """Covariance of the published values that chance gives to one tuple of the table."""
-        spread = np.diag(self.expected) - self.transition.T @ (self.prior[:, None] * self.transition)
-        return np.asarray((spread + spread.T) / 2)
+    def _parts(self) -> tuple[Floats, Floats, Floats]:
+        """The singular value decomposition of the matrix, in units of the standard deviations of values and labels.
+
+        Without its first part, which is the number of tuples. So the last singular value is 0.
+        """
+        weights = np.sqrt(self.prior)[:, None]
+        return np.linalg.svd(weights * self.transition * self._per_label - weights * np.sqrt(self.expected), False)
+
+    @cached_property
+    def _per_label(self) -> Floats:
+        return np.asarray(np.where(self.expected > 0, 1 / np.sqrt(np.maximum(self.expected, 1e-300)), 0.0))
 
     @cached_property
     def is_invertible(self) -> bool:
         """Whether the matrix has an inverse that is accurate enough."""
-        return bool(np.linalg.cond(self.transition) < 1e10)
+        return int((self._parts[1] > LEAST_SIZE).sum()) == len(self.prior) - 1
 
     @cached_property
     def inverse(self) -> Floats:
         """The inverse PM^-1, or the pseudo-inverse of a matrix that has none."""
-        inverse = np.linalg.inv if self.is_invertible else np.linalg.pinv
-        return np.asarray(inverse(self.transition), dtype=np.float64)
+        left, size, right = self._parts
+        inverted = np.divide(1.0, size, out=np.zeros_like(size), where=size > LEAST_SIZE)
+        weights = np.sqrt(self.prior)
+        return np.asarray(self._per_label[:, None] * ((right.T * inverted) @ left.T * weights) + self.prior)
+
+    @cached_property
+    def directions(self) -> Floats:
+        """Sums over labels that depend on the original values, with uncorrelated noise of variance 1 per tuple."""
+        _, size, right = self._parts
+        noise = np.sqrt(np.maximum(1 - size[:-1] ** 2, LEAST_NOISE))
+        return np.asarray(self._per_label[:, None] * right[:-1].T / noise)
 
     def adjusted(self, observed: Floats) -> Floats:
         """Return observed counts minus their share of the table's noise."""
@@ -117,9 +136,9 @@ def shrinkage_error(perturbation: PerturbedCounts, observed: Floats, wanted: Flo
 
 
 def _noise_of(perturbation: PerturbedCounts, factors: Floats) -> Floats:
-    """Return the variance that chance gives to a sum of factors over the published value of one tuple."""
-    variance = np.einsum("qi,ij,qj->q", factors, perturbation.noise_variance, factors)
-    return np.asarray(np.maximum(variance, 0.0))
+    """Return the variance that chance gives to a sum of factors over the published label of one tuple."""
+    known = factors @ perturbation.transition.T
+    return np.asarray(np.maximum(factors**2 @ perturbation.expected - known**2 @ perturbation.prior, 0.0))
 
 
 @dataclass(frozen=True)
@@ -143,14 +162,12 @@ def learn_shrinkage(perturbation: PerturbedCounts, groups: Iterable[Floats]) -> 
     """
     m = len(perturbation.prior)
     contrasts = np.linalg.svd(np.ones((1, m)))[2][1:].T
-    noise = contrasts.T @ perturbation.noise_variance @ contrasts
-    noise += 1e-9 * (np.trace(noise) / max(m - 1, 1) + 1e-9) * np.eye(m - 1)
-    basis = contrasts @ np.linalg.inv(np.linalg.cholesky(noise)).T
-    squares, weight = np.zeros((m - 1, m - 1)), 0.0
+    basis = perturbation.directions
+    squares, weight = np.zeros((basis.shape[1],) * 2), 0.0
     for observed in groups:
         size = observed.sum(axis=1)
         deviation = (perturbation.adjusted(observed) - np.outer(size, perturbation.expected)) @ basis
-        squares += deviation.T @ deviation - perturbation.free(size).sum() * np.eye(m - 1)
+        squares += deviation.T @ deviation - perturbation.free(size).sum() * np.eye(len(squares))
         weight += float(size @ size)
     seen, direction = np.linalg.eigh(squares / max(weight, 1.0))
     back = np.linalg.pinv(contrasts.T @ perturbation.transition @ basis, rcond=1e-10) @ contrasts.T

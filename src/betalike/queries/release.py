@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from betalike.engines.choice import EngineChoice
@@ -81,11 +80,10 @@ class Release(Shown):
 
     @cached_property
     def transition(self) -> dict[str, dict[str, float]] | None:
-        """The chance of each published value, given the original one; None if the scheme is not "perturb"."""
+        """The chance of each published label, given the original value; None if the scheme is not "perturb"."""
         if self._transition is not None or self.folder is None:
             return self._transition
-        matrix = read_matrix(self.folder, self.facts)
-        return None if matrix is None else matrix.by_label(list(self.facts.prior_counts))
+        return read_matrix(self.folder, self.facts)
 
     @property
     def methods(self) -> list[str]:
@@ -118,8 +116,7 @@ class Release(Shown):
         """Return what answers counts, with hierarchies of columns for which the certificate has none."""
         if self.folder is not None:
             return open_folder(self.folder, self.facts, hierarchies)
-        matrix = None if self.transition is None else np.array([list(row.values()) for row in self.transition.values()])
-        return open_frame(to_polars(self.frame), self.facts, hierarchies, matrix)
+        return open_frame(to_polars(self.frame), self.facts, hierarchies, self.transition)
 
 
 def open_release(folder: Path, choose_trees: Callable[[Certificate], Mapping[str, Hierarchy]]) -> Release:

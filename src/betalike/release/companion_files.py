@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from betalike.io.spreadsheet import escape, restore
 from betalike.promises import Transition
+from betalike.schemes import Perturbing
+from betalike.schemes.perturbation import DrawingRule
 
 TRANSITION_FILE, SENSITIVE_FILE = "transition.csv", "sensitive.csv"
 CORNER = "original"
 
 
-def write_transition(path: Path, labels: Sequence[str], transition: Transition, is_safe: bool = False) -> None:
-    """Write the matrix: a line for each original value with the chance of each published one, exactly."""
-    lines = ([label, *row] for label, row in zip(labels, transition.texts(), strict=True))
-    _write(path, [CORNER, *labels], lines, is_safe)
+def write_transition(path: Path, counts: Mapping[str, int], perturbing: Perturbing, is_safe: bool = False) -> None:
+    """Write the matrix: a line for each original value with the chance of each published label, exactly."""
+    lines = ([value, *row] for value, row in zip(counts, perturbing.transition.texts(), strict=True))
+    _write(path, [CORNER, *perturbing.labels(counts)], lines, is_safe)
 
 
-def read_transition(path: Path, labels: Sequence[str], is_safe: bool = False) -> Transition:
-    """Read the matrix of these values back; ValueError if the file is not such a matrix, to the last digit."""
+def read_transition(path: Path, counts: Mapping[str, int], rule: DrawingRule, is_safe: bool = False) -> Perturbing:
+    """Read the matrix of these values back; ValueError if it is not a matrix of this rule, to the last digit."""
     header, *lines = _read(path, is_safe)
-    if header != [CORNER, *labels] or [line[0] for line in lines if line] != list(labels):
+    if [line[0] for line in lines if line] != list(counts):
         raise ValueError("the values are not those of the table")
-    return Transition.from_texts([line[1:] for line in lines])
+    perturbing = Perturbing(Transition.from_texts([line[1:] for line in lines]), rule)
+    if header != [CORNER, *perturbing.labels(counts)]:
+        raise ValueError("the labels are not those of the matrix")
+    return perturbing
 
 
 def write_distribution(path: Path, counts: dict[str, int], is_safe: bool = False) -> None:

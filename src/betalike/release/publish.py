@@ -14,7 +14,7 @@ from typing import Any
 
 from betalike.engines.engine import Engine
 from betalike.engines.streams import rows_of_files
-from betalike.promises import Transition, fit
+from betalike.promises import fit
 from betalike.release.certificate import FILE_NAME, Certificate, PublishedFile, Scheme
 from betalike.release.certify import certify
 from betalike.release.folder import check_free, sha256_of, staged
@@ -35,7 +35,7 @@ class Published:
     rows: Any
     verified: Verified
     certificate: Certificate
-    transition: Transition | None = None
+    perturbing: Perturbing | None = None
 
 
 def publish(
@@ -89,7 +89,7 @@ def publish(
         if staging is not None:
             _write_certificate(staging, certificate, sign)
             watch.progress.start("publish")
-    return Published(rows, verified, certificate, plan.transition if isinstance(plan, Perturbing) else None)
+    return Published(rows, verified, certificate, plan if isinstance(plan, Perturbing) else None)
 
 
 @contextlib.contextmanager

@@ -28,6 +28,7 @@ from betalike.release.recount import Found
 from betalike.release.verify import Classes, Figures, loss_of_labels
 from betalike.schemes import SCHEMES
 from betalike.schemes.mondrian import AttributeRule
+from betalike.schemes.perturbation import DrawingRule
 from betalike.schemes.sabre import Redistribution
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.cells import ValueCounts
@@ -37,7 +38,7 @@ from betalike.table.schema import Kind
 
 ANYWHERE = (-math.inf, math.inf)
 UNKNOWN = "none that betalike has"
-RULES = ("theorem-3", "best-retention")
+RULES = tuple(DrawingRule)
 VERSION = re.compile(r"\d{1,9}(\.\d{1,9}){,4}((a|b|rc|\.dev|\.post|\+)[\w.]{,20})?", re.ASCII)
 EARLIER_ONCE = re.compile(ONCE.replace("anyone who", r"\w+"))  # as certificates of version 0.1 word it
 STEPS = {"load", "count", "plan", "assign", "write", "verify", "publish"}

@@ -31,7 +31,7 @@ from betalike.release.published_labels import Label, ShownColumn, read_labels
 from betalike.release.verify import SensitiveValues, are_plausible, tally
 from betalike.runtime.arrays import Ints
 from betalike.schemes import Baseline, Perturbation
-from betalike.schemes.perturbation import retention_figures
+from betalike.schemes.perturbation import DrawingRule
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.hierarchy import ROOT, Hierarchy
 from betalike.table.schema import Attribute, Kind, Role
@@ -192,26 +192,28 @@ def _count_exact(path: Path, certificate: Certificate, model: Model, check: Chec
         return None
     likeness = likeness_of(model, certificate.scheme.name)
     values, is_ground_known = _sensitive_values(certificate, likeness)
-    labels, is_safe = list(certificate.prior_counts), certificate.release.spreadsheet_safe
+    is_safe = certificate.release.spreadsheet_safe
     if certificate.scheme.name == BASELINE:
         written = _read_or_none(lambda: read_distribution(path.with_name(SENSITIVE_FILE), is_safe))
         is_true = written == certificate.prior_counts
         if not check("distribution", is_true, f"{SENSITIVE_FILE} is not the prior of the certificate."):
             return None
         return Found(*values.judge_prior(likeness), columns, is_ground_known)
-    matrix = _read_or_none(lambda: read_transition(path.with_name(TRANSITION_FILE), labels, is_safe))
+    file, rule = path.with_name(TRANSITION_FILE), DrawingRule.of(certificate.scheme.details)
+    matrix = _read_or_none(lambda: read_transition(file, certificate.prior_counts, rule, is_safe))
     if not check("transition", matrix is not None, f"{TRANSITION_FILE} is not a matrix of the values."):
         return None
     assert matrix is not None
+    labels = matrix.labels(certificate.prior_counts)
     is_known = set(published) <= set(labels)
     if not check("sensitive values", is_known, "there are sensitive values that the matrix does not have."):
         return None
     drawn = np.array([published[label] for label in labels], dtype=np.int64)
-    expected = values.counts @ matrix.probabilities
+    expected = values.counts @ matrix.transition.probabilities
     is_plausible = are_plausible(drawn, expected, np.full(len(drawn), n_rows))
     check("draws", is_plausible, "the sensitive values do not look as if they were drawn with the matrix.")
-    verdict, audit = values.judge_matrix(matrix, likeness)
-    return Found(verdict, audit, columns, is_ground_known, details=retention_figures(matrix, values.counts))
+    verdict, audit = values.judge_matrix(matrix.transition, likeness)
+    return Found(verdict, audit, columns, is_ground_known, details=matrix.figures(values.counts))
 
 
 def _read_or_none(read: Callable[[], T]) -> T | None:

@@ -116,6 +116,9 @@ class Route:
         """Return the scheme's details for the certificate, and how many classes were formed."""
         return {}, None
 
+    def _counts(self, draft: Draft) -> dict[str, int]:
+        return dict(zip(self.engine.sensitive_labels, draft.table.value_counts.tolist(), strict=True))
+
     def _compare(self, draft: Draft, path: Path | None) -> ExactRecount:
         return self.engine.compare_exactly(draft.rows, draft.trace, path, self.job.form)
 
@@ -209,23 +212,24 @@ class Perturbed(Route):
 
     def rows_of(self, plan: Perturbing, promise: Model) -> tuple[Any, Any]:
         """Draw the sensitive value of each row."""
-        return self.engine.publish_exactly(self._scheme.draw(plan.transition), self._scheme.randomness)
+        counts = dict(zip(self.engine.sensitive_labels, self.count().value_counts.tolist(), strict=True))
+        return self.engine.publish_exactly(self._scheme.draw(plan, counts), self._scheme.randomness)
 
     def write_companion(self, draft: Draft, folder: Path) -> str:
         """Write the matrix."""
-        labels = self.engine.sensitive_labels
-        write_transition(folder / TRANSITION_FILE, labels, draft.plan.transition, self.job.form.is_safe)
+        write_transition(folder / TRANSITION_FILE, self._counts(draft), draft.plan, self.job.form.is_safe)
         return TRANSITION_FILE
 
     def verify(self, draft: Draft, path: Path | None) -> Verified:
         """Compare the rows with the table, and judge the matrix as it was written."""
-        used = written = draft.plan.transition
+        used = written = draft.plan
         if path is not None:
             with _readable(TRANSITION_FILE):
-                labels = self.engine.sensitive_labels
-                written = read_transition(path.with_name(TRANSITION_FILE), labels, self.job.form.is_safe)
+                file, is_safe = path.with_name(TRANSITION_FILE), self.job.form.is_safe
+                written = read_transition(file, self._counts(draft), used.rule, is_safe)
         promise = likeness_of(draft.promise, self._scheme.name)
-        return verify_perturbed(self._compare(draft, path), written, used, draft.table, promise)
+        compared = self._compare(draft, path)
+        return verify_perturbed(compared, written.transition, used.transition, draft.table, promise)
 
     def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
         """Return the rule, and how often values are kept."""
@@ -262,9 +266,6 @@ class Withheld(Route):
         counts = np.array([written.get(label, 0) for label in self.engine.sensitive_labels], dtype=np.int64)
         promise = likeness_of(draft.promise, self.job.scheme.name)
         return verify_withheld(self._compare(draft, path), counts, draft.table, promise)
-
-    def _counts(self, draft: Draft) -> dict[str, int]:
-        return dict(zip(self.engine.sensitive_labels, draft.table.value_counts.tolist(), strict=True))
 
 
 @contextlib.contextmanager

@@ -59,7 +59,7 @@ class SensitiveValues:
         """Decide whether values that are drawn with a matrix keep a promise. Paper: Definition 6."""
         placed = transition
         if self.order is not None:
-            placed = Transition(transition.units[np.ix_(self.order, self.order)])
+            placed = Transition(transition.units[self.order])
         audit = measure_perturbed(placed, self._ordered_counts, self.audited)
         return judge_transition(model, transition, self.counts, self.promised), audit
 

@@ -49,6 +49,7 @@ MARKS: dict[str, Mark] = {
     "sabre, counts": Mark("#b35806", "cross", (2, 3), is_filled=False),
     "perturb": Mark("#762a83", _STAR),
     "perturb, inversion": Mark("#762a83", _STAR, (6, 3), is_filled=False),
+    "perturb, sets": Mark("#762a83", "triangle-left", (9, 2)),
     "baseline": Mark("#6f6f6f", "circle", (1, 2), is_filled=False),
 }
 OTHERS = (

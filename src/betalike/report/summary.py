@@ -88,6 +88,10 @@ def _exact_text(scheme: Mapping[str, Any], also: Mapping[str, Any]) -> Text:
     text = Text.assemble(("Columns  ", "bold"), "quasi-identifiers as they are, without loss\n         ")
     if "rule" not in details:
         return text.append("the sensitive column left out, its distribution in a separate file")
+    if details["rule"] == "sets":
+        text.append(f"each row names {details['fewest_values']} to {details['most_values']} sensitive values,\n")
+        text.append(f"         the true one among them in {100 * details['named_share']:.1f} % of rows\n")
+        return text.append(f"         also: l = {also['l']:.1f}, t = {also['t']:.3f} ({also['t_ground']})")
     low, high = (100 * details[name] for name in ("least_retention", "greatest_retention"))
     text.append(f"sensitive values kept in {100 * details['kept_share']:.1f} % of rows, else replaced at random\n")
     text.append(f"         (each in {low:.1f} to {high:.1f} % of its rows; rule: {details['rule']})\n")

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from betalike.errors import ParameterError
-from betalike.runtime.arrays import Words
+from betalike.runtime.arrays import Floats, Words
 
 
 class Randomness(Protocol):
@@ -51,3 +51,8 @@ def randomness(seed: int | None = None) -> Randomness:
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ParameterError(f"seed is {seed!r}; it must be a whole number of 0 or more, or left out.")
     return SeededRandomness(seed)
+
+
+def uniform(count: int, randomness: Randomness) -> Floats:
+    """Return random numbers between 0 and 1."""
+    return np.asarray((randomness.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53)

@@ -21,7 +21,7 @@ from betalike.runtime.randomness import Randomness, SystemRandomness, randomness
 from betalike.schemes.baseline import Baseline
 from betalike.schemes.burel import Burel, Retrieval
 from betalike.schemes.mondrian import AttributeRule, Mondrian
-from betalike.schemes.perturbation import Perturbation, Perturbing
+from betalike.schemes.perturbation import Mechanism, Perturbation, Perturbing
 from betalike.schemes.sabre import Redistribution, Sabre
 from betalike.schemes.seam import Seam
 from betalike.schemes.whole import Whole
@@ -52,12 +52,14 @@ OPTIONS: dict[str, list[str]] = {
     "tmondrian": _CUTS,
     "mondrian": _CUTS,
     "sabre": ["redistribution"],
+    "perturb": ["mechanism"],
 }
 # Options that are one of several choices, given as text.
-CHOICES: dict[str, type[Retrieval] | type[AttributeRule] | type[Redistribution]] = {
+CHOICES: dict[str, type[Retrieval] | type[AttributeRule] | type[Redistribution] | type[Mechanism]] = {
     "retrieval": Retrieval,
     "attribute": AttributeRule,
     "redistribution": Redistribution,
+    "mechanism": Mechanism,
 }
 # The promises that each scheme can keep; the first is its default.
 PROMISES: dict[str, tuple[str, ...]] = {
@@ -77,6 +79,7 @@ __all__ = [
     "AttributeRule",
     "Baseline",
     "Burel",
+    "Mechanism",
     "Mondrian",
     "Perturbation",
     "Perturbing",

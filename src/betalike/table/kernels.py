@@ -134,9 +134,9 @@ def number_dense(values: NDArray[np.integer], low: int, number_of: Ids, numbers:
 
 
 @kernel
-def count_pairs(one: Ids, other: Ids, n_codes: int) -> Ints:
+def count_pairs(one: Ids, other: Ids, n_one: int, n_other: int) -> Ints:
     """Count the rows with each pair of codes; negative codes are not counted."""
-    counts = np.zeros((n_codes, n_codes), dtype=np.int64)
+    counts = np.zeros((n_one, n_other), dtype=np.int64)
     for row in range(len(one)):
         if one[row] >= 0 and other[row] >= 0:
             counts[one[row], other[row]] += 1

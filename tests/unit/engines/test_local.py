@@ -108,12 +108,13 @@ def rows_of(folder: Path) -> Counter[tuple[object, ...]]:
 
 @pytest.mark.usefixtures("in_batches")
 @pytest.mark.parametrize("kept", [[], ["country"]], ids=["", "kept"])
-@pytest.mark.parametrize("scheme", ["seam", "whole", "burel", "lmondrian", "perturb", "baseline"])
+@pytest.mark.parametrize("scheme", ["seam", "whole", "burel", "lmondrian", "perturb", "perturb by sets", "baseline"])
 def test_a_release_in_batches_is_that_of_a_held_table(
     scheme: str, kept: list[str], table: pl.DataFrame, tmp_path: Path
 ) -> None:
     table.write_parquet(tmp_path / "t.parquet")
-    options = {"scheme": scheme, "keep": kept}
+    name, _, by_sets = scheme.partition(" by ")
+    options = {"scheme": name, "keep": kept, "options": {"mechanism": by_sets} if by_sets else None}
     inside = publish(table, tmp_path / "a", **options)
     outside = publish(tmp_path / "t.parquet", tmp_path / "b", **options)
     assert rows_of(tmp_path / "a") == rows_of(tmp_path / "b")

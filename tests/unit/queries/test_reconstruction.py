@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import query_twins as twins
 from betalike.errors import QueryError
+from betalike.promises import Likeness
 from betalike.queries.reconstruction import (
     PerturbedCounts,
     certain_bounds,
@@ -21,6 +22,7 @@ from betalike.queries.reconstruction import (
     shrink,
     unbiased_error,
 )
+from betalike.schemes.perturbation.sets import fit_sets
 from query_certificates import theorem_3_matrix
 
 RNG = np.random.default_rng
@@ -180,3 +182,55 @@ def test_bounds_hold_for_every_selection(counts: list[int], seed: int) -> None:
     wanted = (rng.random((1, 4)) < 0.5).astype(float)
     low, high = certain_bounds(np.array(counts, dtype=float), np.array([float(len(chosen))]), wanted)
     assert low[0] <= wanted[0][chosen].sum() <= high[0]
+
+
+def sets_of(counts: np.ndarray, beta: float) -> np.ndarray:
+    """Chances of labels that name several values: more labels than values."""
+    matrix = fit_sets(counts, Likeness(beta)).probabilities
+    assert matrix.shape[1] > matrix.shape[0]
+    return matrix
+
+
+def test_with_more_labels_than_values_the_inverse_has_the_least_variance() -> None:
+    counts = np.array([400, 300, 200, 60, 40])
+    matrix, prior = sets_of(counts, 1.5), counts / counts.sum()
+    table = PerturbedCounts(matrix, counts.astype(float), counts @ matrix)
+    assert matrix @ table.inverse == pytest.approx(np.eye(5), abs=1e-9)
+    # The solution of weighted least squares, by the normal equations.
+    weighted = matrix / (prior @ matrix)
+    assert table.inverse == pytest.approx(weighted.T @ np.linalg.inv(weighted @ matrix.T), abs=1e-9)
+    other = np.linalg.pinv(matrix)
+    variances = [(prior @ matrix) @ inverse**2 for inverse in (table.inverse, other)]
+    assert (variances[0] <= variances[1] + 1e-9).all()
+
+
+def test_estimates_from_sets_are_unbiased_and_their_error_is_the_true_one() -> None:
+    counts = np.array([[400, 300, 200, 60, 40], [100, 100, 100, 100, 100]])
+    total = counts.sum(axis=0)
+    matrix, wanted = sets_of(total, 2), np.array([[0, 1, 0, 1, 1.0]] * 2)
+    rng, estimates, errors = RNG(2), [], []
+    for _ in range(2000):
+        observed = draw(counts, matrix, rng)
+        count, error = reconstruct(PerturbedCounts(matrix, total.astype(float), observed.sum(axis=0)), observed, wanted)
+        estimates.append(count)
+        errors.append(error)
+    found = np.array(estimates)
+    deviation = found.std(axis=0)
+    assert (np.abs(found.mean(axis=0) - (counts * wanted).sum(axis=1)) < 4 * deviation / np.sqrt(2000)).all()
+    assert np.mean(errors, axis=0) == pytest.approx(deviation, rel=0.1)
+
+
+def test_shrinkage_from_sets_is_better_than_inversion_and_the_prior() -> None:
+    rng = RNG(5)
+    counts = groups_of(600, 12, 100, rng)
+    simulated = Simulated(counts, sets_of(counts.sum(axis=0), 0.5), rng)
+    wanted = np.tile((np.arange(12) < 5).astype(float), (600, 1))
+    exact = (counts * wanted).sum(axis=1)
+    table = simulated.perturbation
+    found = {
+        "shrinkage": shrink(table, simulated.shrinkage, simulated.observed, wanted),
+        "inversion": reconstruct(table, simulated.observed, wanted)[0],
+        "prior": from_prior(table.counts, simulated.observed.sum(axis=1), wanted)[0],
+    }
+    errors = {name: float(np.median(np.abs(count - exact))) for name, count in found.items()}
+    assert errors["shrinkage"] < min(errors["inversion"], errors["prior"])

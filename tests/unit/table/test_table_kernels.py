@@ -48,7 +48,8 @@ def test_keys_are_numbered_by_hash_in_the_order_of_their_first_row(keys: list[in
 @given(st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 4)), max_size=60))
 def test_pairs_of_codes_are_counted_and_negative_ones_are_not(pairs: list[tuple[int, int]]) -> None:
     codes = np.array(pairs, dtype=np.int32).reshape(-1, 2)
-    counts = count_pairs(codes[:, 0].copy(), codes[:, 1].copy(), 5)
+    counts = count_pairs(codes[:, 0].copy(), codes[:, 1].copy(), 5, 6)
+    assert counts.shape == (5, 6)
     expected = Counter(pair for pair in pairs if min(pair) >= 0)
     assert {pair: counts[pair] for pair in itertools.product(range(5), repeat=2) if counts[pair]} == expected
 

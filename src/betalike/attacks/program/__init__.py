@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from betalike.attacks.control_release import replan, uniform
+from betalike.attacks.control_release import replan
 from betalike.attacks.program.crowd import Crowd, Space
 from betalike.attacks.program.leak import Found, Leak, find_leaks
 from betalike.attacks.result import AttackResult, Rate
@@ -18,7 +18,7 @@ from betalike.errors import InputError
 from betalike.promises import Likeness
 from betalike.runtime.arrays import Floats, Ints
 from betalike.runtime.progress import SILENT, Progress
-from betalike.runtime.randomness import Randomness, SystemRandomness
+from betalike.runtime.randomness import Randomness, SystemRandomness, uniform
 from betalike.schemes import Burel, make_scheme
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.retrieval import number_buckets

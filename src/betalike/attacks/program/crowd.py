@@ -7,10 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from betalike.attacks.control_release import uniform
 from betalike.attacks.target import label_classes
 from betalike.runtime.arrays import Floats, Ids, Ints
-from betalike.runtime.randomness import Randomness
+from betalike.runtime.randomness import Randomness, uniform
 from betalike.schemes.retrieval import hilbert_keys, ranks_along
 from betalike.table.cells import Cells, ClassCounts, Plan
 

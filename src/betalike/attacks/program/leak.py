@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from betalike.attacks.control_release import uniform
 from betalike.attacks.program.boosting import Learned, Pairs, learn
 from betalike.attacks.program.clues import plain_clues, program_clues
 from betalike.attacks.program.crowd import FOLDS, Crowd
@@ -16,7 +15,7 @@ from betalike.attacks.program.scene import Scene, Watch, known, unknown
 from betalike.attacks.result import Rate, Z
 from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.runtime.progress import SILENT, Progress
-from betalike.runtime.randomness import Randomness
+from betalike.runtime.randomness import Randomness, uniform
 
 # Who is in which class is known to the adversary, or not.
 FORMS: dict[str, Watch] = {"known": known, "unknown": unknown}

@@ -12,14 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-from betalike.attacks.control_release import uniform
 from betalike.attacks.definetti import Assigning, People, most_points
 from betalike.attacks.possible_classes import cover_counts, covering_classes, sum_over, transposed
 from betalike.attacks.program.boosting import Pairs
 from betalike.attacks.program.crowd import FOLDS, Crowd
 from betalike.attacks.program.population import Population
 from betalike.runtime.arrays import Bools, Floats, Ids, Ints
-from betalike.runtime.randomness import Randomness
+from betalike.runtime.randomness import Randomness, uniform
 
 MOST_PAIRS = 1_500_000  # beyond this, classes (or points) are sampled
 SCALINGS = 20

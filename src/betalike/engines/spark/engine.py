@@ -48,6 +48,14 @@ CHUNK, PLACE, ENDS, CLASSES = "betalike chunk", "betalike place", "betalike ends
 
 
 @dataclass(frozen=True)
+class DrawnFrame:
+    """Rows as they were drawn, with their value before and after if it was drawn again, and the labels drawn from."""
+
+    drawn: SparkFrame
+    labels: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class PartedFrame:
     """Rows as they were made part by part, each with its number."""
 
@@ -217,7 +225,7 @@ class SparkEngine(Engine):
         arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
         return self._session.createDataFrame(arrow, from_arrow_schema(arrow.schema, prefer_timestamp_ntz=True))
 
-    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[SparkFrame, SparkFrame]:
+    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[SparkFrame, DrawnFrame]:
         """Return the rows as they are, in random order; sensitive values are drawn again, or left out."""
         from pyspark.sql import functions as F
 
@@ -227,10 +235,11 @@ class SparkEngine(Engine):
         drawn = draw_rows(self._table, [*self._names, *self._kept], drawing)
         shown = [*names, *([] if draw is None else [sensitive]), *self._kept]
         if draw is not None:
+            values = values.labelled(draw.labels)
             new = self._to_spark(values.shown.with_row_index(AFTER).with_columns(pl.col(AFTER).cast(pl.Int64)))
             drawn = drawn.drop(sensitive).join(F.broadcast(new), AFTER)
         rows = ordered_at_random(drawn, [NUMBER], n_rows, randomness)
-        return rows.select([quoted(name) for name in shown]), drawn
+        return rows.select([quoted(name) for name in shown]), DrawnFrame(drawn, values.labels)
 
     def write(self, release: SparkFrame, path: Path, form: Format) -> list[str]:
         """Write a release to a folder of Parquet files, which no spreadsheet runs as formulas."""
@@ -258,20 +267,20 @@ class SparkEngine(Engine):
         sensitive = [self.schema.sensitive.name]
         return recount_combinations(counted_again, label_columns(axes, layout), sensitive, self.sensitive_labels)
 
-    def compare_exactly(self, release: SparkFrame, trace: SparkFrame, path: Path | None, form: Format) -> ExactRecount:
+    def compare_exactly(self, release: SparkFrame, trace: DrawnFrame, path: Path | None, form: Format) -> ExactRecount:
         """Compare exact rows, as they were written, with the table's as they were drawn; all rows at once."""
         written, names, sensitive = self._written(release, path), release.columns, self.schema.sensitive.name
         n_rows = written.count()
         if not set(names) <= set(written.columns):
             return ExactRecount(n_rows, n_changed=max(n_rows, 1))
-        is_same = fingerprint(written, names) == fingerprint(trace, names)
+        is_same = fingerprint(written, names) == fingerprint(trace.drawn, names)
         n_changed = 0 if is_same else max(n_rows, 1)
-        if BEFORE not in trace.columns:  # the sensitive column was left out
+        if BEFORE not in trace.drawn.columns:  # the sensitive column was left out
             return ExactRecount(n_rows, n_changed)
         values, count = self._count(written, [sensitive])
-        is_known = value_texts(values[sensitive]).is_in(pl.Series(self.sensitive_labels).implode())
+        is_known = value_texts(values[sensitive]).is_in(pl.Series(trace.labels).implode())
         n_unknown = int(count[~is_known.to_numpy()].sum())
-        moves = np.zeros((len(self.sensitive_labels),) * 2, dtype=np.int64)
-        for before, after, count in trace.groupBy(quoted(BEFORE), quoted(AFTER)).count().collect():
+        moves = np.zeros((len(self.sensitive_labels), len(trace.labels)), dtype=np.int64)
+        for before, after, count in trace.drawn.groupBy(quoted(BEFORE), quoted(AFTER)).count().collect():
             moves[before, after] = count
         return ExactRecount(n_rows, n_changed, n_unknown, moves)

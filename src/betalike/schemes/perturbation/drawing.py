@@ -18,10 +18,14 @@ LEFT_OVER = 2**64 % UNITS  # the highest LEFT_OVER words would favour small rema
 
 @dataclass(frozen=True)
 class Draw:
-    """Draws the published value of each row from the key, the row's number and its value, and nothing else."""
+    """Draws the published label of each row from the key, the row's number and its value, and nothing else.
+
+    `labels` are published in place of values; None if the labels are the values themselves.
+    """
 
     transition: Transition
     key: Words = field(repr=False)
+    labels: list[str] | None = None
 
     def __call__(self, values: Ids, first_row: int) -> Ids:
         """Draw for consecutive rows, given the number of the first."""

@@ -8,11 +8,14 @@ promise becomes one inequality per value, linear in them (docs/explanation/pertu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from betalike.errors import InfeasibleError
 from betalike.promises import Likeness, Transition, used_by_transition
+from betalike.promises.verdict import wording
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis
 
@@ -122,23 +125,43 @@ def caps_of(model: Likeness, counts: Ints, sensitive: Axis | None = None) -> tup
 
 
 def shrunk(retention: Floats, counts: Ints, model: Likeness, sensitive: Axis | None) -> Floats:
-    """Return the retentions, all shrunk by one factor until a wider promise is kept, up to rounding.
+    """Return the retentions, all shrunk by one factor until a wider promise is kept, up to rounding."""
 
-    Without any retention every posterior equals its prior, which each promise allows, and the allowed set is convex. So
-    some factor is small enough, and so are all below it.
+    def posterior(factor: float) -> Floats:
+        return Transition.of_retention(retention * factor).posterior(counts)
+
+    return retention * largest_factor(posterior, counts, model, sensitive)
+
+
+def largest_factor(
+    posterior: Callable[[float], Floats], counts: Ints, model: Likeness, sensitive: Axis | None
+) -> float:
+    """Return the largest factor up to 1 whose posterior keeps a wider promise, up to rounding.
+
+    With factor 0 every posterior equals its prior, which each promise allows, and the allowed set is convex. So some
+    factor is small enough, and so are all below it.
     """
     if model.is_plain:
-        return retention
-    demands, is_seen = model.demands(counts, sensitive), np.ones(len(counts), dtype=bool)
+        return 1.0
+    demands = model.demands(counts, sensitive)
 
     def is_kept(factor: float) -> bool:
-        posterior = Transition.of_retention(retention * factor).posterior(counts)
-        return bool((used_by_transition(demands, posterior, is_seen) <= 1).all())
+        found = posterior(factor)
+        return bool((used_by_transition(demands, found, np.ones(found.shape[1], dtype=bool)) <= 1).all())
 
     if is_kept(1.0):
-        return retention
+        return 1.0
     low, high = 0.0, 1.0
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (middle, high) if is_kept(middle) else (low, middle)
-    return retention * low
+    return low
+
+
+def no_room(model: Likeness) -> InfeasibleError:
+    """Return the error for a promise under which nothing about a value may be published."""
+    return InfeasibleError(
+        f"{wording(model)} leaves no room for any value to be kept: for some value the promise allows no gain at all. "
+        "Promise less, such as a larger beta or a higher cap, or publish the overall distribution alone: scheme "
+        "'baseline'."
+    )

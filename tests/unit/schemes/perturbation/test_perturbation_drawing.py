@@ -9,16 +9,17 @@ from scipy import stats
 from betalike.promises import UNITS, Transition
 from betalike.runtime.randomness import randomness
 from betalike.runtime.stream_cipher import numbered_words
-from betalike.schemes.perturbation import Draw, Perturbation, drawing
+from betalike.schemes.perturbation import Draw, DrawingRule, Perturbation, Perturbing, drawing
 from betalike.schemes.perturbation.drawing import LEFT_OVER, draw_values
 
 MATRIX = Transition(np.array([[70, 20, 10], [0, 50, 50], [25, 25, 50]]) * (UNITS // 100))
+PERTURBING, COUNTS = Perturbing(MATRIX, DrawingRule.BEST_RETENTION), {"a": 4, "b": 4, "c": 4}
 KEY = np.array([5, 6, 7, 8], dtype=np.uint64)
 
 
 def test_draws_follow_the_matrix() -> None:
     values = np.tile(np.arange(3, dtype=np.int32), 40_000)
-    published = Perturbation(randomness(3)).draw(MATRIX)(values, 0)
+    published = Perturbation(randomness=randomness(3)).draw(PERTURBING, COUNTS)(values, 0)
     for value in range(3):
         counts = np.bincount(published[values == value], minlength=3)
         expected = MATRIX.probabilities[value] * 40_000
@@ -101,7 +102,7 @@ def test_a_word_that_would_be_unfair_is_drawn_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_without_a_seed_no_two_keys_are_the_same() -> None:
-    draws = [Perturbation().draw(MATRIX) for _ in range(3)]
+    draws = [Perturbation().draw(PERTURBING, COUNTS) for _ in range(3)]
     assert len({draw.key.tobytes() for draw in draws}) == 3
     assert "key" not in repr(draws[0])
     assert len(draws[0].key) == 4

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from betalike.errors import InfeasibleError, SchemaError
 from betalike.promises import Form, Likeness, judge_transition
-from betalike.schemes.perturbation import MOST_VALUES, Perturbation, RetentionRule, best_retention, theorem_3
+from betalike.schemes.perturbation import MOST_VALUES, DrawingRule, Perturbation, best_retention, theorem_3
 from betalike.schemes.perturbation.retention import caps_of, common_level
 
 SKEWED = [((900, 50, 50), 1), ((700, 100, 100, 100), 0.5), ((99, 1), 1), ((500, 100, 100, 100, 100, 100), 1)]
@@ -50,7 +50,7 @@ def test_no_solver_finds_a_larger_product(seed: int, form: Form) -> None:
 def test_skewed_tables_are_perturbed_by_the_best_rule(counts: tuple[int, ...], beta: float, form: Form) -> None:
     model, prior = Likeness(beta, form), np.array(counts)
     perturbing = Perturbation().perturbing(prior, model)
-    assert perturbing.rule is RetentionRule.BEST_RETENTION
+    assert perturbing.rule is DrawingRule.BEST_RETENTION
     verdict = judge_transition(model, perturbing.transition, prior)
     assert verdict.holds
     assert verdict.worst_ratio > 1 - 1e-9  # nothing is given away
@@ -62,7 +62,7 @@ def test_the_papers_rule_stays_where_it_is_nearly_the_best() -> None:
     counts = np.array([300, 250, 250, 200])
     prior, cap = caps_of(Likeness(2), counts)
     perturbing = Perturbation().perturbing(counts, Likeness(2))
-    assert perturbing.rule is RetentionRule.THEOREM_3
+    assert perturbing.rule is DrawingRule.THEOREM_3
     assert perturbing.transition.retention == pytest.approx(theorem_3(prior, cap), abs=1e-12)
 
 
@@ -96,8 +96,9 @@ def test_nothing_useful_is_said_to_be_infeasible(counts: tuple[int, ...], beta: 
 
 
 def test_too_many_values_are_refused() -> None:
-    with pytest.raises(SchemaError, match=f"at most {MOST_VALUES}"):
-        Perturbation().perturbing(np.full(MOST_VALUES + 1, 9), Likeness(4))
+    for mechanism, most in MOST_VALUES.items():
+        with pytest.raises(SchemaError, match=f"at most {most}"):
+            Perturbation(mechanism).perturbing(np.full(most + 1, 9), Likeness(4))
 
 
 def test_details_tell_the_rule_and_how_much_is_kept() -> None:
