@@ -13,7 +13,7 @@ from betalike.runtime.arrays import Bools, Floats, Ids, Ints, Words
 from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.runtime.noise import draw_unit
 from betalike.schemes.limits import Limits, judge_sum
-from betalike.schemes.spans import NO_CODE, Spans, box_loss, joint_loss, widen_box
+from betalike.schemes.spans import NO_CODE, Spans, box_loss, joint_loss_up_to, widen_box
 
 SMALLEST, WORST, ANY = 0, 1, 2  # which class that is not allowed is merged first
 FAR = np.inf
@@ -150,20 +150,22 @@ def _choose_class(growing: Growing, active: Ints) -> int:
 
 
 @inner_kernel
-def _merger_cost(spans: Spans, growing: Growing, c: int, other: int) -> float:
-    """Return by how much the loss of all rows grows if two classes are merged."""
-    low, high, size, loss = growing.low, growing.high, growing.size, growing.loss
-    joint = joint_loss(spans, low[c], high[c], low[other], high[other])
-    return float((size[c] + size[other]) * joint - size[c] * loss[c] - size[other] * loss[other])
-
-
-@inner_kernel
 def _find_candidates(spans: Spans, growing: Growing, active: Ints, c: int, cost: Floats, candidate: Ints) -> int:
-    """Fill in the partners that cost least, in ascending order, and return how many there are."""
-    n_found = 0
+    """Fill in the partners that cost least, in ascending order, and return how many there are.
+
+    The cost is by how much the loss of all rows grows if two classes are merged.
+    """
+    size, loss, n_found, most = growing.size, growing.loss, 0, FAR
     for other in active:
-        if other != c:
-            n_found = add_candidate(cost, candidate, n_found, _merger_cost(spans, growing, c, other), other)
+        if other == c:
+            continue
+        rows = size[c] + size[other]
+        before = size[c] * loss[c] + size[other] * loss[other]
+        joint = joint_loss_up_to(spans, growing.low, growing.high, c, other, (most + before) / rows)
+        if rows * joint - before < most:
+            n_found = add_candidate(cost, candidate, n_found, rows * joint - before, other)
+            if n_found == len(cost):
+                most = cost[n_found - 1]
     return n_found
 
 

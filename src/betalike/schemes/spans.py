@@ -67,11 +67,14 @@ def box_loss(spans: Spans, low: Ids, high: Ids) -> float:
 
 
 @inner_kernel
-def joint_loss(spans: Spans, low: Ids, high: Ids, other_low: Ids, other_high: Ids) -> float:
-    """Return the loss of the box around two boxes."""
+def joint_loss_up_to(spans: Spans, low: Ids, high: Ids, one: int, other: int, most: float) -> float:
+    """Return the loss of the box around two boxes of a list; a lower number above `most` if it exceeds that."""
     loss = 0.0
-    for axis in range(len(low)):
-        loss += span_loss(spans, axis, min(low[axis], other_low[axis]), max(high[axis], other_high[axis]))
+    for axis in range(low.shape[1]):
+        least, greatest = min(low[one, axis], low[other, axis]), max(high[one, axis], high[other, axis])
+        loss += span_loss(spans, axis, least, greatest)
+        if loss > most:
+            break
     return loss
 
 

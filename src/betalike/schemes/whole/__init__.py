@@ -22,9 +22,9 @@ MOST_EFFORT = 1000
 class Whole:
     """Groups whole points: everybody with the same quasi-identifiers is in the same class.
 
-    Near points are merged until every class is allowed. Then neighbourhoods are dissolved and merged again, as long as
-    that lowers the loss. If `strict`, sets are proposed from quasi-identifiers and loss alone, and sensitive values
-    only answer whether a set is allowed.
+    Near points are merged until every class is allowed. Then points move between classes, and neighbourhoods are
+    dissolved and merged again, as long as that lowers the loss. If `strict`, sets are proposed from quasi-identifiers
+    and loss alone, and sensitive values only answer whether a set is allowed.
     """
 
     randomness: Randomness = field(default_factory=SystemRandomness)
@@ -48,8 +48,9 @@ class Whole:
         """Form classes that keep the promise."""
         search = Search(pose(cells, likeness_of(model, self.name)), self.strict, self.randomness)
         label = search.merge()
-        for number in progress.track(list(range(search.n_passes(self.effort))), "improving classes"):
-            label = search.improve(label, number)
+        lengths = search.rounds(self.effort)
+        for number in progress.track(list(range(len(lengths))), "improving classes"):
+            search.improve(label, number, lengths[number])
         return _plan(cells, label, {"strict": self.strict})
 
 

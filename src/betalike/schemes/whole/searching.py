@@ -1,28 +1,40 @@
-"""The search for classes of whole points: merge until all are allowed, then regroup neighbourhoods, on all cores."""
+"""The search for classes of whole points: merge until all are allowed, then anneal and regroup, on all cores."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
 from betalike.errors import InfeasibleError
-from betalike.runtime.arrays import Floats, Ints, Words
+from betalike.runtime.arrays import Floats, Ids, Ints, Words
 from betalike.runtime.noise import STATE_WORDS
 from betalike.runtime.randomness import Randomness
-from betalike.schemes.grouping import make_groups
+from betalike.schemes.annealing import FORBIDDEN, Heat
+from betalike.schemes.grouping import find_neighbours, make_groups
 from betalike.schemes.merging import ANY, SMALLEST, WORST, Style
 from betalike.schemes.regrouping import Classes, Styles, draw_places, merge_groups, outline_classes, regroup
+from betalike.schemes.whole.cooling import anneal_groups
 from betalike.schemes.whole.problem import Problem
 
 T = TypeVar("T")
-FIRST_GROUP, GROWTH = 512, 4  # points that are merged first; larger groups where that is not allowed
-GROUPS = (24, 48, 96, 192)  # points of a neighbourhood, pass by pass
-POINTS_TO_IMPROVE, MOST_PASSES = 300_000, 100
+Work = Callable[[Classes, Ints, Ints, Words], T]
+FEW_POINTS = 8192  # a table with no more is merged, and annealed, as one group
+FIRST_GROUP, GROWTH = 512, 4  # points of a larger table that are merged first; more where that is not allowed
+NEIGHBOURS, NEIGHBOURHOOD = 8, 512  # near points that are known, twice, and among how many they are looked for
+# A round anneals all points once, with this many moves each, and then regroups them a few times.
+HEATS = ((0.05, 5.0, 150.0), (0.03, 10.0, 300.0), (0.015, 10.0, 300.0))  # hot, soft and hard, in units of the loss
+COLD = 0.001
+MOVES, POINTS_TO_MOVE = (10, 50), 600_000
+ROUNDS, POINTS_TO_ROUND, ROUNDED_ONCE = (4, 12), 60_000, 100_000  # a larger table has one round
+PASSES, POINTS_TO_PASS = (1, 5), 12_000
+GROUPS = (24, 48, 96, 192)  # points of a neighbourhood that is regrouped, pass by pass
+POINTS_OF_CLASS, MOST_TIMES = 16, 4  # with larger classes, neighbourhoods are larger, up to so many times
 SHARES = 8  # of the work, for the cores
 FEW = 500  # with fewer points, starting threads would take longer than the work itself
 BY_SCORE = Style(is_blind=False, n_candidates=64, patience=0.1, lack=1.0, order=SMALLEST, noise=0.0)
@@ -47,20 +59,24 @@ class Search:
     strict: bool
     randomness: Randomness
 
-    def n_passes(self, effort: int) -> int:
-        """Return how many passes over all classes an effort is worth."""
-        return effort * min(max(POINTS_TO_IMPROVE // self._n_points, 1), MOST_PASSES)
+    def rounds(self, effort: int) -> list[int]:
+        """Return how long each round is for an effort; more effort means more rounds, and longer ones at the end."""
+        n_rounds = 1 if self._n_points > ROUNDED_ONCE else self._as_many(ROUNDS, POINTS_TO_ROUND)
+        lengths: Iterator[int] = (1 + number // n_rounds for number in itertools.count())
+        spent = itertools.accumulate(lengths)
+        return [
+            1 + n // n_rounds for n, total in enumerate(itertools.takewhile(lambda t: t <= effort * n_rounds, spent))
+        ]
 
     def merge(self) -> Ints:
         """Merge points until every class is allowed."""
-        problem = self.problem
-        style = BY_LOSS if self.strict else BY_SCORE
-        label, most = np.arange(self._n_points), FIRST_GROUP
+        problem, style = self.problem, BY_LOSS if self.strict else BY_SCORE
+        kernels = problem.spans, problem.limits, problem.items
+        label = np.arange(self._n_points)
+        most = FEW_POINTS if self._n_points <= FEW_POINTS else FIRST_GROUP
 
         def work(classes: Classes, order: Ints, starts: Ints, state: Words) -> bool:
-            return merge_groups(
-                problem.spans, problem.limits, problem.items, classes, order, starts, style, state, label
-            )
+            return merge_groups(*kernels, classes, order, starts, style, state, label)
 
         while not all(self._over_groups(label, most, 0.0, work)):
             if most >= self._n_points:
@@ -68,43 +84,90 @@ class Search:
             most *= GROWTH
         return label
 
-    def improve(self, label: Ints, number: int) -> Ints:
-        """Regroup all neighbourhoods once; the loss never grows."""
-        problem = self.problem
-        styles = LOSSES if self.strict else SCORES
+    def improve(self, label: Ints, number: int, length: int) -> None:
+        """Anneal all points and regroup all neighbourhoods; the loss never grows."""
+        self._anneal(label, number, length)
+        n_passes = self._as_many(PASSES, POINTS_TO_PASS)
+        for turn in range(number * n_passes, (number + 1) * n_passes):
+            self._regroup(label, turn)
+
+    def _anneal(self, label: Ints, number: int, length: int) -> None:
+        problem, style = self.problem, BY_LOSS if self.strict else BY_SCORE
+        kernels = problem.spans, problem.limits, problem.items
+        heat = self._heat(outline_classes(problem.spans, problem.items, label), number, length)
 
         def work(classes: Classes, order: Ints, starts: Ints, state: Words) -> None:
-            regroup(problem.spans, problem.limits, problem.items, classes, order, starts, styles, state, label)
+            anneal_groups(*kernels, classes, order, starts, self._near, heat, style, state, label)
 
-        self._over_groups(label, GROUPS[number % len(GROUPS)], 1.0, work)
-        return label
+        self._over_groups(label, FEW_POINTS, 1.0, work)
 
-    def _over_groups(
-        self, label: Ints, most: int, jitter: float, work: Callable[[Classes, Ints, Ints, Words], T]
-    ) -> list[T]:
+    def _heat(self, classes: Classes, number: int, length: int) -> Heat:
+        """Return the temperatures of a round, in units of what a typical class loses."""
+        is_lossy = classes.loss > 0.0
+        lossy, size = classes.loss[is_lossy], classes.size[is_lossy]
+        typical = float((lossy * size).sum() / size.sum()) if len(size) else 1.0
+        unit = typical * float(np.median(size)) if len(size) else 1.0
+        hot, soft, hard = HEATS[number % len(HEATS)]
+        penalties = (FORBIDDEN, FORBIDDEN) if self.strict else (soft * typical, hard * typical)
+        moves = length * self._as_many(MOVES, POINTS_TO_MOVE)
+        return Heat(moves, hot * unit, COLD * unit, *penalties, alone=0.05, block=1.0, calm=0.5)
+
+    def _regroup(self, label: Ints, turn: int) -> None:
+        problem, styles = self.problem, LOSSES if self.strict else SCORES
+        kernels = problem.spans, problem.limits, problem.items
+        times = 1.0
+        if self._n_points <= FEW_POINTS:
+            times = min(max(self._n_points / POINTS_OF_CLASS / len(np.unique(label)), 1.0), MOST_TIMES)
+
+        def work(classes: Classes, order: Ints, starts: Ints, state: Words) -> None:
+            regroup(*kernels, classes, order, starts, styles, state, label)
+
+        self._over_groups(label, int(times * GROUPS[turn % len(GROUPS)]), 1.0, work)
+
+    @cached_property
+    def _near(self) -> Ids:
+        """The near points of each, from two ways to divide the table into groups."""
+        problem, found = self.problem, []
+        weight = np.ones(self._n_points)
+        for jitter in (0.0, 1.0):
+            order, starts = make_groups(problem.positions, weight, float(NEIGHBOURHOOD), jitter, self._state())
+
+            def work(share: tuple[int, int, Words], order: Ints = order, starts: Ints = starts) -> Ids:
+                part = order, starts[share[0] : share[1] + 1]
+                return find_neighbours(problem.spans, problem.items.low, *part, NEIGHBOURS, share[2])
+
+            parts = self._on_cores(len(starts) - 1, work)
+            found.append(np.maximum.reduce(parts))
+        return np.concatenate(found, axis=1)
+
+    def _over_groups(self, label: Ints, most: int, jitter: float, work: Work[T]) -> list[T]:
         """Divide the classes into groups of at most `most` points, and call `work` on shares of these groups."""
-        problem = self.problem
+        problem, state = self.problem, self._state()
         classes = outline_classes(problem.spans, problem.items, label)
-        state = self._state()
         places = draw_places(classes, problem.positions, 0.6 * jitter, state)
         weight: Floats = np.diff(classes.start).astype(np.float64)
         order, starts = make_groups(places, weight, float(most), jitter, state)
-        n_groups = len(starts) - 1
-        ends = [n_groups * i // SHARES for i in range(SHARES + 1)]
-        shares = [(a, b, self._state()) for a, b in itertools.pairwise(ends) if a < b]
 
         def work_on(share: tuple[int, int, Words]) -> T:
-            first, last, state = share
-            part = order[starts[first] : starts[last]]
-            return work(classes, part, starts[first : last + 1] - starts[first], state)
+            return work(classes, order, starts[share[0] : share[1] + 1], share[2])
 
-        if self._n_points < FEW:
-            return [work_on(share) for share in shares]
+        return self._on_cores(len(starts) - 1, work_on)
+
+    def _on_cores(self, n_groups: int, work: Callable[[tuple[int, int, Words]], T]) -> list[T]:
+        """Call `work` with the first and last group of each share, and with randomness of its own."""
+        ends = [n_groups * i // SHARES for i in range(SHARES + 1)]
+        shares = [(a, b, self._state()) for a, b in itertools.pairwise(ends) if a < b]
+        if self._n_points < FEW or len(shares) == 1:
+            return [work(share) for share in shares]
         with ThreadPoolExecutor() as pool:
-            return list(pool.map(work_on, shares))
+            return list(pool.map(work, shares))
 
     def _state(self) -> Words:
         return self.randomness.words(STATE_WORDS).copy()
+
+    def _as_many(self, range_of: tuple[int, int], points: int) -> int:
+        """Return how often so many points fit into a number of points, within a range."""
+        return min(max(points // self._n_points, range_of[0]), range_of[1])
 
     @property
     def _n_points(self) -> int:

@@ -65,6 +65,7 @@ def test_large_groups_are_merged_where_small_ones_are_not_allowed(
     strict: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searching, "FIRST_GROUP", 4)
+    monkeypatch.setattr(searching, "FEW_POINTS", 40)
     monkeypatch.setattr(searching, "FEW", 1)  # on several threads
     for seed in range(4):
         cells, model = wide_cells(seed), Likeness([0.5, 4][seed % 2])

@@ -1,0 +1,88 @@
+"""Anneal the classes of each of several groups of points, and keep what loses less."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from betalike.runtime.arrays import Ids, Ints, Words
+from betalike.runtime.compilation import kernel
+from betalike.schemes.annealing import Heat, Pieces, anneal
+from betalike.schemes.limits import Limits
+from betalike.schemes.merging import Items, Style, merge_items
+from betalike.schemes.regrouping import BETTER, Classes, members_of
+from betalike.schemes.spans import Spans
+
+
+@kernel
+def anneal_groups(
+    spans: Spans,
+    limits: Limits,
+    items: Items,
+    classes: Classes,
+    order: Ints,
+    starts: Ints,
+    near: Ids,
+    heat: Heat,
+    style: Style,
+    state: Words,
+    label: Ints,
+) -> None:
+    """Anneal each group, merge what is not allowed afterwards, and keep the result if it loses less.
+
+    The number of moves in `heat` is for each point. The labels are written in place.
+    """
+    place = np.full(len(items.size), -1, dtype=np.int32)
+    for g in range(len(starts) - 1):
+        group_classes = order[starts[g] : starts[g + 1]]
+        before = 0.0
+        for c in group_classes:
+            before += classes.size[c] * classes.loss[c]
+        members, group = members_of(classes, group_classes)
+        if before <= 0.0 or len(members) < 2:
+            continue
+        pieces = _cut_out(items, members, near, place)
+        moves = heat.moves * len(members)
+        own = Heat(moves, heat.hot, heat.cold, heat.soft, heat.hard, heat.alone, heat.block, heat.calm)
+        anneal(spans, limits, pieces, own, group, state)
+        _close_gaps(group)
+        named, after, is_allowed = merge_items(spans, limits, items, members, group, style, state)
+        if is_allowed and after < before * BETTER:
+            for i in range(len(members)):
+                label[members[i]] = members[named[i]]
+
+
+@kernel
+def _cut_out(items: Items, members: Ints, near: Ids, place: Ids) -> Pieces:
+    """Return the points of a group as pieces, numbered from 0; `place` is scratch space, -1 before and after."""
+    n, n_near = len(members), near.shape[1]
+    starts = np.zeros(n + 1, dtype=np.int64)
+    for i in range(n):
+        place[members[i]] = i
+        starts[i + 1] = starts[i] + items.start[members[i] + 1] - items.start[members[i]]
+    low, high = np.empty((n, items.low.shape[1]), dtype=np.int32), np.empty((n, items.low.shape[1]), dtype=np.int32)
+    number, rows, size = np.empty(starts[n], dtype=np.int32), np.empty(starts[n]), np.empty(n)
+    local = np.full((n, n_near), -1, dtype=np.int32)
+    for i in range(n):
+        item = members[i]
+        low[i], high[i], size[i] = items.low[item], items.high[item], items.size[item]
+        first, last = items.start[item], items.start[item + 1]
+        number[starts[i] : starts[i + 1]] = items.number[first:last]
+        rows[starts[i] : starts[i + 1]] = items.rows[first:last]
+        for j in range(n_near):
+            if near[item, j] >= 0:
+                local[i, j] = place[near[item, j]]
+    for item in members:
+        place[item] = -1
+    return Pieces(Items(low, high, size, starts, number, rows), np.arange(n), np.arange(n + 1), local)
+
+
+@kernel
+def _close_gaps(group: Ints) -> None:
+    """Number the classes without gaps, in place."""
+    new = np.full(group.max() + 1, -1, dtype=np.int64)
+    n = 0
+    for i in range(len(group)):
+        if new[group[i]] < 0:
+            new[group[i]] = n
+            n += 1
+        group[i] = new[group[i]]
