@@ -26,7 +26,7 @@ T = TypeVar("T")
 Work = Callable[[Classes, Ints, Ints, Words], T]
 FEW_POINTS = 8192  # a table with no more is merged, and annealed, as one group
 FIRST_GROUP, GROWTH = 512, 4  # points of a larger table that are merged first; more where that is not allowed
-NEIGHBOURS, NEIGHBOURHOOD = 8, 512  # near points that are known, twice, and among how many they are looked for
+NEIGHBOURS, NEIGHBOURHOOD = 8, 512  # near points that are known, twice, and among how many they are found
 # A round anneals all points once, with this many moves each, and then regroups them a few times.
 HEATS = ((0.05, 5.0, 150.0), (0.03, 10.0, 300.0), (0.015, 10.0, 300.0))  # hot, soft and hard, in units of the loss
 COLD = 0.001
@@ -34,7 +34,7 @@ MOVES, POINTS_TO_MOVE = (10, 50), 600_000
 ROUNDS, POINTS_TO_ROUND, ROUNDED_ONCE = (4, 12), 60_000, 100_000  # a larger table has one round
 PASSES, POINTS_TO_PASS = (1, 5), 12_000
 GROUPS = (24, 48, 96, 192)  # points of a neighbourhood that is regrouped, pass by pass
-POINTS_OF_CLASS, MOST_TIMES = 16, 4  # with larger classes, neighbourhoods are larger, up to so many times
+POINTS_OF_CLASS, MOST_TIMES = 16, 4  # with larger classes, neighbourhoods are larger, at most this many times
 SHARES = 8  # of the work, for the cores
 FEW = 500  # with fewer points, starting threads would take longer than the work itself
 BY_SCORE = Style(is_blind=False, n_candidates=64, patience=0.1, lack=1.0, order=SMALLEST, noise=0.0)
@@ -166,7 +166,7 @@ class Search:
         return self.randomness.words(STATE_WORDS).copy()
 
     def _as_many(self, range_of: tuple[int, int], points: int) -> int:
-        """Return how often so many points fit into a number of points, within a range."""
+        """Return how often the points of the table fit into a number of points, within a range."""
         return min(max(points // self._n_points, range_of[0]), range_of[1])
 
     @property
