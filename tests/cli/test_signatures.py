@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import stat
+import string
 import sys
 from pathlib import Path
 
@@ -105,6 +108,20 @@ def test_nothing_else_stands_in_a_signature(signed: Desk) -> None:
     ):
         path.write_text(changed)
         assert_refused(run("verify", signed.out, "--signed-by", "owner.pub"), "signature", status=1)
+
+
+@pytest.mark.parametrize("name", ["public_key", "signature"])
+def test_no_other_text_stands_for_the_same_bytes(signed: Desk, name: str) -> None:
+    """The last letter of Base64 has bits that a decoder passes over."""
+    path = signed.out / "certificate.sig"
+    stated = json.loads(path.read_text())
+    text = stated[name].rstrip("=")
+    letters = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
+    other = letters[letters.index(text[-1]) + 1]
+    changed = stated[name].replace(text, text[:-1] + other)
+    assert base64.b64decode(changed) == base64.b64decode(stated[name])
+    path.write_text(path.read_text().replace(stated[name], changed))
+    assert_refused(run("verify", signed.out), "signature", status=1)
 
 
 def test_a_public_key_where_the_private_one_is_wanted(desk: Desk) -> None:

@@ -111,6 +111,14 @@ def _encoded(signed: SignatureContent) -> bytes:
     return msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n"
 
 
+def _decoded(text: str) -> bytes:
+    """Return the bytes of a Base64 text; raise ValueError for any text but the one that they are written as."""
+    raw = base64.b64decode(text, validate=True)
+    if base64.b64encode(raw).decode("ascii") != text:  # the last letter has bits that the decoder passes over
+        raise ValueError("not as it was written")
+    return raw
+
+
 def check_signature(folder: Path, content: bytes, signed_by: Path | None) -> Signed:
     """Check the signature of a certificate's bytes; without the signer's public key, only that the two fit."""
     path = folder / SIGNATURE_FILE
@@ -120,7 +128,7 @@ def check_signature(folder: Path, content: bytes, signed_by: Path | None) -> Sig
     try:
         found = _read(path, "signature", is_private=False)
         stated = msgspec.json.decode(found, type=SignatureContent)
-        public, signature = (base64.b64decode(text, validate=True) for text in (stated.public_key, stated.signature))
+        public, signature = (_decoded(text) for text in (stated.public_key, stated.signature))
         if found != _encoded(stated):  # it may hold nothing else
             raise ValueError("not as it was written")
     except (msgspec.DecodeError, ValueError, FileError, RecursionError):
