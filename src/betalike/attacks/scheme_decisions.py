@@ -153,7 +153,7 @@ def left_by_cutting(
     top, bottom, order, demands = rule.cap_numerator, rule.cap_denominator, rule.order, rule.demands
     number = np.full(len(rule.cap_numerator), -1, dtype=np.int32)
     for i in range(len(assignments)):
-        problem = Problem(axes, codes, member_point, assignments[i], top, bottom, rule.k, order, demands, floor)
+        problem = Problem(axes, codes, member_point, assignments[i], top, bottom, rule.k, order, demands, floor, False)
         part, kept = np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int64)
         left[i] = not cut_set(problem, members, ones, reserve, looks_ahead, number, draws, part, kept)
     return left

@@ -66,7 +66,7 @@ class Seam:
         if parts is None:
             plans = [_split(problem, cells, *way, self.randomness) for way in WAYS[:n_ways]]
         else:
-            plans = [improve(problem, parts, 1, 0, *WAY_TO_SPLIT_PARTS, self.randomness)]
+            plans = [improve(problem._replace(is_hasty=True), parts, 1, 0, *WAY_TO_SPLIT_PARTS, self.randomness)]
             n_passes = max(n_passes - 1, 0)  # one pass would cost half as much as the split, and gain a hundredth
         plan = min(plans, key=lambda plan: plan_loss(plan).average)
         for number in progress.track(list(range(n_passes)), "improving classes"):

@@ -11,8 +11,9 @@ from betalike.schemes.seam.lifting import bound_left, bound_right, can_lift, mos
 
 NEARLY = 1e-6  # the formula is rounded this kindly; whole rows are judged exactly afterwards
 HALVINGS = 40
-ATTEMPTS = 60
-ATTEMPTS_WITH_RESERVE = 20
+# How often the seam may grow before a cut is given up, and how often of these with a reserve; the same in haste.
+ATTEMPTS, WITH_RESERVE = 60, 20
+HASTY_ATTEMPTS, HASTY_WITH_RESERVE = 20, 10
 
 
 @summing_kernel
@@ -105,8 +106,8 @@ def fit_sizes(
     """
     has_floor, least = len(group.floor) > 0, least_size(group)
     extra = 0  # what the seam gets beyond the formula
-    for attempt in range(ATTEMPTS):
-        has_reserve = attempt < ATTEMPTS_WITH_RESERVE
+    for attempt in range(HASTY_ATTEMPTS if group.is_hasty else ATTEMPTS):
+        has_reserve = attempt < (HASTY_WITH_RESERVE if group.is_hasty else WITH_RESERVE)
         cap, floor = (group.tight, group.lift) if has_reserve else (group.cap, group.floor)
         best, can_beat = (to_beat, 0.0, 0.0, False), False
         for quarter in range(5 if extra > 0 else 1):  # of it from the left core

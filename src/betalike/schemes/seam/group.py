@@ -41,6 +41,7 @@ class Group(NamedTuple):
     demands: IntGrid
     floor: Floats
     lift: Floats
+    is_hasty: bool
 
 
 @kernel
@@ -91,6 +92,7 @@ def gather(problem: Problem, cell: Ids, count: Ints, loss: float, reserve: float
         problem.demands,
         floor,
         lift,
+        problem.is_hasty,
     )
 
 

@@ -20,7 +20,8 @@ NO_FLOOR: Floats = np.zeros(0)
 class Problem(NamedTuple):
     """A table to be split under caps; a tuple, because that is what compiled code takes.
 
-    What a promise demands of sets of values, as a rule has it, every part of a cut has to meet besides.
+    Every part of a cut also has to meet what a promise demands of sets of values, in the form that a rule has. If the
+    problem `is_hasty`, fewer cuts are fitted, each with fewer attempts.
     """
 
     axes: PackedAxes
@@ -33,6 +34,7 @@ class Problem(NamedTuple):
     order: Ints = ANYTHING.order
     demands: IntGrid = ANYTHING.demands
     floor: Floats = NO_FLOOR
+    is_hasty: bool = False
 
 
 def pose(cells: Cells, model: Likeness) -> Problem:

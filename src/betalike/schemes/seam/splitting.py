@@ -16,7 +16,7 @@ from betalike.schemes.seam.group import Group, can_be_cut, gather, least_size, m
 from betalike.schemes.seam.problem import Problem
 
 LEAST_GAIN = 1e-6  # of the set's loss; less is not worth a cut
-MOST_FITS = 16  # cuts that are fitted before the best of them is taken
+MOST_FITS, HASTY_FITS = 16, 4  # cuts that are fitted before the best of them is taken
 MOST_REFUSED = 32  # cuts that may be filled but do not meet every demand, before a set is left as it is
 
 
@@ -124,7 +124,7 @@ def best_fit(
     bound_gains(group, cuts, least, bound)
     best, fit = -1, (least_gain, 0.0, 0.0, False)
     n_fits = 0
-    while n_fits < MOST_FITS:
+    while n_fits < (HASTY_FITS if group.is_hasty else MOST_FITS):
         cut = greatest(bound)
         if bound[cut] <= fit[0]:
             break
