@@ -25,13 +25,18 @@ from betalike.schemes.whole.problem import Problem
 T = TypeVar("T")
 Work = Callable[[Classes, Ints, Ints, Words], T]
 FEW_POINTS = 8192  # a table with no more is merged, and annealed, as one group
-FIRST_GROUP, GROWTH = 512, 4  # points of a larger table that are merged first; more where that is not allowed
-NEIGHBOURS, NEIGHBOURHOOD = 8, 512  # near points that are known, twice, and among how many they are found
+MANY_POINTS = 100_000  # a table with more is searched once, in smaller groups
+FIRST_GROUP, FIRST_OF_MANY, GROWTH = 512, 128, 4  # points that are merged first; more where that is not allowed
+NEIGHBOURS, NEIGHBOURHOOD, NEIGHBOURHOOD_OF_MANY = (
+    8,
+    512,
+    64,
+)  # near points that are known, twice, and among how many they are found
 # A round anneals all points once, with this many moves each, and then regroups them a few times.
 HEATS = ((0.05, 5.0, 150.0), (0.03, 10.0, 300.0), (0.015, 10.0, 300.0))  # hot, soft and hard, in units of the loss
 COLD = 0.001
 MOVES, POINTS_TO_MOVE = (10, 50), 600_000
-ROUNDS, POINTS_TO_ROUND, ROUNDED_ONCE = (4, 12), 60_000, 100_000  # a larger table has one round
+ROUNDS, POINTS_TO_ROUND = (4, 12), 60_000
 PASSES, POINTS_TO_PASS = (1, 5), 12_000
 GROUPS = (24, 48, 96, 192)  # points of a neighbourhood that is regrouped, pass by pass
 POINTS_OF_CLASS, MOST_TIMES = 16, 4  # with larger classes, neighbourhoods are larger, at most this many times
@@ -61,7 +66,7 @@ class Search:
 
     def rounds(self, effort: int) -> list[int]:
         """Return how long each round is for an effort; more effort means more rounds, and longer ones at the end."""
-        n_rounds = 1 if self._n_points > ROUNDED_ONCE else self._as_many(ROUNDS, POINTS_TO_ROUND)
+        n_rounds = 1 if self._has_many else self._as_many(ROUNDS, POINTS_TO_ROUND)
         lengths: Iterator[int] = (1 + number // n_rounds for number in itertools.count())
         spent = itertools.accumulate(lengths)
         return [
@@ -73,7 +78,7 @@ class Search:
         problem, style = self.problem, BY_LOSS if self.strict else BY_SCORE
         kernels = problem.spans, problem.limits, problem.items
         label = np.arange(self._n_points)
-        most = FEW_POINTS if self._n_points <= FEW_POINTS else FIRST_GROUP
+        most = FIRST_OF_MANY if self._has_many else FEW_POINTS if self._n_points <= FEW_POINTS else FIRST_GROUP
 
         def work(classes: Classes, order: Ints, starts: Ints, state: Words) -> bool:
             return merge_groups(*kernels, classes, order, starts, style, state, label)
@@ -128,9 +133,9 @@ class Search:
     def _near(self) -> Ids:
         """The near points of each, from two ways to divide the table into groups."""
         problem, found = self.problem, []
-        weight = np.ones(self._n_points)
+        weight, most = np.ones(self._n_points), NEIGHBOURHOOD_OF_MANY if self._has_many else NEIGHBOURHOOD
         for jitter in (0.0, 1.0):
-            order, starts = make_groups(problem.positions, weight, float(NEIGHBOURHOOD), jitter, self._state())
+            order, starts = make_groups(problem.positions, weight, float(most), jitter, self._state())
 
             def work(share: tuple[int, int, Words], order: Ints = order, starts: Ints = starts) -> Ids:
                 part = order, starts[share[0] : share[1] + 1]
@@ -168,6 +173,10 @@ class Search:
     def _as_many(self, range_of: tuple[int, int], points: int) -> int:
         """Return how often the points of the table fit into a number of points, within a range."""
         return min(max(points // self._n_points, range_of[0]), range_of[1])
+
+    @property
+    def _has_many(self) -> bool:
+        return self._n_points > MANY_POINTS
 
     @property
     def _n_points(self) -> int:
