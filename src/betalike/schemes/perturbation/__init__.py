@@ -97,7 +97,7 @@ def retention_figures(transition: Transition, counts: Ints) -> dict[str, float]:
 def set_figures(transition: Transition, counts: Ints) -> dict[str, float]:
     """Return the number of sets, how many values they name, and how often the true value is among them.
 
-    `kept_share` is the expected share of rows that name their true value, minus what chance alone would give.
+    `kept_share` is how far labels move the chances of values, on average: 1 if every row named its value alone.
     """
     likelier, prior = transition.likelier(counts), counts / counts.sum()
     chances = transition.probabilities
@@ -107,7 +107,7 @@ def set_figures(transition: Transition, counts: Ints) -> dict[str, float]:
         "fewest_values": int(likelier.sum(axis=0).min()),
         "most_values": int(likelier.sum(axis=0).max()),
         "named_share": named,
-        "kept_share": named - float(prior @ chances @ (prior @ likelier)),
+        "kept_share": (named - float(prior @ chances @ (prior @ likelier))) / float(1 - prior @ prior),
     }
 
 

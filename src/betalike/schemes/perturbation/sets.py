@@ -14,7 +14,9 @@ from functools import partial
 
 import numpy as np
 
+from betalike.errors import InfeasibleError
 from betalike.promises import UNITS, Likeness, Transition, judge_transition
+from betalike.promises.verdict import wording
 from betalike.runtime.arrays import Floats, Ints
 from betalike.runtime.randomness import Randomness, SeededRandomness, uniform
 from betalike.schemes.perturbation.retention import caps_of, largest_factor, no_room
@@ -23,6 +25,7 @@ from betalike.table.axis import Axis
 SEPARATOR, ESCAPE = "|", "\\"
 SETS_PER_VALUE = 16  # more sets lower the variance of estimates by less than 4 %
 DOUBLINGS = 4  # of the number of sets, if their mixtures do not reach the prior
+COPIES = 4  # of sets that have as much, or as little, as possible of one value
 SCALINGS = 60
 TINY = 1e-12
 TIGHTENINGS = (1e-9, 1e-6, 1e-3)
@@ -46,7 +49,12 @@ def fit_sets(counts: Ints, model: Likeness, sensitive: Axis | None = None) -> Tr
         transition = to_transition(_mix(chances, prior @ chances, factor), counts)
         if transition is not None and judge_transition(model, transition, counts, sensitive).holds:
             return transition
-    raise no_room(model)
+    if (cap <= prior).any():
+        raise no_room(model)
+    raise InfeasibleError(
+        f"no sets of values were found that keep {wording(model)}. Take the mechanism 'matrix', or promise less, such "
+        "as a larger beta."
+    )
 
 
 def _floors(model: Likeness, counts: Ints, sensitive: Axis | None) -> Floats:
@@ -70,7 +78,8 @@ def choose_sets(prior: Floats, cap: Floats, floor: Floats) -> Floats | None:
     """
     for doubling in range(DOUBLINGS):
         n_sets = SETS_PER_VALUE * len(prior) << doubling
-        sets = draw_sets(prior - floor, cap - floor, n_sets, SeededRandomness(doubling))
+        starts = np.vstack([np.tile(prior - floor, (n_sets, 1)), *[extremes(prior - floor, cap - floor)] * COPIES])
+        sets = draw_sets(starts, cap - floor, SeededRandomness(doubling))
         posterior = floor + np.unique(sets, axis=0)
         weights = weigh(posterior, prior)
         if weights is not None:
@@ -79,12 +88,30 @@ def choose_sets(prior: Floats, cap: Floats, floor: Floats) -> Floats | None:
     return None
 
 
-def draw_sets(expected: Floats, room: Floats, n_sets: int, randomness: Randomness) -> Floats:
-    """Draw amounts per value of which each is 0 or all of its room, but one at most; all have the same sum.
+def extremes(expected: Floats, room: Floats) -> Floats:
+    """Return amounts with the same sum in which one value has as much, or as little, as possible.
+
+    Without these, a value that is nearly always inside or outside of sets would never be drawn otherwise.
+    """
+    total, everything = expected.sum(), room.sum()
+    rows = []
+    for value, amount in enumerate(expected):
+        most, least = min(room[value], total), max(0.0, total - everything + room[value])
+        down = expected * ((total - most) / max(total - amount, 1e-300))
+        free = everything - room[value] - total + amount
+        up = expected + (room - expected) * ((amount - least) / max(free, 1e-300))
+        down[value], up[value] = most, least
+        rows += [down, up]
+    return np.array(rows)
+
+
+def draw_sets(expected: Floats, room: Floats, randomness: Randomness) -> Floats:
+    """Draw amounts per value (one row for each set) that are 0 or all of the room, but one at most; sums stay.
 
     On average, a value gets what is expected. Two values at a time settle who gets the amounts of both.
     """
-    amounts, every = np.tile(expected, (n_sets, 1)), np.arange(n_sets)
+    amounts, n_sets = expected.copy(), len(expected)
+    every = np.arange(n_sets)
     order = np.argsort(uniform(amounts.size, randomness).reshape(amounts.shape), axis=1)
     open_one = order[:, 0]
     for other in order.T[1:]:

@@ -61,7 +61,7 @@ def test_sets_are_extreme_and_mix_to_the_prior(counts: list[int], above: Fractio
 
 def test_amounts_are_all_or_nothing_but_one_and_right_on_average() -> None:
     expected, room = np.array([0.1, 0.2, 0.3, 0.25, 0.15]), np.array([0.4, 0.5, 0.35, 0.25, 0.9])
-    amounts = draw_sets(expected, room, 20_000, SeededRandomness(1))
+    amounts = draw_sets(np.tile(expected, (20_000, 1)), room, SeededRandomness(1))
     is_between = (amounts > 0) & (amounts < room)
     assert is_between.sum(axis=1).max() <= 1
     assert amounts.min() >= 0
