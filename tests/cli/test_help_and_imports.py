@@ -20,7 +20,7 @@ OPTIONS = {
     "--spreadsheet-safe --retrieval --effort --strict --attribute --no-second-try --redistribution --mechanism "
     "--engine --memory --master --delimiter --force --seed --sign --json --help",
     "audit": "--qi --sensitive --original --certificate --beta --model --k --t --delta --l --c --ground "
-    "--negative-beta --groups --width --with-values --hierarchies --missing --delimiter --json --help",
+    "--negative-beta --groups --width --with-values --hierarchies --missing --delimiter --population --json --help",
     "compare": "--qi --sensitive --beta --schemes --match --spec --model --k --t --hierarchies --numeric --categorical "
     "--weights --missing --missing-sensitive --queries --predicates --selectivity --picture --delimiter --seed --json "
     "--help",
