@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from betalike.attacks.band_rows import BandCut, chances_in_cut, cuts_of_seam, parts_of
 from betalike.attacks.control_release import replan
 from betalike.attacks.result import AttackResult, Rate, Z, compared
-from betalike.attacks.row_order import STARTS, Order, chances_of, orders_of_split, sample_orders
+from betalike.attacks.row_order import STARTS, Order, chances_of, orders_of_split
 from betalike.attacks.scheme_decisions import Decision, decision_of
 from betalike.attacks.target import Generalized, Target
 from betalike.runtime.arrays import Floats, Ids, Ints, Words
@@ -65,7 +67,7 @@ def minimality(target: Target, randomness: Randomness | None = None) -> AttackRe
         return AttackResult(NAME, refusal=f"this attack does not know how '{target.scheme}' decides on this promise.")
     plan = replan(target, target.cells, chance)
     uncut, n_uncut_skipped = argue(plan, decision, target.caps, chance)
-    sent, n_sent_skipped = argue_from_orders(target, chance)
+    sent, n_sent_skipped = argue_from_rows(target, chance)
     argued = sent or uncut
     if not argued:
         return AttackResult(
@@ -100,21 +102,42 @@ def _figures(argued: Sequence[Argued], randomness: Randomness) -> dict[str, Any]
     }
 
 
-def argue_from_orders(target: Target, randomness: Randomness) -> tuple[list[Argued], int]:
+def argue_from_rows(target: Target, randomness: Randomness) -> tuple[list[Argued], int]:
     """Return what can be concluded from which rows were sent where, and how many cuts were skipped.
 
-    A cut is skipped if hardly any assignment fits. Schemes that do not send rows in a known order give no result.
+    A cut is skipped if hardly any assignment fits. Schemes that do not send rows by their values give no result.
     """
     cells, model = target.cells, target.model
-    if target.scheme != "burel+split":
+    if target.scheme == "burel+split":
+        orders, kinds = orders_of_split(cells, model, randomness, MOST_ORDERS)
+        fitting = [order for order in orders if order.is_far_class or order.is_near_class]
+        jobs = [partial(_argue_order, order, kinds) for order in fitting if len(order.values) <= LARGEST_ORDER]
+    elif target.scheme == "seam":
+        cuts = cuts_of_seam(cells, model, randomness)
+        jobs = [partial(_argue_cut, cut) for cut in cuts if len(cut.part) <= LARGEST_ORDER]
+    else:
         return [], 0
-    orders, kinds = orders_of_split(cells, model, randomness, MOST_ORDERS)
-    chosen = sample_orders(orders, MOST_ORDERS, LARGEST_ORDER, randomness)
+    chosen = np.argsort(uniform(len(jobs), randomness), kind="stable")[:MOST_ORDERS]
     words = [randomness.words(STARTS) for _ in chosen]  # drawn here, because threads ask in any order
     with ThreadPoolExecutor(2) as pool:
-        found = pool.map(lambda order, own: _argue_order(order, kinds, target.caps, own), chosen, words)
-        argued = list(found)
+        argued = list(pool.map(lambda job, own: jobs[job](target.caps, own), chosen, words))
     return [each for some in argued for each in some], sum(not some for some in argued)
+
+
+def _argue_cut(cut: BandCut, caps: Floats | None, words: Words) -> list[Argued]:
+    halves = chances_in_cut(cut, words)
+    if halves is None:
+        return []
+    held = None if caps is None else caps[cut.group.held]
+    argued = []
+    for members in parts_of(cut):
+        value, place = cut.value[members], cut.place[members]
+        plain = np.bincount(value, minlength=len(cut.group.total)) / len(value)
+        chance = float(((halves[0] + halves[1]) / 2)[place, value].mean())
+        places = np.unique(place)
+        ratio = _worst([half[places] for half in halves], np.ones_like(places), STARTS / 2, held)
+        argued.append(Argued(len(value), chance, float(plain[value].mean()), 1.0, *ratio))
+    return argued
 
 
 def _argue_order(order: Order, kinds: Ints, caps: Floats | None, words: Words) -> list[Argued]:
@@ -122,12 +145,12 @@ def _argue_order(order: Order, kinds: Ints, caps: Floats | None, words: Words) -
     if chances is None:
         return []
     argued = []
-    for part, found, of_class, is_class in (
-        (order.far, chances[0], order.far.value, order.is_far_class),
-        (order.near, chances[1], order.near_class, order.is_near_class),
+    for part, found, is_class in (
+        (order.far, chances[0], order.is_far_class),
+        (order.near, chances[1], order.is_near_class),
     ):
         if is_class:
-            plain = np.bincount(of_class, minlength=len(kinds)) / len(of_class)
+            plain = np.bincount(part.value, minlength=len(kinds)) / len(part.value)
             chance = float(found.share[found.place, part.value].mean())
             once = np.ones(int(found.place.max()) + 1, dtype=np.int64)  # rounds of one walk are not independent
             ratio = _worst(found.halves, once, STARTS / 2, caps)

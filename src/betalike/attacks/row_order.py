@@ -6,7 +6,6 @@ everybody's quasi-identifiers and who is in which part can rule out all assignme
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,15 +37,18 @@ class Part:
 class Order:
     """Members that stayed away from a border, and those beside it; for each kind of value, the former are farther away.
 
-    `is_far_class` and `is_near_class` say which of the two parts belong to a final class of the release. `near_class`
-    holds the values of the whole class that the near part belongs to.
+    `is_far_class` and `is_near_class` say which of the two parts are final classes of the release.
     """
 
     far: Part
     near: Part
-    near_class: Ids
     is_far_class: bool
     is_near_class: bool
+
+    @property
+    def values(self) -> Ids:
+        """The values of all members."""
+        return np.concatenate([self.far.value, self.near.value])
 
     def is_kept(self, kind_of_value: Ints) -> bool:
         """Whether no member that stayed away is nearer to the border than one beside it of the same kind."""
@@ -88,7 +90,7 @@ def orders_of_split(cells: Cells, model: Model, randomness: Randomness, most: in
             if halves is not None:
                 stack += halves
                 are_classes = [halve(half) is None for half in halves]
-                orders.append(Order(halves[0], halves[1], halves[1].value, are_classes[0], are_classes[1]))
+                orders.append(Order(*halves, *are_classes))
     return orders, bucket_of_value
 
 
@@ -134,14 +136,3 @@ def chances_of(order: Order, kind_of_value: Ints, words: Words) -> tuple[Chances
 
 def _shares(tally: Floats) -> Floats:
     return np.asarray(tally / np.maximum(tally.sum(axis=1, keepdims=True), 1.0))
-
-
-def sample_orders(orders: Sequence[Order], most: int, largest: int, randomness: Randomness) -> list[Order]:
-    """Return a random sample of the orders that concern a final class."""
-    fitting = [
-        order
-        for order in orders
-        if (order.is_far_class or order.is_near_class) and len(order.far.value) + len(order.near.value) <= largest
-    ]
-    words = randomness.words(len(fitting)) if fitting else np.zeros(0)
-    return [fitting[i] for i in np.argsort(words, kind="stable")[:most]]

@@ -135,12 +135,12 @@ def test_the_learner_finds_a_known_slope_and_nothing_in_noise() -> None:
     pairs, clue = some_pairs(rng, 3_000, 1.0)
     is_held = np.arange(3_000) % 5 == 0
     noise = rng.normal(size=len(clue))
-    learned = learn(pairs, [noise, clue], is_held)
+    learned = learn(pairs, [noise, clue], is_held, np.arange(3_000))
     other, other_clue = some_pairs(rng, 3_000, 1.0)
     found = learned.apply(other, [rng.normal(size=len(other_clue)), other_clue])
     truth = other.rescored(other.score + other_clue)
     assert np.abs(found.chances - truth.chances).mean() < 0.03
-    assert learn(pairs, [noise], is_held).trees == []
+    assert learn(pairs, [noise], is_held, np.arange(3_000)).trees == []
 
 
 def test_an_interval_takes_people_of_one_class_together() -> None:

@@ -24,7 +24,7 @@ DEPTH = 4
 MOST_TREES, PATIENCE = 300, 10
 RATE = 0.25
 PENALTY = 10.0  # people (times their uncertainty) that a leaf must outweigh
-CERTAIN = 3.0  # standard errors by which trees must help groups that were held
+CERTAIN = 2.0  # standard errors by which trees must help groups that were held
 EDGES_FROM = 200_000  # pairs that the borders of bins are taken from
 
 
@@ -78,11 +78,16 @@ class Learned:
 
 
 def learn(
-    pairs: Pairs, clues: Sequence[Floats], is_held: Bools, progress: Progress = SILENT, step: str = "learning"
+    pairs: Pairs,
+    clues: Sequence[Floats],
+    is_held: Bools,
+    cluster: Ints,
+    progress: Progress = SILENT,
+    step: str = "learning",
 ) -> Learned:
     """Learn from some groups how clues correct scores; groups that are held decide when to stop.
 
-    What does not help the held groups by more than chance explains is not kept.
+    What does not help the held groups by more than chance explains is not kept; groups of one cluster count as one.
     """
     edges = [_edges(clue) for clue in clues]
     bins = _binned(edges, clues)
@@ -101,7 +106,7 @@ def learn(
         fit = find_slopes(pairs.starts, pairs.people, score, is_held, slope, weight)
         if fit.sum() > best.sum():
             best, n_best = fit, len(trees)
-    gain = best - first
+    gain = np.bincount(cluster, best - first)
     is_real = gain.sum() > CERTAIN * np.sqrt((gain**2).sum())
     return Learned(edges, trees[:n_best] if is_real else [])
 

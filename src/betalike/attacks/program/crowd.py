@@ -52,9 +52,13 @@ class Crowd:
 
     @staticmethod
     def of(space: Space, point_of: Ints, plan: Plan, caps: Floats, kind: Ints) -> Crowd:
-        """Return the people of a plan; classes with the same labels are one. `point_of` numbers points of the space."""
+        """Return the people of a plan by their cells; classes with the same labels are one.
+
+        `point_of` numbers points of the space.
+        """
         number, low, high = label_classes(plan)
-        cell, ec = np.repeat(plan.cell, plan.count), np.repeat(number[plan.ec], plan.count)
+        order = np.argsort(plan.cell, kind="stable")
+        cell, ec = np.repeat(plan.cell[order], plan.count[order]), np.repeat(number[plan.ec[order]], plan.count[order])
         point, value = point_of[plan.cells.point[cell]], plan.cells.value[cell].astype(np.int64)
         return Crowd(space, point, value, ec, np.full(len(ec), FOLDS), low, high, caps, kind)
 

@@ -61,22 +61,32 @@ class Leak:
 
 @dataclass(frozen=True)
 class Found:
-    """The leak of a program and that of a control with the same classes and redrawn values, for each form."""
+    """The leak of a program and that of a control with the same classes and redrawn values, for each form.
+
+    The population models of both depend on the adversary's table and on the randomness, not on the program.
+    """
 
     leaks: dict[str, Leak]
     controls: dict[str, Leak]
+    models: tuple[Population, Population]
 
 
-def find_leaks(own: Crowd, target: Crowd, randomness: Randomness, progress: Progress = SILENT) -> Found:
+def find_leaks(
+    own: Crowd,
+    target: Crowd,
+    randomness: Randomness,
+    progress: Progress = SILENT,
+    models: tuple[Population, Population] | None = None,
+) -> Found:
     """Learn from the adversary's own crowd, and guess the values of the people in the target.
 
     In the control, everybody has a value drawn from the population model, in the same classes. There the adversary
     also learns how to combine class shares and the model where choices say nothing, which is guess (b).
     """
     own = own.in_folds(randomness)
-    population = learn_population(own, progress)
+    population = learn_population(own, progress) if models is None else models[0]
     redrawn = redraw(own, population, randomness), redraw(target, population, randomness)
-    chance_population = learn_population(redrawn[0], progress)
+    chance_population = learn_population(redrawn[0], progress) if models is None else models[1]
     leaks, controls = {}, {}
     for form, watch in FORMS.items():
         scenes = [watch(crowd, chance_population, randomness) for crowd in redrawn]
@@ -85,7 +95,7 @@ def find_leaks(own: Crowd, target: Crowd, randomness: Randomness, progress: Prog
         leaks[form] = _compare(
             watch(own, population, randomness), watch(target, population, randomness), plain, progress
         )
-    return Found(leaks, controls)
+    return Found(leaks, controls, (population, chance_population))
 
 
 def redraw(crowd: Crowd, population: Population, randomness: Randomness) -> Crowd:
@@ -99,8 +109,9 @@ def redraw(crowd: Crowd, population: Population, randomness: Randomness) -> Crow
 
 def _learn(scene: Scene, clues: list[Floats], pairs: Pairs, progress: Progress) -> Learned:
     cluster = scene.point * SCATTER >> 16 if scene.ec is None else scene.ec
+    cluster = np.unique(cluster, return_inverse=True)[1]
     is_held: Bools = cluster % HELD == 0
-    return learn(pairs, clues, is_held, progress)
+    return learn(pairs, clues, is_held, cluster, progress)
 
 
 def _compare(own: Scene, target: Scene, plain: Learned, progress: Progress) -> Leak:

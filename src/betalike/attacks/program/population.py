@@ -88,7 +88,7 @@ def learn_population(crowd: Crowd, progress: Progress = SILENT) -> Population:
         fits.append((people * np.log(_all_pairs(score, people).chances.reshape(score.shape))).sum())
     trust = TRUST[int(np.argmax(fits))]
     clues, score = _clues(views, n_single, trust, prior, point, fold_of)
-    learned = learn(_all_pairs(score, people), clues, fold_of == 0, progress, "learning the population")
+    learned = learn(_all_pairs(score, people), clues, fold_of == 0, point, progress, "learning the population")
     return Population(prior, views, n_single, trust, learned)
 
 
