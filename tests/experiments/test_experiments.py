@@ -23,9 +23,9 @@ from experiments.figure import FAILS, HOLDS, VERDICTS, burel_beats_one, falls, r
 from experiments.naive_bayes import exact_plan, success_rate
 
 PROJECT = Path(__file__).parents[2]
-WITHOUT_PICTURE = {"section-2"}
+WITHOUT_PICTURE = {"section-2", "program"}
 FIGURES = {f"figure-{name}" for name in ("4a", "4b", "4c", "5", "6", "7", "8", "9")}
-FIGURES |= {"section-2", "section-7", "naive-bayes"}
+FIGURES |= {"section-2", "section-7", "naive-bayes", "program"}
 
 
 @pytest.fixture(scope="module")

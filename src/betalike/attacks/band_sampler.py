@@ -1,7 +1,7 @@
 """Kernels that walk through the assignments under which SEAM would have sent these rows, weighed by their chance.
 
 Members of a cut lie in the left core (part 0), the right core (1) or the seam (2), and on the left or right side of the
-cut. Each part keeps its values, whoever has them. `decides` are the numbers from which SEAM fills its cores.
+cut. Each part keeps its values.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def n_off(group: Group, left: Floats, cores: Floats) -> float:
 
 @kernel
 def log_ways(sent: int, kept: int) -> float:
-    """Return the logarithm of the number of ways to send so many of the tuples in a band."""
+    """Return the logarithm of the number of ways to choose the tuples that are sent from a band."""
     return math.lgamma(sent + kept + 1.0) - math.lgamma(sent + 1.0) - math.lgamma(kept + 1.0)
 
 
