@@ -13,6 +13,7 @@ from betalike.runtime.draws import draws_from
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.presplit import part
+from betalike.schemes.seam.cooling import Cooling
 from betalike.schemes.seam.improving import improve, resplit_windows
 from betalike.schemes.seam.problem import Problem, pose
 from betalike.schemes.seam.splitting import split_set
@@ -58,23 +59,33 @@ class Seam:
         return "seam"
 
     def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
-        """Form classes that keep the promise: split in several ways, and improve the best result."""
-        problem = pose(cells, likeness_of(model, self.name))
+        """Form classes that keep the promise: split in several ways, improve the best result, and anneal it."""
+        likeness = likeness_of(model, self.name)
+        problem, cooling = pose(cells, likeness), Cooling(cells, likeness, self.randomness)
         n_ways = min(max(CELLS_TO_SPLIT // len(cells.count), 1), MOST_WAYS)
-        n_passes = self.effort * min(max(CELLS_TO_IMPROVE // len(cells.count), 1), MOST_PASSES)
+        n_passes = min(max(CELLS_TO_IMPROVE // len(cells.count), 1), MOST_PASSES)
+        passes = list(range(self.effort * n_passes))
         parts = _presplit(cells, model)
         if parts is None:
             plans = [_split(problem, cells, *way, self.randomness) for way in WAYS[:n_ways]]
         else:
             plans = [improve(problem._replace(is_hasty=True), parts, 1, 0, *WAY_TO_SPLIT_PARTS, self.randomness)]
-            n_passes = max(n_passes - 1, 0)  # one pass would cost half as much as the split, and gain a hundredth
-        plan = min(plans, key=lambda plan: plan_loss(plan).average)
-        for number in progress.track(list(range(n_passes)), "improving classes"):
+            passes = passes[1:]  # one pass would cost half as much as the split, and gain a hundredth
+        before = plan = min(plans, key=_loss)
+        for number in progress.track(passes, "improving classes"):
+            if number >= n_passes and number % n_passes == 0:  # each effort after the first begins with annealing
+                before, plan = plan, cooling.cool(plan)
             reserve, looks_ahead = WAYS[number % len(WAYS)]
             window = WINDOWS[number % len(WINDOWS)]
             offset = window // 2 * (number % 2)
             plan = improve(problem, plan, window, offset, reserve, looks_ahead, self.randomness, turn=number // 2)
+            if (number + 1) % n_passes == 0:  # annealing may have lost more
+                plan = min(before, plan, key=_loss)
         return plan
+
+
+def _loss(plan: Plan) -> float:
+    return plan_loss(plan).average
 
 
 def _split(problem: Problem, cells: Cells, reserve: float, looks_ahead: bool, randomness: Randomness) -> Plan:
