@@ -24,7 +24,7 @@ DEPTH = 4
 MOST_TREES, PATIENCE = 300, 10
 RATE = 0.25
 PENALTY = 10.0  # people (times their uncertainty) that a leaf must outweigh
-CERTAIN = 2.0  # standard errors by which trees must help groups that were held
+CERTAIN = 1.0  # standard errors by which trees must help groups that were held
 EDGES_FROM = 200_000  # pairs that the borders of bins are taken from
 
 
