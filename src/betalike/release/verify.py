@@ -186,10 +186,9 @@ def verify_parts(recounts: Iterable[Recount], cells: Cells, model: Model) -> Ver
     if not np.array_equal(found.value_counts, cells.value_counts):
         raise GuaranteeError(OTHER_VALUES)
     columns = list(zip(cells.axes, found.labels, strict=True))
-    losses = np.array([[_read_loss(axis, rows) for axis, rows in columns]])
-    loss = average_loss([axis.name for axis in cells.axes], losses, np.ones(1), cells.weights)
-    classes = Classes(found.sizes, [_worth_publishing(axis, rows) for axis, rows in columns])
-    return Verified(found.verdict, found.audit, loss, classes, _SEAL)
+    losses, shown = zip(*(_read_labels(axis, rows) for axis, rows in columns), strict=True)
+    loss = average_loss([axis.name for axis in cells.axes], np.array([losses]), np.ones(1), cells.weights)
+    return Verified(found.verdict, found.audit, loss, Classes(found.sizes, [*shown]), _SEAL)
 
 
 @dataclass(frozen=True)
@@ -229,25 +228,29 @@ def tally(
     return Tally(worst_verdict(verdicts), put_together(audits), np.concatenate(sizes), labels, value_counts, n_unknown)
 
 
-def _worth_publishing(axis: Axis, labels: Iterable[str | None]) -> set[str]:
-    """Return the labels of a quasi-identifier; of numbers and dates, those at the ends of the domain."""
-    shown = [label for label in labels if label is not None]
-    return axis.labels_at_ends(shown) if isinstance(axis, OrderedAxis) else set(shown)
-
-
-def _read_loss(axis: Axis, rows: Mapping[str | None, int]) -> float:
+def _read_labels(axis: Axis, rows: Mapping[str | None, int]) -> tuple[float, set[str]]:
+    """Return the average loss of labels, and those worth publishing: of an ordered axis, the ends of the domain."""
+    labels = list(rows)
     try:
-        return loss_of_labels(axis, rows)
+        if isinstance(axis, OrderedAxis):
+            losses, shown = axis.read_labels(labels)
+        else:
+            losses, shown = axis.label_losses(labels), {label for label in labels if label is not None}
     except (KeyError, ValueError) as error:
         raise GuaranteeError(
             f"a label written for '{axis.name}' cannot be read back. Nothing was published."
         ) from error
+    return _average(losses, rows), shown
 
 
 def loss_of_labels(axis: Axis, rows: Mapping[str | None, int]) -> float:
     """Return the average loss of rows, from how many have each label. Paper: Eq. 2, 3 and 5."""
+    return _average(axis.label_losses(list(rows)), rows)
+
+
+def _average(losses: Floats, rows: Mapping[str | None, int]) -> float:
     counts = np.array(list(rows.values()), dtype=np.int64)
-    return float(counts @ axis.label_losses(list(rows)) / counts.sum())
+    return float(counts @ losses / counts.sum())
 
 
 def verify_perturbed(

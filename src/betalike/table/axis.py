@@ -63,10 +63,22 @@ class OrderedAxis:
 
     def label_losses(self, labels: Sequence[str | None]) -> Floats:
         """Return the loss of published ranges: single values lose nothing, `*` loses all. Paper: Eq. 2."""
+        return self.read_labels(labels)[0]
+
+    def labels_at_ends(self, labels: Sequence[str | None]) -> set[str]:
+        """Return the labels of values and ranges that begin or end where the domain does."""
+        return self.read_labels(labels)[1]
+
+    def read_labels(self, labels: Sequence[str | None]) -> tuple[Floats, set[str]]:
+        """Return the losses of labels and those at the ends of the domain; reading many numbers twice is slow."""
         losses = np.array([1.0 if label == ROOT else 0.0 for label in labels])
         shown, low, high = self._parse(labels)
         losses[shown] = self._parts_of_domain(low, high)
-        return losses
+        may_be = np.zeros(len(shown), dtype=bool)  # arrays may round before they compare
+        for end in self.domain:
+            may_be |= np.asarray((low == end) | (high == end), dtype=bool)
+        ends = zip(low[may_be].tolist(), high[may_be].tolist(), np.flatnonzero(may_be).tolist(), strict=True)
+        return losses, {str(labels[shown[i]]) for a, b, i in ends if {a, b} & {*self.domain}}
 
     def _parts_of_domain(self, low: Numbers, high: Numbers) -> Floats:
         """Return the part of the domain that lies between each pair of numbers."""
@@ -80,15 +92,6 @@ class OrderedAxis:
         for i, ends in zip(shown, zip(low.tolist(), high.tolist(), strict=True), strict=True):
             meanings[i] = ends
         return meanings
-
-    def labels_at_ends(self, labels: Sequence[str | None]) -> set[str]:
-        """Return the labels of values and ranges that begin or end where the domain does."""
-        shown, low, high = self._parse(labels)
-        may_be = np.zeros(len(shown), dtype=bool)  # arrays may round before they compare
-        for end in self.domain:
-            may_be |= np.asarray((low == end) | (high == end), dtype=bool)
-        ends = zip(low[may_be].tolist(), high[may_be].tolist(), np.flatnonzero(may_be).tolist(), strict=True)
-        return {str(labels[shown[i]]) for a, b, i in ends if {a, b} & {*self.domain}}
 
     def _parse(self, labels: Sequence[str | None]) -> tuple[list[int], Numbers, Numbers]:
         """Return which labels are values or ranges, and their ends."""
