@@ -123,7 +123,7 @@ def audit_frame(
     axis, _, values = code_sensitive(everything, sensitive, missing_is_value=True)
     labels = value_texts(values).to_list()
     prior_counts = np.array([counts.get(label, 0) for label in labels], dtype=np.int64)
-    counted = recount([as_texts(frame.with_columns(texts))], names, [sensitive.name], labels)
+    counted = recount([as_texts(frame.with_columns(texts).select(used))], names, [sensitive.name], labels)
     audit = measure(counted.classes, prior_counts, axis)
     verdict = promise = None
     if model is not None:

@@ -103,12 +103,12 @@ class KernelCache:
     def is_stored(self, signature: Any) -> bool:
         """Return whether there is a file for these argument types."""
         path = self._path(signature, self.kernel.targetctx.codegen())
-        return path is not None and path.exists()
+        return path is not None and os.path.exists(path)  # also where the folder may not be entered
 
     def is_missing(self, signature: Any) -> bool:
         """Return whether there is no file for these argument types, though there could be one."""
         path = self._path(signature, self.kernel.targetctx.codegen())
-        return path is not None and not path.exists() and os.access(path.parent, os.W_OK)
+        return path is not None and not os.path.exists(path) and os.access(path.parent, os.W_OK)
 
     def _path(self, signature: Any, codegen: Any) -> Path | None:
         """Return the file for these argument types on this machine."""
