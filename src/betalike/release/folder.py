@@ -50,8 +50,8 @@ def check_free(folder: Path, force: bool, inputs: Iterable[Path] = ()) -> None:
         raise FileError(f"'{folder}' is a file; name a folder for the release.")
     if lost is not None:
         raise FileError(
-            f"'{lost}' is read for this release, but is also a file in the folder '{folder}', where the release would "
-            "replace it. Name another folder for the release."
+            f"'{lost}' is read for this release, but is also a file in the folder '{folder}', where it would be "
+            "replaced. Name another folder for the release."
         )
     if others:
         raise FileError(
