@@ -108,13 +108,16 @@ def watch(
 
 
 def load_kernels() -> None:
-    """Load from the cache on disk every form in which a kernel was compiled before."""
+    """Load every kernel that was compiled before from the cache on disk."""
     from numba.core.dispatcher import Dispatcher
+
+    from betalike.runtime.kernel_types import argument_types
 
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("betalike.")]
     for kernel in {value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)}:
-        for signature in kernel._cache.signatures():
-            kernel.compile(signature)
+        types = argument_types(kernel.py_func)
+        if types is not None and kernel._cache.is_stored(types):
+            kernel.compile(types)
 
 
 def run(request: dict[str, Any], main: Any, channel: socket.socket) -> None:
