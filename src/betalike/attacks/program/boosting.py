@@ -117,7 +117,7 @@ def _grow(bins: Bins, slope: NDArray[np.float32], weight: NDArray[np.float32]) -
     chosen, borders = np.zeros(DEPTH, dtype=np.int64), np.zeros(DEPTH, dtype=np.int64)
     for depth in range(DEPTH):
         sums = np.zeros((n_clues, 1 << depth, N_BINS, 2))
-        split_work(n_clues, lambda a, b, into=sums: add_sums(bins, leaf, slope, weight, a, b, into), 1)  # type: ignore[misc]  # a lambda with a default
+        split_work(n_clues, lambda a, b, into=sums: add_sums(bins, leaf, slope, weight, a, b, into), 1)  # type: ignore[misc]  # mypy cannot infer a lambda with a default
         below = np.cumsum(sums, axis=2)
         above = below[:, :, -1:, :] - below
         gain = sum((part[..., 0] ** 2 / (part[..., 1] + PENALTY)).sum(axis=1) for part in (below, above))
