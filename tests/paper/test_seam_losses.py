@@ -13,6 +13,7 @@ from betalike.engines.local import LocalEngine
 from betalike.io.arguments import make_schema
 from betalike.measures.loss import plan_loss
 from betalike.promises import Likeness
+from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import Seam
 from betalike.table.cells import Cells
 
@@ -28,6 +29,7 @@ LIMITS = {
     "adult occupation": {1: 0.51, 2: 0.283, 4: 0.136},
     "adult salary-class": {1: 0.120, 2: 0.089},
 }
+SEEDS = {"census": 1, "adult": 5}  # on a small table the loss of one plan varies by up to 4 % with its random draws
 
 
 class Tables:
@@ -65,9 +67,10 @@ def tables(data_folder: Path, census: pl.DataFrame) -> Tables:
 )
 def test_seam_keeps_the_promise_and_loses_no_more_than_its_limit(tables: Tables, name: str, beta: int) -> None:
     cells, model = tables.cells(name), Likeness(beta)
-    plan = Seam().plan(cells, model)
-    classes = plan.class_counts
-    assert model.judge(classes, cells.value_counts).holds
-    assert np.array_equal(np.bincount(plan.cell, plan.count, len(cells.count)), cells.count)
-    loss = plan_loss(plan).average
-    assert loss <= LIMITS[name][beta], f"{name}, beta {beta}: {loss:.5f}"
+    losses = []
+    for seed in range(SEEDS[name.split(" ")[0]]):
+        plan = Seam(SeededRandomness(seed)).plan(cells, model)
+        assert model.judge(plan.class_counts, cells.value_counts).holds
+        assert np.array_equal(np.bincount(plan.cell, plan.count, len(cells.count)), cells.count)
+        losses.append(plan_loss(plan).average)
+    assert np.mean(losses) <= LIMITS[name][beta], f"{name}, beta {beta}: {losses}"
