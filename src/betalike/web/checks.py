@@ -1,0 +1,48 @@
+"""What is wrong with a specification, by the same functions that `publish` calls before it reads the table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from betalike.engines.recipes import recipes_in
+from betalike.errors import BetalikeError
+from betalike.io.arguments import make_schema, missing_is_value
+from betalike.io.specification import ENDS
+from betalike.promises.parameters import PARAMETERS
+from betalike.schemes import DEFAULT_SCHEME, choose_scheme, make_promise
+from betalike.web.project import Project
+
+
+def problem_with_columns(project: Project) -> str | None:
+    """Return why the roles and types cannot be published; None if they can."""
+    try:
+        check_columns(project.spec.arguments(project.folder))
+    except BetalikeError as error:
+        return str(error)
+    return None
+
+
+def problem_with_promise(project: Project) -> str | None:
+    """Return why the promise cannot be made; None if it can."""
+    try:
+        check_promise(project.spec.arguments(project.folder))
+    except BetalikeError as error:
+        return str(error)
+    return None
+
+
+def check_columns(arguments: dict[str, Any]) -> None:
+    """Refuse columns that `publish` would refuse; recipes are built when they are used."""
+    recipes = recipes_in(arguments["hierarchies"])
+    trees = {name: tree for name, tree in arguments["hierarchies"].items() if name not in recipes}
+    names = ("quasi_identifiers", "sensitive", "kinds", "domains", "weights", "keep")
+    given = {name: arguments[name] for name in names}
+    given |= {"ends": {end: arguments[end] for end in ENDS}, "person": arguments.get("person")}
+    make_schema(**given, hierarchies=trees, is_missing_value=missing_is_value(arguments["missing_sensitive"]))
+
+
+def check_promise(arguments: dict[str, Any]) -> Any:
+    """Return the promise that arguments ask for; refuse one that the scheme does not keep."""
+    scheme = choose_scheme(arguments.get("scheme", DEFAULT_SCHEME), None, arguments["options"])
+    parameters = {name: arguments[name] for name in PARAMETERS if name in arguments and name != "k"}
+    return make_promise(scheme.name, None, arguments.get("k", 1), parameters)

@@ -1,0 +1,183 @@
+"""Jobs: each is a process of its own, so that the server always answers. A job reports to files in its folder.
+
+job.json         the task and its arguments
+progress.jsonl   a line for each step, and for parts of steps
+result.json      how it ended
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from betalike.web.project import Project
+
+PATIENCE = 5.0  # seconds after which a job that was asked to stop is asked again, and then killed
+CANCELLED = "The work was cancelled. Nothing was kept of it."
+State = Literal["running", "done", "failed", "cancelled"]
+
+
+class Order(msgspec.Struct):
+    """What a job is to do."""
+
+    task: str
+    arguments: dict[str, Any]
+    started: float
+
+
+class Step(msgspec.Struct):
+    """A line of progress: a step begins, or so much of it is done."""
+
+    step: str
+    at: float
+    done: float = 0
+    total: float | None = None
+    part: str = ""
+
+
+class Result(msgspec.Struct):
+    """How a job ended: with a result, or with a message that shows no cell of the table."""
+
+    state: State
+    result: dict[str, Any] = {}
+    kind: str = ""
+    message: str = ""
+    seconds: float = 0.0
+
+
+class Job:
+    """One job of a project, as its folder shows it."""
+
+    def __init__(self, project: Project, number: int, process: subprocess.Popen[bytes] | None) -> None:
+        self.project, self.number, self._process = project, number, process
+        self.folder = project.folder / "jobs" / str(number)
+        self.order: Order = msgspec.json.decode((self.folder / "job.json").read_bytes(), type=Order)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its process is still there."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def outcome(self) -> Result:
+        """How it ended, or that it has not. A process that died without a result left nothing that counts."""
+        is_running = self.is_running  # first: it may write its result and end meanwhile
+        with contextlib.suppress(FileNotFoundError):
+            return msgspec.json.decode((self.folder / "result.json").read_bytes(), type=Result)
+        if is_running:
+            return Result("running", seconds=time.time() - self.order.started)
+        self.discard()
+        if (self.folder / "cancelled").exists():
+            return Result("cancelled", message=CANCELLED)
+        return Result("failed", kind="Died", message="the work ended before it was finished. Nothing was kept of it.")
+
+    @property
+    def steps(self) -> list[Step]:
+        """The lines of progress, the last of each step."""
+        try:
+            lines = (self.folder / "progress.jsonl").read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        last: dict[str, Step] = {}
+        for line in lines:
+            with contextlib.suppress(msgspec.DecodeError):  # the last line may be half written
+                step = msgspec.json.decode(line, type=Step)
+                last[step.step] = step
+        return list(last.values())
+
+    def discard(self) -> None:
+        """Delete what an unfinished job wrote."""
+        for name in self.order.arguments.get("writes", []):
+            path = self.project.folder / name
+            shutil.rmtree(path, ignore_errors=True)
+            for staged in path.parent.glob(f".{path.name}.betalike-*"):
+                shutil.rmtree(staged, ignore_errors=True)
+
+    def cancel(self) -> None:
+        """Ask the process to stop; if it does not, ask again, and then kill it."""
+        process = self._process
+        if process is None or process.poll() is not None:
+            return
+        (self.folder / "cancelled").touch()
+
+        def insist() -> None:
+            for send in (process.terminate, process.terminate, process.kill):
+                with contextlib.suppress(ProcessLookupError):
+                    send()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(PATIENCE)
+                    return
+
+        threading.Thread(target=insist, daemon=True).start()
+
+
+class Jobs:
+    """Every job that this server started."""
+
+    def __init__(self) -> None:
+        self._processes: dict[tuple[str, int], subprocess.Popen[bytes]] = {}
+        self._lock = threading.Lock()
+
+    def start(self, project: Project, task: str, **arguments: Any) -> Job:
+        """Start a process for a task; it ends if this server does."""
+        with self._lock:
+            number = self._free_number(project)
+            folder = project.folder / "jobs" / str(number)
+            folder.mkdir(mode=0o700, parents=True)
+            (folder / "job.json").write_bytes(msgspec.json.encode(Order(task, arguments, time.time())))
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "betalike.web.worker", str(project.folder), str(number)],
+                stdin=subprocess.PIPE,  # its end shows the process that the server is gone
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,  # a library might print a cell
+                cwd=project.folder,
+                start_new_session=True,
+            )
+            self._processes[project.id, number] = process
+        return Job(project, number, process)
+
+    def find(self, project: Project, number: int) -> Job | None:
+        """Return a job by its number."""
+        if not (project.folder / "jobs" / str(number) / "job.json").is_file():
+            return None
+        return Job(project, number, self._processes.get((project.id, number)))
+
+    def of(self, project: Project, task: str | None = None) -> list[Job]:
+        """List the jobs of a project, the last one first."""
+        numbers = sorted(_numbers(project.folder / "jobs"), reverse=True)
+        found = [job for number in numbers if (job := self.find(project, number)) is not None]
+        return [job for job in found if task in (None, job.order.task)]
+
+    def last(self, project: Project, task: str) -> Job | None:
+        """Return the last job with a task."""
+        return next(iter(self.of(project, task)), None)
+
+    def stop(self, project: Project | None = None) -> None:
+        """Stop the jobs of a project, or all; wait until their processes are gone."""
+        names = [name for name in self._processes if project is None or name[0] == project.id]
+        running = [self._processes[name] for name in names if self._processes[name].poll() is None]
+        for process in running:
+            process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + PATIENCE
+        for process in running:
+            try:
+                process.wait(max(deadline - time.monotonic(), 0.1))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def _free_number(self, project: Project) -> int:
+        return max(_numbers(project.folder / "jobs"), default=0) + 1
+
+
+def _numbers(folder: Path) -> list[int]:
+    return [int(path.name) for path in folder.glob("*") if path.name.isdecimal()]

@@ -1,0 +1,268 @@
+"""A project: a private folder with a specification, what is known of its table, its releases and its jobs.
+
+Everything is in files, so that a project can be closed, and opened by another run of the server:
+
+    project.json       title, origin, the specification, and those before it, for undo
+    release.toml       the specification as the command line reads it
+    release-3.toml     the one that release 3 was made with
+    table.json         what was found in the table: reasons for guesses, a preview
+    counts.json        how many rows have each value
+    uploads/           an uploaded table, and hierarchies
+    releases/3/        a release
+    jobs/7/            what a process does, how far it is, and how it ended
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from betalike.errors import FileError, InputError, SchemaError
+from betalike.io.addresses import is_address
+from betalike.io.specification import Specification
+
+DEMO_TABLE = "census.csv"
+MOST_UNDO = 50
+HEADER = (
+    "# Made with the page of betalike. The same release from a terminal, in this folder:\n"
+    "#   betalike publish --spec {name} --out DIR\n\n"
+)
+Origin = Literal["demo", "path", "upload", "database"]
+
+
+class Record(msgspec.Struct):
+    """What project.json holds."""
+
+    title: str
+    origin: Origin
+    table: str
+    source: dict[str, Any] = {}  # which part of a workbook, a statistics file or a database the table is
+    spec: Specification | None = None
+    version: int = 0
+    history: list[Specification] = []
+    is_kept: bool = False
+    chosen: int | None = None
+
+
+class ColumnFacts(msgspec.Struct):
+    """What was found in a column, and its first values."""
+
+    name: str
+    kind: str
+    kind_reason: str
+    role_reason: str
+    is_identifying: bool
+    unique: float
+    separation: float
+    preview: list[str | None]
+    prefix: list[int] = []
+    cost: str = ""
+
+
+class TableFacts(msgspec.Struct):
+    """What was found in a table."""
+
+    rows: int
+    columns: list[ColumnFacts]
+    combinations: list[dict[str, Any]] = []
+
+
+class StaleError(InputError):
+    """A form was sent that shows an older state than that of the project."""
+
+
+class Project:
+    """A project folder. Changes are made one at a time, and each is written before it counts."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.id = folder, folder.name
+        self._lock = threading.RLock()
+
+    @property
+    def record(self) -> Record:
+        """Read the state of the project."""
+        return msgspec.json.decode((self.folder / "project.json").read_bytes(), type=Record)
+
+    @property
+    def facts(self) -> TableFacts | None:
+        """Read what was found in the table; None before it was opened."""
+        found: TableFacts | None = self._read("table.json", TableFacts)
+        return found
+
+    @property
+    def counts(self) -> dict[str, dict[str, int] | None]:
+        """Read the rows of each value, by column; None for a column with too many values."""
+        found: dict[str, dict[str, int] | None] | None = self._read("counts.json", dict[str, dict[str, int] | None])
+        return found or {}
+
+    def _read(self, name: str, kind: Any) -> Any:
+        try:
+            return msgspec.json.decode((self.folder / name).read_bytes(), type=kind)
+        except FileNotFoundError:
+            return None
+
+    @property
+    def table(self) -> str | Path:
+        """The table's path, or its address in a database."""
+        table = self.record.table
+        return table if is_address(table) else self.folder / table
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the table is still there, as far as files show."""
+        table = self.table
+        return isinstance(table, str) or table.is_file()
+
+    @property
+    def spec(self) -> Specification:
+        """The current specification."""
+        spec = self.record.spec
+        if spec is None:
+            raise SchemaError("the table is not open yet. Open it first.")
+        return spec
+
+    @contextlib.contextmanager
+    def changed(self, version: str | int | None = None) -> Iterator[Record]:
+        """Change the record; a version that is not the current one is refused, for another tab was faster."""
+        with self._lock:
+            record = self.record
+            if version is not None and str(version) != str(record.version):
+                raise StaleError(
+                    "this project was changed in another tab or window meanwhile. Here it is as it is now; "
+                    "make your change again if it is still needed."
+                )
+            yield record
+            record.version += 1
+            self.write("project.json", msgspec.json.format(msgspec.json.encode(record)))
+            if record.spec is not None:
+                self.write("release.toml", spec_text(record.spec, "release.toml").encode())
+
+    def edit(self, version: str | int | None, change: Callable[[Specification], Specification]) -> None:
+        """Change the specification, and remember the one before."""
+        with self.changed(version) as record:
+            if record.spec is None:
+                raise SchemaError("the table is not open yet. Open it first.")
+            before, record.spec = record.spec, change(msgspec.convert(msgspec.to_builtins(record.spec), Specification))
+            if record.spec != before:
+                record.history = [*record.history, before][-MOST_UNDO:]
+
+    def undo(self, version: str | int | None) -> None:
+        """Return to the specification before the last change."""
+        with self.changed(version) as record:
+            if record.history:
+                record.spec = record.history.pop()
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file as a whole, readable by its owner alone."""
+        with self._lock:
+            staged = self.folder / f".{name}.{os.getpid()}"
+            with os.fdopen(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(content)
+            staged.replace(self.folder / name)
+
+    def delete_upload(self) -> None:
+        """Delete an uploaded table, and everything that was copied from it."""
+        shutil.rmtree(self.folder / "uploads", ignore_errors=True)
+        for name in ("table.json", "counts.json"):
+            (self.folder / name).unlink(missing_ok=True)
+
+    def delete(self) -> None:
+        """Delete the project."""
+        shutil.rmtree(self.folder)
+
+
+def spec_text(spec: Specification, name: str) -> str:
+    """Return a specification as the text of a release.toml."""
+    import tomli_w
+
+    return HEADER.format(name=name) + tomli_w.dumps(_without_defaults(spec))
+
+
+def _without_defaults(spec: Specification) -> dict[str, Any]:
+    """Return the entries of a specification that say something."""
+    columns = {
+        name: {"role": column.role, **_said(column, ("role",))}
+        for name, column in spec.columns.items()
+        if column.role != "unused"
+    }
+    whole = {**_said(spec, ("promise", "release", "columns")), "promise": _said(spec.promise)}
+    return {**whole, "release": _said(spec.release), "columns": columns}
+
+
+def _said(struct: Any, left_out: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the fields of a struct that differ from their defaults."""
+    plain, defaults = msgspec.to_builtins(struct), msgspec.to_builtins(type(struct)())
+    return {
+        name: value
+        for name, value in plain.items()
+        if name not in left_out and value is not None and value != defaults[name]
+    }
+
+
+class Shelf:
+    """The projects in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder = folder
+        self._open: dict[str, Project] = {}
+        self._lock = threading.Lock()
+
+    def all(self) -> list[Project]:
+        """List the projects, the one changed last first."""
+        found = [path.parent for path in self.folder.glob("*/project.json")]
+        return [self.find(folder.name) for folder in sorted(found, key=_changed, reverse=True)]
+
+    def find(self, name: str) -> Project:
+        """Return a project by its name."""
+        with self._lock:
+            folder = self.folder / name
+            if "/" in name or name.startswith(".") or not (folder / "project.json").is_file():
+                raise FileError("there is no such project. It may have been deleted.")
+            return self._open.setdefault(name, Project(folder))
+
+    def create(self, title: str) -> Path:
+        """Make the private folder of a new project."""
+        name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in title.lower()).strip("-")[:40]
+        name = name or "table"
+        for number in range(1, 10_000):
+            folder = self.folder / (name if number == 1 else f"{name}-{number}")
+            try:
+                folder.mkdir(mode=0o700)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise FileError(f"the project folder cannot be made: {error.strerror}.") from error
+            return folder
+        raise FileError("there are too many projects with this name. Delete some.")
+
+    def delete(self, project: Project) -> None:
+        """Delete a project and everything in it but the table, if that is elsewhere."""
+        project.delete()
+        with self._lock:
+            self._open.pop(project.id, None)
+
+    def close(self) -> None:
+        """Delete uploads that are not to be kept."""
+        for project in self.all():
+            record = project.record
+            if record.origin == "upload" and not record.is_kept:
+                project.delete_upload()
+
+
+def _changed(folder: Path) -> float:
+    return (folder / "project.json").stat().st_mtime
+
+
+def start_project(folder: Path, title: str, origin: Origin, table: str, source: dict[str, Any]) -> Project:
+    """Write the first record of a project."""
+    project = Project(folder)
+    project.write("project.json", msgspec.json.encode(Record(title, origin, table, source)))
+    return project

@@ -1,0 +1,103 @@
+"""The server: on this machine alone, with a start address that works once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from betalike.errors import FileError, MissingDependencyError, ParameterError
+
+HOST = "127.0.0.1"
+UPLOAD_LIMIT = 2 << 30
+WAITING = 512  # connections that may wait
+
+
+def serve(
+    *,
+    port: int = 0,
+    folders: Sequence[Path] = (),
+    projects: Path | None = None,
+    upload_limit: int = UPLOAD_LIMIT,
+    opens_browser: bool = True,
+    is_read_only: bool = False,
+) -> None:
+    """Show the page until the process is stopped; then end its jobs and delete uploads that are not to be kept."""
+    check_installed()
+    from betalike.web.folders import Folders
+    from betalike.web.guard import Keys
+    from betalike.web.jobs import Jobs
+    from betalike.web.pages import Settings
+    from betalike.web.project import Shelf
+
+    allowed = Folders(list(folders) or [Path.home()])
+    settings = Settings(allowed, Shelf(projects or projects_folder()), Jobs(), upload_limit, is_read_only)
+    keys = Keys()
+    with _listening(port) as listener:
+        number = listener.getsockname()[1]
+        address = f"http://{HOST}:{number}/start?token={keys.token}"
+        try:
+            _run(settings, listener, number, keys, address, opens_browser)
+        finally:
+            settings.jobs.stop()
+            if not is_read_only:
+                settings.shelf.close()
+
+
+def _run(
+    settings: object, listener: socket.socket, number: int, keys: object, address: str, opens_browser: bool
+) -> None:
+    import uvicorn
+
+    from betalike.web.application import make_app
+
+    app = make_app(settings, number, keys)  # type: ignore[arg-type]  # imported late
+    config = uvicorn.Config(
+        app, log_level="critical", access_log=False, server_header=False, lifespan="off", backlog=WAITING
+    )
+    print(f"betalike is open at {address}", flush=True)
+    print("The address works once, in one browser. Stop with Ctrl+C.", file=sys.stderr, flush=True)
+    if opens_browser:
+        threading.Timer(0.5, webbrowser.open, [address]).start()
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextlib.contextmanager
+def _listening(port: int) -> Iterator[socket.socket]:
+    if not 0 <= port <= 65535:
+        raise ParameterError(f"the port is {port}; it must be a number from 1 to 65535, or 0 for a free one.")
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+        except OSError as error:
+            raise FileError(f"port {port} cannot be used: {error.strerror}. Choose another with --port.") from error
+        listener.listen(WAITING)  # now, so that the address can be opened as soon as it is printed
+        yield listener
+
+
+def projects_folder() -> Path:
+    """Return the folder that projects are kept in, as the system wants it."""
+    base = os.environ.get("XDG_DATA_HOME")
+    home = Path(base) if base else Path.home() / ".local" / "share"
+    return home / "betalike" / "projects"
+
+
+def check_installed() -> None:
+    """Raise an error if the packages for the page are not installed."""
+    try:
+        import jinja2  # noqa: F401
+        import python_multipart  # noqa: F401
+        import starlette  # noqa: F401
+        import tomli_w  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"the page needs the package '{error.name}', which is not installed: pip install 'betalike[web]'."
+        ) from error

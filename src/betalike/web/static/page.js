@@ -1,0 +1,113 @@
+// The page works without this script; with it, forms answer at once, jobs show how far they are, and the slider speaks.
+"use strict";
+
+const every = 700; // milliseconds between questions about a job
+
+async function load(address, options) {
+  const answer = await fetch(address, { credentials: "same-origin", ...options });
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
+function replace(selector, page) {
+  const old = document.querySelector(selector);
+  const fresh = page.querySelector(selector);
+  if (old && fresh) {
+    const focused = document.activeElement && document.activeElement.id;
+    old.replaceWith(fresh);
+    prepare(fresh);
+    const again = focused && document.getElementById(focused);
+    if (again) again.focus({ preventScroll: true });
+  }
+}
+
+function poll(part) {
+  window.setTimeout(async () => {
+    if (!document.contains(part)) return;
+    try {
+      const page = await load(part.dataset.poll);
+      const fresh = page.getElementById(part.id);
+      if (!fresh) return;
+      if (fresh.dataset.next) {
+        window.location.assign(fresh.dataset.next);
+        return;
+      }
+      if (fresh.matches(".job") && !fresh.dataset.poll) {
+        window.location.reload(); // it ended without a next page: show what can be done now
+        return;
+      }
+      if (fresh.isEqualNode(part)) {
+        poll(part);
+        return;
+      }
+      replace(`#${part.id}`, page);
+    } catch {
+      poll(part); // the server may be busy, or gone for a moment
+    }
+  }, every);
+}
+
+function sent(form, extra) {
+  const fields = new URLSearchParams(new FormData(form));
+  for (const [name, value] of Object.entries(extra)) fields.set(name, value);
+  return load(form.action, { method: "POST", body: fields });
+}
+
+function live(form) {
+  form.addEventListener("change", async () => {
+    replace(form.dataset.live, await sent(form, { go: "stay" }));
+  });
+}
+
+function preview(form) {
+  let timer = 0;
+  form.addEventListener("input", () => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(async () => {
+      const page = await sent(form, { do: "preview" });
+      const target = document.querySelector(form.dataset.preview);
+      const fresh = page.querySelector(form.dataset.preview);
+      if (target && fresh) target.replaceChildren(...fresh.childNodes);
+    }, 300);
+  });
+}
+
+function slide(slider) {
+  const number = document.querySelector(slider.dataset.number);
+  let latest = 0;
+  const show = async (beta) => {
+    const mine = ++latest;
+    const page = await load(`${slider.dataset.meaning}?beta=${encodeURIComponent(beta)}`);
+    if (mine === latest) replace("#meaning", page);
+  };
+  slider.addEventListener("input", () => {
+    number.value = slider.value;
+    show(slider.value);
+  });
+  number.addEventListener("input", () => {
+    slider.value = number.value;
+    show(number.value);
+  });
+}
+
+function prepare(part) {
+  const all = (selector) => [...(part.matches(selector) ? [part] : []), ...part.querySelectorAll(selector)];
+  all("[data-poll]").forEach(poll);
+  all("form[data-live]").forEach(live);
+  all("form[data-preview]").forEach(preview);
+  all("[data-meaning]").forEach(slide);
+  all("form[data-confirm]").forEach((form) =>
+    form.addEventListener("submit", (event) => {
+      if (!window.confirm(form.dataset.confirm)) event.preventDefault();
+    }),
+  );
+  all("input[data-most]").forEach((input) =>
+    input.addEventListener("change", () => {
+      const file = input.files[0];
+      const isLarge = file && file.size > Number(input.dataset.most);
+      input.setCustomValidity(isLarge ? "This file is larger than the limit for uploads. Open it by its path." : "");
+      input.reportValidity();
+    }),
+  );
+}
+
+prepare(document.body);

@@ -1,0 +1,281 @@
+"""The step Hierarchies: builders with a preview, uploads, and what covers which values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from betalike.engines.recipes import recipes_in
+from betalike.errors import BetalikeError, FileError, HierarchyError
+from betalike.io.hierarchies import hierarchy_text, read_hierarchy
+from betalike.io.specification import ENDS, Specification
+from betalike.report.trees import tree_branches
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.hierarchy_recipes import Auto, DateLevel
+from betalike.table.schema import Kind, Role
+from betalike.web.checks import check_columns
+from betalike.web.pages import CONFLICT, Form, go, posted, project_of, settings_of, show_job, show_step, step_path
+from betalike.web.project import Project, StaleError
+from betalike.web.uploads import Upload, plain_name
+
+LARGEST_FILE = 1 << 24
+BUILDERS = {
+    "intervals": "Intervals of numbers",
+    "dates": "Parts of dates",
+    "prefix": "First characters of codes",
+    "frequency": "Rare values together",
+    "groups": "Groups that you name",
+    "auto": "Values whose rows look alike",
+}
+
+
+def show_hierarchies(
+    request: Request,
+    problem: str | None = None,
+    status: int = 200,
+    preview: Mapping[str, Any] | None = None,
+    form: Form | None = None,
+) -> Response:
+    """Show each quasi-identifier with what its values become."""
+    project, jobs = project_of(request), settings_of(request).jobs
+    spec, counts = project.record.spec, project.counts
+    if spec is None or project.facts is None:
+        return go(step_path(project, "open"))
+    known = [*spec.with_role(Role.QUASI_IDENTIFIER), *spec.with_role(Role.SENSITIVE)]
+    counting = jobs.last(project, "count")
+    uncounted = [name for name in known if name not in counts]
+    if uncounted and (counting is None or counting.outcome.state == "done"):
+        counting = jobs.start(project, "count", columns=uncounted)
+    building = jobs.last(project, "tree")
+    numbers = {name: number for number, name in enumerate(spec.columns)}
+    return show_step(
+        request,
+        "hierarchies",
+        problem,
+        status,
+        spec=spec,
+        columns=[_column(project, spec, name, numbers[name], counts.get(name)) for name in known],
+        builders=BUILDERS,
+        levels=list(DateLevel),
+        preview=preview,
+        form=form or Form({}),
+        job=show_job(request, counting if uncounted else _unfinished(building), step_path(project, "hierarchies")),
+    )
+
+
+def _unfinished(job: Any) -> Any:
+    return None if job is None or job.outcome.state == "done" else job
+
+
+def _column(
+    project: Project, spec: Specification, name: str, number: int, counts: dict[str, int] | None
+) -> dict[str, Any]:
+    """Return what the page shows of a column."""
+    column = spec.columns[name]
+    tree, problem = None, None
+    if column.hierarchy is not None:
+        try:
+            tree = draw(tree_of(project, name, column.hierarchy, counts or {}), counts)
+        except BetalikeError as error:
+            problem = str(error)
+    prefix = next((fact.prefix for fact in project.facts.columns if fact.name == name), []) if project.facts else []
+    is_ordered = column.type is not None and Kind(column.type).is_ordered
+    return {
+        "name": name,
+        "number": number,
+        "role": column.role,
+        "is_ordered": is_ordered,
+        "hierarchy": column.hierarchy,
+        "tree": tree,
+        "problem": problem,
+        "n_values": None if counts is None else len(counts),
+        "suggested": "prefix" if prefix else _suggested(column.type),
+        "lengths": ", ".join(map(str, prefix or (3, 1))),
+        "is_recipe": not isinstance(column.hierarchy, str),
+        "is_rounded": any(getattr(column, end) is not None for end in ENDS),
+        **{end: "" if getattr(column, end) is None else getattr(column, end) for end in ENDS},
+    }
+
+
+def _suggested(kind: str | None) -> str:
+    """Return the builder that fits a type best."""
+    if kind in (Kind.DATE, Kind.DATETIME):
+        return "dates"
+    return "intervals" if kind is not None and Kind(kind).is_ordered else "frequency"
+
+
+def tree_of(project: Project, name: str, given: str | Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
+    """Return a hierarchy from its file, or built from the values that the project knows."""
+    if isinstance(given, str):
+        return read_hierarchy(project.folder / given)
+    recipe = recipes_in({name: given})[name]
+    if isinstance(recipe, Auto):
+        raise HierarchyError("this builder compares rows of the table; press Use to build it.")
+    if not counts:
+        raise HierarchyError("the values of this column are not counted, or there are too many to show.")
+    return recipe.build(counts)
+
+
+def draw(tree: Hierarchy, counts: Mapping[str, int] | None) -> dict[str, Any]:
+    """Return a tree for the page, with the values of the table that it does not cover."""
+    leaves = set(tree.leaves)
+    lacking = [value for value in counts or {} if value not in leaves]
+    return {
+        "height": tree.height,
+        "leaves": tree.n_leaves,
+        "branch": tree_branches(tree, counts),
+        "lacking": len(lacking),
+        "lacking_rows": sum((counts or {})[value] for value in lacking),
+    }
+
+
+def recipe_in(form: Form) -> dict[str, Any]:
+    """Return the recipe that a form describes."""
+    builder = form.text("builder")
+    if builder == "prefix":
+        return {"prefix": [_number(item, int) for item in form.listed("lengths")]}
+    if builder == "dates":
+        return {"dates": form.texts("levels")}
+    if builder == "intervals":
+        ends = {name: form.number(name, name) for name in ("bottom", "top")}
+        given = {name: _plain(end) for name, end in ends.items() if end is not None}
+        return {"intervals": [_number(item, float) for item in form.listed("widths")], **given}
+    if builder == "frequency":
+        return {"frequency": _plain(form.number("least", "the least number of rows") or 0)}
+    if builder == "groups":
+        lines = [line.partition(":") for line in form.text("groups").splitlines() if line.strip()]
+        return {
+            "groups": {label.strip(): [v.strip() for v in values.split(",") if v.strip()] for label, _, values in lines}
+        }
+    if builder == "auto":
+        return {"auto": True}
+    raise FileError("no builder is chosen. Choose one.")
+
+
+def _number(text: str, kind: type[int] | type[float]) -> int | float:
+    try:
+        return _plain(kind(text))
+    except ValueError as error:
+        raise FileError(f"'{text}' is not a{' whole' * (kind is int)} number.") from error
+
+
+def _plain(number: float) -> int | float:
+    return int(number) if float(number).is_integer() else number
+
+
+@posted
+def change_hierarchy(request: Request, form: Form) -> Response:
+    """Preview a hierarchy, use it, or remove the one that is used."""
+    project = project_of(request)
+    name = _column_of(project, form.text("column"))
+    action = form.text("do")
+    try:
+        if action == "round":
+            _round(project, form, name)
+            return go(step_path(project, "hierarchies"))
+        if action == "remove":
+            _set(project, form.text("version"), name, None)
+            return go(step_path(project, "hierarchies"))
+        recipe = recipe_in(form)
+        counts = project.counts.get(name)
+        if "auto" in recipe and action == "use":
+            settings_of(request).jobs.start(project, "tree", column=name, recipe=recipe, file=_file_name(project, name))
+            return go(step_path(project, "hierarchies"))
+        tree = tree_of(project, name, recipe, counts or {})
+        if action == "use":
+            _set(project, form.text("version"), name, recipe)
+            return go(step_path(project, "hierarchies"))
+        preview = {"column": name, "tree": draw(tree, counts), "problem": None}
+        return show_hierarchies(request, None, 200, preview, form)
+    except StaleError as error:
+        return show_hierarchies(request, str(error), CONFLICT)
+    except BetalikeError as error:
+        if action in ("round", "remove"):
+            return show_hierarchies(request, str(error))
+        return show_hierarchies(request, None, 422, {"column": name, "tree": None, "problem": str(error)}, form)
+
+
+async def upload_hierarchy(request: Request) -> Response:
+    """Take a hierarchy file for a column."""
+    project = project_of(request)
+    try:
+        received = Upload(project.folder / "uploads", LARGEST_FILE)
+        await received.receive(request.headers.get("content-type", ""), request.stream())
+        return await run_in_threadpool(_adopt, request, project, received)
+    except BetalikeError as error:
+        return await run_in_threadpool(show_hierarchies, request, str(error))
+
+
+def _adopt(request: Request, project: Project, received: Upload) -> Response:
+    """Check an uploaded hierarchy and use it for its column."""
+    assert received.path is not None
+    name = _column_of(project, received.fields.get("column", ""))
+    try:
+        text = hierarchy_text(read_hierarchy(received.path))
+    finally:
+        received.discard()
+    file = f"hierarchies/{_file_name(project, name)}"
+    (project.folder / "hierarchies").mkdir(mode=0o700, exist_ok=True)
+    (project.folder / file).write_text(text, encoding="utf-8")
+    _set(project, received.fields.get("version"), name, file)
+    return go(step_path(project, "hierarchies"))
+
+
+def _set(project: Project, version: str | None, name: str, hierarchy: str | dict[str, Any] | None) -> None:
+    def change(spec: Specification) -> Specification:
+        column = spec.columns[name]
+        column.hierarchy = hierarchy
+        guessed = next(fact.kind for fact in project.facts.columns if fact.name == name) if project.facts else None
+        column.type = guessed if hierarchy is None else str(Kind.CATEGORICAL)
+        for end in ENDS if hierarchy is not None else ():
+            setattr(column, end, None)
+        return spec
+
+    project.edit(version, change)
+
+
+def _round(project: Project, form: Form, name: str) -> None:
+    """Take what the ends of a column's ranges are rounded to; refuse what `publish` would refuse."""
+
+    def change(spec: Specification) -> Specification:
+        for end in ENDS:
+            text = form.text(end)
+            setattr(spec.columns[name], end, (_end(text) if text else None))
+        check_columns(spec.arguments(project.folder))
+        return spec
+
+    project.edit(form.text("version"), change)
+
+
+def _end(text: str) -> int | float | str:
+    """Return a number as one, and anything else, such as a date, as text."""
+    try:
+        return _plain(float(text))
+    except ValueError:
+        return text
+
+
+def _column_of(project: Project, number: str) -> str:
+    names = list(project.spec.columns)
+    if not number.isdecimal() or int(number) >= len(names):
+        raise FileError("the form names no column of the table. Load the page again.")
+    return names[int(number)]
+
+
+def _file_name(project: Project, name: str) -> str:
+    """Return a name for the file of a column's hierarchy, which no other column gets."""
+    plain = plain_name(name)
+    number = list(project.spec.columns).index(name)
+    return f"{plain}.csv" if plain == name else f"{plain}-{number}.csv"
+
+
+ROUTES = [
+    Route("/p/{project}/hierarchies", show_hierarchies),
+    Route("/p/{project}/hierarchies", change_hierarchy, methods=["POST"]),
+    Route("/p/{project}/hierarchies/upload", upload_hierarchy, methods=["POST"]),
+]

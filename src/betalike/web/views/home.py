@@ -1,0 +1,158 @@
+"""The first page: projects, and the ways to open a table."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from betalike.errors import BetalikeError, FileError, ParameterError
+from betalike.io.addresses import is_address, move_address, parse_address
+from betalike.web.folders import Folders
+from betalike.web.pages import Form, go, posted, project_of, settings_of, show, step_path
+from betalike.web.project import DEMO_TABLE, Origin, start_project
+from betalike.web.uploads import Upload
+
+
+def home(request: Request, problem: str | None = None) -> Response:
+    """Show the projects and the ways to begin."""
+    projects = [(project, project.record) for project in settings_of(request).shelf.all()]
+    return show(request, "home.html", 422 if problem else 200, projects=projects, problem=problem)
+
+
+def browse(request: Request) -> Response:
+    """Show the files of a folder, to choose a table."""
+    folders = settings_of(request).folders
+    try:
+        folder = folders.check(request.query_params.get("folder") or folders.allowed[0])
+        if not folder.is_dir():
+            raise FileError("this is a file, not a folder. Choose a folder.")
+        entries = folders.entries(folder)
+    except BetalikeError as error:
+        return home(request, str(error))
+    return show(request, "browse.html", folder=folder, entries=entries, above=folders.parent(folder), folders=folders)
+
+
+@posted
+def open_demo(request: Request, form: Form) -> Response:
+    """Begin a project with the built-in table."""
+    folder = settings_of(request).shelf.create("demo")
+    return _begin(request, folder, "Demo: a synthetic census", "demo", DEMO_TABLE, {})
+
+
+@posted
+def open_path(request: Request, form: Form) -> Response:
+    """Begin a project with a file of this machine, or with a table or query of a database."""
+    settings, text = settings_of(request), form.text("path")
+    try:
+        if not text:
+            raise FileError("no path is given. Write one, or choose a file.")
+        source = source_of(form)
+        if is_address(text):
+            address = allowed_address(text, settings.folders)
+            folder = settings.shelf.create(source.get("table_name") or "query")
+            return _begin(request, folder, parse_address(address).shown, "database", address, source)
+        path = settings.folders.check(text)
+        if not path.is_file():
+            raise FileError("this is not a file. Choose a table.")
+    except BetalikeError as error:
+        return home(request, str(error))
+    return _begin(request, settings.shelf.create(path.stem), path.name, "path", str(path), source)
+
+
+def source_of(form: Form) -> dict[str, Any]:
+    """Return which part of a workbook, a statistics file or a database a form asks for."""
+    given = {name: form.text(name) for name in ("sheet", "query", "table_name")}
+    return {name: text for name, text in given.items() if text} | ({"labels": True} if form.text("labels") else {})
+
+
+def allowed_address(text: str, folders: Folders) -> str:
+    """Return the address of a database; its file must be in an allowed folder, and it may have no password."""
+    address = parse_address(text)
+    if address.files:
+        return move_address(text, lambda file: folders.check(file))
+    if address.shown != text:
+        raise ParameterError(
+            "the address has a password, which a project would keep in its files. Leave it out, and put it into "
+            "~/.pgpass or the environment variable PGPASSWORD."
+        )
+    return text
+
+
+async def open_upload(request: Request) -> Response:
+    """Begin a project with a file that the browser sends."""
+    settings = settings_of(request)
+    folder: Path | None = None
+    try:
+        if int(request.headers.get("content-length") or 0) > settings.upload_limit:
+            raise FileError(
+                f"the file is larger than {settings.upload_limit >> 20:,} MB, the limit for uploads. Open it by its "
+                "path instead, or start the page with a larger --upload-limit."
+            )
+        folder = await run_in_threadpool(settings.shelf.create, "upload")
+        received = Upload(folder / "uploads", settings.upload_limit)
+        await received.receive(request.headers.get("content-type", ""), request.stream())
+        assert received.path is not None
+    except (BetalikeError, ValueError) as error:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        message = str(error) if isinstance(error, BetalikeError) else "the upload has no valid length. Send it again."
+        answer = await run_in_threadpool(home, request, message)
+        answer.headers["connection"] = "close"  # the rest of the upload is not read
+        return answer
+    except BaseException:  # the browser went away
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    name = received.path.name
+    source = source_of(Form({name: [text] for name, text in received.fields.items()}))
+    return await run_in_threadpool(_begin, request, folder, name, "upload", f"uploads/{name}", source)
+
+
+def _begin(request: Request, folder: Path, title: str, origin: Origin, table: str, source: dict[str, Any]) -> Response:
+    project = start_project(folder, title, origin, table, source)
+    settings_of(request).jobs.start(project, "open")
+    return go(step_path(project, "open"))
+
+
+@posted
+def delete(request: Request, form: Form) -> Response:
+    """Delete a project with its uploads and releases."""
+    settings, project = settings_of(request), project_of(request)
+    settings.jobs.stop(project)
+    settings.shelf.delete(project)
+    return go("/")
+
+
+@posted
+def keep(request: Request, form: Form) -> Response:
+    """Keep the uploaded table when the server ends, or do not."""
+    project = project_of(request)
+    with project.changed(form.text("version")) as record:
+        record.is_kept = form.text("kept") == "yes"
+    return go(step_path(project, "open"))
+
+
+@posted
+def undo(request: Request, form: Form) -> Response:
+    """Take back the last change."""
+    project = project_of(request)
+    project.undo(form.text("version"))
+    return go(step_path(project, form.text("step") or "columns"))
+
+
+ROUTES = [
+    Route("/", home),
+    Route("/browse", browse),
+    Route("/open/demo", open_demo, methods=["POST"]),
+    Route("/open/path", open_path, methods=["POST"]),
+    Route("/open/upload", open_upload, methods=["POST"]),
+    Route("/p/{project}/delete", delete, methods=["POST"]),
+    Route("/p/{project}/keep", keep, methods=["POST"]),
+    Route("/p/{project}/undo", undo, methods=["POST"]),
+]

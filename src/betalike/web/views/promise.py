@@ -1,0 +1,210 @@
+"""The step Promise: beta and what it means for the values of this table, k, the scheme, and wider promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from betalike.errors import BetalikeError, ParameterError
+from betalike.io.specification import Specification
+from betalike.promises.likeness import posterior_cap
+from betalike.promises.parameters import PARAMETERS
+from betalike.promises.wording import likeness_sentence
+from betalike.schemes import DEFAULT_SCHEME, SCHEMES
+from betalike.table.schema import Role
+from betalike.web.checks import problem_with_columns, problem_with_promise
+from betalike.web.curve import BETAS, curve_name, curve_of, draw_curve
+from betalike.web.pages import (
+    CONFLICT,
+    Form,
+    go,
+    posted,
+    project_of,
+    settings_of,
+    show,
+    show_job,
+    show_step,
+    step_path,
+)
+from betalike.web.project import Project, StaleError, spec_text
+
+MOST_VALUES = 12
+LEAST_ROWS = 3  # values of fewer rows are counted, not named
+WIDER = tuple(name for name, one in PARAMETERS.items() if one.is_in_files and name not in ("beta", "k", "model"))
+SCHEME_WORDS = {
+    "seam": "seam: loses least",
+    "whole": "whole: reveals least to readers who know the program",
+    "burel": "burel: the paper's",
+    "burel+split": "burel+split: the paper's, with smaller classes",
+    "lmondrian": "lmondrian: fast, cuts at medians",
+    "dmondrian": "dmondrian: delta-disclosure",
+    "tmondrian": "tmondrian: t-closeness",
+    "mondrian": "mondrian: any promise",
+    "sabre": "sabre: t-closeness",
+    "perturb": "perturb: replaces sensitive values at random, others stay exact",
+    "baseline": "baseline: publishes only the distribution of the sensitive column",
+}
+
+
+def show_promise(request: Request, problem: str | None = None, status: int = 200) -> Response:
+    """Show the promise, what it means, and what it costs."""
+    project = project_of(request)
+    spec = project.record.spec
+    if spec is None or project.facts is None:
+        return go(step_path(project, "open"))
+    jobs = settings_of(request).jobs
+    job = jobs.last(project, "explore")
+    known = curve_of(project)
+    is_whole = known is not None and len(known["points"]) == known["of"]
+    if not settings_of(request).is_read_only and not is_whole and problem_with_columns(project) is None:
+        job = _explore(request, project)
+    promise = msgspec.structs.asdict(spec.promise)
+    return show_step(
+        request,
+        "promise",
+        problem,
+        status,
+        spec=spec,
+        promise=promise,
+        wider=[_field(name, promise[name]) for name in WIDER],
+        is_wide=any(promise[name] is not None for name in WIDER) or spec.promise.model not in (None, "enhanced"),  # type: ignore[attr-defined]  # made from the parameters
+        models=PARAMETERS["model"].range.words,
+        schemes={name: SCHEME_WORDS.get(name, name) for name in SCHEMES},
+        scheme=spec.release.scheme or DEFAULT_SCHEME,
+        meaning=meaning(project, promise),
+        hint=problem_with_columns(project) or problem_with_promise(project),
+        curve=_curve(project, promise),
+        job=show_job(request, job, ""),
+    )
+
+
+def _field(name: str, value: Any) -> dict[str, Any]:
+    """Return what the form shows of a parameter."""
+    parameter = PARAMETERS[name]
+    text = ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
+    return {"name": name, "help": parameter.help, "is_flag": parameter.type is bool, "text": text}
+
+
+def meaning(project: Project, promise: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the sentence of a promise and the caps of the table's own values; None for a promise without a beta."""
+    beta, form = promise["beta"], promise["model"] or "enhanced"
+    if beta is None or not beta > 0 or form not in ("enhanced", "basic"):
+        return None
+    sensitive = project.spec.with_role(Role.SENSITIVE)
+    counts = (project.counts.get(sensitive[0]) if sensitive else None) or {}
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    named = [item for item in ranked if item[1] >= LEAST_ROWS]
+    shown = named if len(named) <= MOST_VALUES else [*named[: MOST_VALUES // 2], *named[-MOST_VALUES // 2 :]]
+    total = max(sum(counts.values()), 1)
+    priors = np.array([count / total for _, count in shown])
+    caps = np.minimum(posterior_cap(priors, beta, form), 1.0) if shown else priors
+    described = {"beta": beta, "model": f"{form}-likeness", "parameters": {"negative_beta": promise["negative_beta"]}}
+    return {
+        "sentence": likeness_sentence(described, has_classes=True),
+        "column": sensitive[0] if sensitive else None,
+        "values": [
+            {"value": value, "share": float(prior), "cap": float(cap)}
+            for (value, _), prior, cap in zip(shown, priors, caps, strict=True)
+        ],
+        "others": len(counts) - len(shown),
+    }
+
+
+def show_meaning(request: Request) -> Response:
+    """Show what a beta means, while the slider moves."""
+    project = project_of(request)
+    promise = msgspec.structs.asdict(project.spec.promise)
+    try:
+        promise["beta"] = float(request.query_params.get("beta", ""))
+    except ValueError:
+        promise["beta"] = None
+    return show(request, "meaning.html", meaning=meaning(project, promise), project=project)
+
+
+def show_curve(request: Request) -> Response:
+    """Show the curve as far as it is known."""
+    project = project_of(request)
+    job = settings_of(request).jobs.last(project, "explore")
+    promise = msgspec.structs.asdict(project.spec.promise)
+    return show(request, "curve.html", curve=_curve(project, promise), job=show_job(request, job, ""), project=project)
+
+
+def _curve(project: Project, promise: Mapping[str, Any]) -> dict[str, Any] | None:
+    known = curve_of(project)
+    return None if known is None else draw_curve(known["points"], promise["beta"], known["of"])
+
+
+def _explore(request: Request, project: Project) -> Any:
+    """Start to measure the loss for several betas, unless a job does that."""
+    jobs, name = settings_of(request).jobs, curve_name(project)
+    job = jobs.last(project, "explore")
+    is_same = job is not None and job.order.arguments["curve"] == name
+    if job is not None and is_same and job.outcome.state in ("running", "failed"):
+        return job
+    if job is not None:
+        job.cancel()
+    spec = msgspec.convert(msgspec.to_builtins(project.spec), Specification)
+    spec.promise.beta, spec.promise.k = None, spec.promise.k  # type: ignore[attr-defined]  # made from the parameters
+    file = name.replace(".json", ".toml")
+    project.write(file, spec_text(spec, file).encode())
+    return jobs.start(project, "explore", spec=file, betas=list(BETAS), curve=name)
+
+
+@posted
+def change_promise(request: Request, form: Form) -> Response:
+    """Take the promise of the form."""
+    project = project_of(request)
+    try:
+        project.edit(form.text("version"), lambda spec: _changed(spec, form))
+    except StaleError as error:
+        return show_promise(request, str(error), CONFLICT)
+    except BetalikeError as error:
+        return show_promise(request, str(error))
+    has_problem = problem_with_columns(project) or problem_with_promise(project)
+    is_next = form.text("go") == "next" and not has_problem
+    return go(step_path(project, "publish" if is_next else "promise"))
+
+
+def _changed(spec: Specification, form: Form) -> Specification:
+    values: dict[str, Any] = {name: _parameter(name, form) for name in ("beta", "k", *WIDER)}
+    values["k"] = None if values["k"] is None else int(values["k"])
+    values["model"] = form.text("model") or None
+    spec.promise = msgspec.convert(
+        {name: value for name, value in values.items() if value is not None}, type(spec.promise)
+    )
+    spec.release.scheme = form.text("scheme") or DEFAULT_SCHEME
+    spec.release.format = form.text("format") or None
+    spec.release.layout = form.text("layout") or "labels"
+    spec.release.spreadsheet_safe = bool(form.text("spreadsheet_safe"))
+    return spec
+
+
+def _parameter(name: str, form: Form) -> Any:
+    """Return the value of a promise's parameter as a form gives it; None if it does not."""
+    parameter, text = PARAMETERS[name], form.text(name)
+    if not text:
+        return None
+    if parameter.type is bool:
+        return True
+    if parameter.type == list[str]:
+        return form.listed(name)
+    if parameter.type is str or text in parameter.range.words:
+        return text
+    number = form.number(name, name)
+    if name == "k" and number is not None and number != int(number):
+        raise ParameterError(f"k is {number:g}; it must be a whole number.")
+    return number
+
+
+ROUTES = [
+    Route("/p/{project}/promise", show_promise),
+    Route("/p/{project}/promise", change_promise, methods=["POST"]),
+    Route("/p/{project}/promise/meaning", show_meaning),
+    Route("/p/{project}/promise/curve", show_curve),
+]

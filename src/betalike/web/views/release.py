@@ -1,0 +1,306 @@
+"""The steps Publish, Look and Take away: the job, the verdict and the figures, and what to carry off."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from betalike.attacks.catalogue import ATTACKS
+from betalike.errors import BetalikeError, CertificateError, FileError
+from betalike.promises.verdict import wording_of
+from betalike.promises.wording import likeness_sentence, surest_guess
+from betalike.release.certificate import read_certificate
+from betalike.schemes import DEFAULT_SCHEME
+from betalike.web.checks import problem_with_columns, problem_with_promise
+from betalike.web.jobs import Job
+from betalike.web.pages import (
+    CONFLICT,
+    Form,
+    go,
+    posted,
+    project_of,
+    release_folder,
+    settings_of,
+    show,
+    show_job,
+    show_step,
+    step_path,
+)
+from betalike.web.project import Project, StaleError, spec_text
+
+AUDIENCES = {
+    "officer": "for a data protection officer",
+    "analyst": "for an analyst who will use it",
+    "public": "for the public",
+}
+QUICK_ATTACKS = ("naive-bayes", "skewness", "composition")
+MOST_GROUPS = 25  # of a distribution
+SMALL = 2_000_000  # rows up to which the risk is measured without asking
+
+
+def show_publish(request: Request, problem: str | None = None, status: int = 200) -> Response:
+    """Show what will be published, and the job that does it."""
+    project = project_of(request)
+    if project.record.spec is None or project.facts is None:
+        return go(step_path(project, "open"))
+    spec = project.spec
+    job = settings_of(request).jobs.last(project, "publish")
+    promise = problem_with_promise(project)
+    return show_step(
+        request,
+        "publish",
+        problem,
+        status,
+        scheme=spec.release.scheme or DEFAULT_SCHEME,
+        facts=project.facts,
+        known=spec.with_role("quasi-identifier"),  # type: ignore[arg-type]  # a Role is its text
+        sensitive=spec.with_role("sensitive"),  # type: ignore[arg-type]
+        kept=spec.with_role("kept"),  # type: ignore[arg-type]
+        promise="" if promise else _promise_words(project),
+        hint=problem_with_columns(project) or promise,
+        job=show_job(request, job, _after(project, job)),
+    )
+
+
+def _after(project: Project, job: Job | None) -> str:
+    number = "" if job is None else job.order.arguments["release"]
+    return f"{step_path(project, 'look')}?release={number}"
+
+
+def _promise_words(project: Project) -> str:
+    from betalike.web.checks import check_promise
+
+    made = check_promise(project.spec.arguments(project.folder))
+    beta = getattr(made, "beta", None)
+    sentence = likeness_sentence({"model": made.name, "beta": beta, "parameters": made.parameters}, has_classes=True)
+    return sentence or wording_of(made.name, beta, made.k, made.parameters)
+
+
+@posted
+def publish(request: Request, form: Form) -> Response:
+    """Start to publish, in a process of its own."""
+    project, jobs = project_of(request), settings_of(request).jobs
+    try:
+        with project.changed(form.text("version")) as record:
+            running = jobs.last(project, "publish")
+            if running is not None and running.outcome.state == "running":
+                return go(step_path(project, "publish"))
+            problem = problem_with_columns(project) or problem_with_promise(project)
+            if problem:
+                raise FileError(problem)
+            number = 1 + max((job.order.arguments["release"] for job in jobs.of(project, "publish")), default=0)
+            spec = f"release-{number}.toml"
+            project.write(spec, spec_text(project.spec, spec).encode())
+            (project.folder / "releases").mkdir(mode=0o700, exist_ok=True)
+            out = f"releases/{number}"
+            exploring = jobs.last(project, "explore")
+            if exploring is not None:
+                exploring.cancel()  # publishing comes first; the curve goes on at the next visit
+            jobs.start(project, "publish", spec=spec, out=out, release=number, writes=[out])
+            record.chosen = number
+    except StaleError as error:
+        return show_publish(request, str(error), CONFLICT)
+    except BetalikeError as error:
+        return show_publish(request, str(error))
+    return go(step_path(project, "publish"))
+
+
+def show_running(request: Request) -> Response:
+    """Show how far a job is, for the page that asks again and again."""
+    project = project_of(request)
+    job = settings_of(request).jobs.find(project, request.path_params["number"])
+    if job is None:
+        raise FileError("there is no such job. Load the page again.")
+    following = _after(project, job) if job.order.task == "publish" else request.query_params.get("next", "")
+    return show(request, "job.html", project=project, job=show_job(request, job, following))
+
+
+@posted
+def cancel(request: Request, form: Form) -> Response:
+    """Ask a job to stop."""
+    project = project_of(request)
+    job = settings_of(request).jobs.find(project, request.path_params["number"])
+    if job is not None:
+        job.cancel()
+    return go(step_path(project, form.text("step") or "publish"))
+
+
+def releases_of(project: Project, jobs: list[Job]) -> list[dict[str, Any]]:
+    """Return the releases of a project with their figures, the last first."""
+    found = []
+    for job in jobs:
+        number = job.order.arguments["release"]
+        if job.outcome.state != "done":
+            continue
+        try:
+            certificate = read_certificate(release_folder(project, number)).to_dict()
+        except CertificateError:
+            continue
+        promise, also = certificate["promise"], certificate["also"]
+        has_classes = certificate["release"]["classes"] is not None
+        found.append(
+            {
+                "number": number,
+                "certificate": certificate,
+                "words": wording_of(*(promise[name] for name in ("model", "beta", "k", "parameters"))),
+                "sentence": likeness_sentence(promise, has_classes),
+                "guess": surest_guess(also["l"], has_classes, bool(certificate["table"]["sensitive_columns"])),
+                "result": job.outcome.result,
+            }
+        )
+    return found
+
+
+def show_look(request: Request, problem: str | None = None) -> Response:
+    """Show a release: verdict, loss, classes, risk, attacks, and the other releases beside it."""
+    project, settings = project_of(request), settings_of(request)
+    releases = releases_of(project, settings.jobs.of(project, "publish"))
+    release = _chosen(request, project, releases)
+    if release is None:
+        return show_step(request, "look", problem, releases=[], release=None, job=None)
+    out = f"releases/{release['number']}"
+    measuring = _last_for(settings.jobs.of(project, "measure"), out)
+    rows = release["certificate"]["table"]["rows"]
+    has_classes = release["certificate"]["release"]["classes"] is not None
+    if measuring is None and has_classes and rows <= SMALL and project.has_table and not settings.is_read_only:
+        measuring = settings.jobs.start(project, "measure", out=out)
+    attacking = _last_for(settings.jobs.of(project, "attack"), out)
+    here = f"{step_path(project, 'look')}?release={release['number']}"
+    return show_step(
+        request,
+        "look",
+        problem,
+        releases=releases,
+        release=release,
+        sizes=release["result"].get("sizes", []),
+        attacks=[*QUICK_ATTACKS, *(name for name in ATTACKS if name not in QUICK_ATTACKS)],
+        quick=QUICK_ATTACKS,
+        most_groups=MOST_GROUPS,
+        measuring=show_job(request, measuring, here),
+        attacking=show_job(request, attacking, here),
+        job=None,
+    )
+
+
+def _chosen(request: Request, project: Project, releases: list[dict[str, Any]]) -> dict[str, Any] | None:
+    wanted = request.query_params.get("release") or str(project.record.chosen)
+    return next((one for one in releases if str(one["number"]) == wanted), releases[0] if releases else None)
+
+
+def _last_for(jobs: list[Job], out: str) -> Job | None:
+    return next((job for job in jobs if job.order.arguments["out"] == out), None)
+
+
+@posted
+def attack(request: Request, form: Form) -> Response:
+    """Start the attacks that were chosen."""
+    project, number = project_of(request), form.text("release")
+    names = [name for name in form.texts("attack") if name in ATTACKS]
+    if not names:
+        return show_look(request, "no attack is chosen. Choose at least one.")
+    if not number.isdecimal() or not release_folder(project, int(number)).is_dir():
+        raise FileError("there is no such release.")
+    settings_of(request).jobs.start(project, "attack", out=f"releases/{number}", attacks=names)
+    return go(f"{step_path(project, 'look')}?release={number}#attacks")
+
+
+@posted
+def choose(request: Request, form: Form) -> Response:
+    """Keep one of the releases, to take it away."""
+    project = project_of(request)
+    if form.text("release").isdecimal():
+        with project.changed() as record:
+            record.chosen = int(form.text("release"))
+    return go(step_path(project, "take-away"))
+
+
+def show_take_away(request: Request) -> Response:
+    """Show the files of a release, and how to make it without the page."""
+    project = project_of(request)
+    releases = releases_of(project, settings_of(request).jobs.of(project, "publish"))
+    release = _chosen(request, project, releases)
+    if release is None:
+        return show_step(request, "take-away", release=None)
+    number = release["number"]
+    folder = release_folder(project, number)
+    here = f"{step_path(project, 'take-away')}?release={number}"
+    reports = [
+        job for job in settings_of(request).jobs.of(project, "report") if job.order.arguments["release"] == number
+    ]
+    spec = f"release-{number}.toml"
+    names = ("betalike", "publish", "--spec", str(project.folder / spec), "--out", "DIR")
+    return show_step(
+        request,
+        "take-away",
+        release=release,
+        folder=folder,
+        audiences=AUDIENCES,
+        reports={job.order.arguments["audience"]: show_job(request, job, here) for job in reversed(reports)},
+        files=[(path.name, path.stat().st_size) for path in sorted(folder.iterdir()) if path.is_file()],
+        spec_text=(project.folder / spec).read_text(encoding="utf-8"),
+        command=" ".join(map(shlex.quote, names)),
+        code=f'import betalike\n\nrelease = betalike.publish(spec={str(project.folder / spec)!r}, out="DIR")\n',
+    )
+
+
+@posted
+def report(request: Request, form: Form) -> Response:
+    """Start to write a report for an audience."""
+    project, number, audience = project_of(request), form.text("release"), form.text("audience")
+    if not number.isdecimal() or not release_folder(project, int(number)).is_dir() or audience not in AUDIENCES:
+        raise FileError("there is no such release, or no such audience.")
+    asked = {"out": f"releases/{number}", "file": f"report-{number}-{audience}.html", "audience": audience}
+    settings_of(request).jobs.start(project, "report", release=int(number), **asked)
+    return go(f"{step_path(project, 'take-away')}?release={number}")
+
+
+def download(request: Request) -> Response:
+    """Send a file of a release, its specification, or everything as a zip file."""
+    project, number, name = project_of(request), request.path_params["number"], request.path_params["name"]
+    folder, spec = release_folder(project, number), project.folder / f"release-{number}.toml"
+    if not folder.is_dir():
+        raise FileError("there is no such release.")
+    written = project.folder / f"report-{number}-{name.removeprefix('report-').removesuffix('.html')}.html"
+    if name.removeprefix("report-").removesuffix(".html") in AUDIENCES and written.is_file():
+        return FileResponse(written, filename=name, media_type="application/octet-stream")
+    if name == "release.toml":
+        return FileResponse(spec, filename=name, media_type="application/toml")
+    files = {path.name: path for path in folder.rglob("*") if path.is_file()}
+    if name == "release.zip":
+        named = {f"release/{path.relative_to(folder)}": path for path in files.values()}
+        packed = _pack(project.folder, {**named, spec.name: spec})
+        return FileResponse(packed, filename=f"{project.id}-{number}.zip", background=BackgroundTask(packed.unlink))
+    if name not in files:
+        raise FileError("there is no such file in the release.")
+    return FileResponse(files[name], filename=name, media_type="application/octet-stream")
+
+
+def _pack(folder: Path, files: dict[str, Path]) -> Path:
+    """Write a zip file into the private folder of the project."""
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".zip", delete=False) as staged:
+        with zipfile.ZipFile(staged, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
+            for name, path in files.items():
+                packed.write(path, name)
+        return Path(staged.name)
+
+
+ROUTES = [
+    Route("/p/{project}/publish", show_publish),
+    Route("/p/{project}/publish", publish, methods=["POST"]),
+    Route("/p/{project}/jobs/{number:int}", show_running),
+    Route("/p/{project}/jobs/{number:int}/cancel", cancel, methods=["POST"]),
+    Route("/p/{project}/look", show_look),
+    Route("/p/{project}/look/attack", attack, methods=["POST"]),
+    Route("/p/{project}/look/choose", choose, methods=["POST"]),
+    Route("/p/{project}/take-away", show_take_away),
+    Route("/p/{project}/take-away/report", report, methods=["POST"]),
+    Route("/p/{project}/download/{number:int}/{name}", download),
+]

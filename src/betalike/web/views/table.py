@@ -1,0 +1,129 @@
+"""The steps Open and Columns: a preview of the table, and the role and type of each column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from betalike.errors import BetalikeError
+from betalike.io.foreign_tables import DEFAULTS
+from betalike.io.specification import ENDS, Specification
+from betalike.table.schema import Kind
+from betalike.web.checks import problem_with_columns
+from betalike.web.pages import CONFLICT, Form, go, posted, project_of, settings_of, show_job, show_step, step_path
+from betalike.web.project import StaleError
+from betalike.web.views.home import source_of
+
+ROLES = {
+    "quasi-identifier": "others know it",
+    "sensitive": "protect",
+    "kept": "publish as it is",
+    "identifier": "identifies people",
+    "person": "says whose row it is",
+    "unused": "leave out",
+}
+TYPES = {
+    Kind.INTEGER: "whole numbers",
+    Kind.DECIMAL: "decimal numbers",
+    Kind.REAL: "numbers",
+    Kind.DATE: "dates",
+    Kind.DATETIME: "dates with times",
+    Kind.CATEGORICAL: "categories",
+}
+
+
+def show_open(request: Request, problem: str | None = None) -> Response:
+    """Show the first rows of the table, without columns that look like identifiers."""
+    project = project_of(request)
+    job = settings_of(request).jobs.last(project, "open")
+    facts = project.facts
+    shown = set(request.query_params.getlist("show"))
+    columns = [] if facts is None else facts.columns
+    hidden = [column.name for column in columns if column.is_identifying and column.name not in shown]
+    return show_step(
+        request,
+        "open",
+        problem,
+        facts=facts,
+        source={**DEFAULTS, **project.record.source},
+        shown=shown,
+        hidden=hidden,
+        n_preview=max((len(column.preview) for column in columns), default=0),
+        job=None if facts is not None else show_job(request, job, step_path(project, "open")),
+    )
+
+
+@posted
+def open_again(request: Request, form: Form) -> Response:
+    """Read the table again, after it failed: perhaps another sheet, or another query."""
+    project = project_of(request)
+    with project.changed() as record:
+        record.source = source_of(form)
+    settings_of(request).jobs.start(project, "open")
+    return go(step_path(project, "open"))
+
+
+def show_columns(request: Request, problem: str | None = None, status: int = 200) -> Response:
+    """Show each column with its role, its type and the reasons for both."""
+    project = project_of(request)
+    record, facts = project.record, project.facts
+    if record.spec is None or facts is None:
+        return go(step_path(project, "open"))
+    return show_step(
+        request,
+        "columns",
+        problem,
+        status,
+        spec=record.spec,
+        facts=facts,
+        roles=ROLES,
+        types={str(kind): words for kind, words in TYPES.items()},
+        hint=problem_with_columns(project),
+    )
+
+
+@posted
+def change_columns(request: Request, form: Form) -> Response:
+    """Take the roles and types of the form."""
+    project = project_of(request)
+    names = list(project.spec.columns)
+
+    def change(spec: Specification) -> Specification:
+        for number, name in enumerate(names):
+            _change_column(spec.columns[name], form.text(f"role-{number}"), form.text(f"type-{number}"))
+        spec.release.missing = form.listed("missing")
+        for name in spec.with_role("sensitive"):  # type: ignore[arg-type]  # a Role is its text
+            spec.columns[name].missing = "value" if form.text("missing_sensitive") else "error"
+        return spec
+
+    try:
+        project.edit(form.text("version"), change)
+    except StaleError as error:
+        return show_columns(request, str(error), CONFLICT)
+    except BetalikeError as error:
+        return show_columns(request, str(error))
+    if form.text("go") == "next" and problem_with_columns(project) is None:
+        return go(step_path(project, "hierarchies"))
+    return go(step_path(project, "columns"))
+
+
+def _change_column(column: Any, role: str, kind: str) -> None:
+    if role in ROLES:
+        column.role = role
+    if kind in TYPES and kind != column.type:
+        column.type = kind
+        if kind != Kind.CATEGORICAL:
+            column.hierarchy = None  # ranges need none
+        for end in ENDS if kind == Kind.CATEGORICAL else ():
+            setattr(column, end, None)  # and categories have no ends
+
+
+ROUTES = [
+    Route("/p/{project}/open", show_open),
+    Route("/p/{project}/open", open_again, methods=["POST"]),
+    Route("/p/{project}/columns", show_columns),
+    Route("/p/{project}/columns", change_columns, methods=["POST"]),
+]

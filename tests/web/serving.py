@@ -1,0 +1,103 @@
+"""Start the page as users do, and talk to it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+START = re.compile(r"http://127\.0\.0\.1:(\d+)/start\?token=[\w-]+")
+
+
+@dataclass
+class Served:
+    """A page that runs: where, with which folders, and a client that has its session."""
+
+    address: str
+    port: int
+    home: Path
+    projects: Path
+    process: subprocess.Popen[str]
+    client: httpx.Client
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def get(self, path: str) -> httpx.Response:
+        return self.client.get(path)
+
+    def post(self, path: str, /, **fields: str | list[str]) -> httpx.Response:
+        return self.client.post(path, data=fields, headers={"origin": self.base})
+
+    def upload(self, path: str, name: str, content: bytes, /, **fields: str) -> httpx.Response:
+        return self.client.post(path, files={"file": (name, content)}, data=fields, headers={"origin": self.base})
+
+    def project(self, answer: httpx.Response) -> str:
+        """Return the project that an answer leads to."""
+        found = re.match(r"/p/([\w-]+)/", answer.headers["location"])
+        assert found
+        return found.group(1)
+
+    def version(self, project: str) -> str:
+        found = re.search(r'name="version" value="(\d+)"', self.get(f"/p/{project}/columns").text)
+        assert found
+        return found.group(1)
+
+    def wait(self, project: str, number: int, seconds: float = 120) -> str:
+        """Wait for a job; return how it ended."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            found = re.search(r'class="job (\w+)"', self.get(f"/p/{project}/jobs/{number}").text)
+            assert found
+            if found.group(1) != "running":
+                return found.group(1)
+            time.sleep(0.1)
+        raise AssertionError(f"job {number} did not end")
+
+    def open_demo(self) -> str:
+        project = self.project(self.post("/open/demo"))
+        assert self.wait(project, 1) == "done"
+        return project
+
+
+@contextlib.contextmanager
+def start_page(folder: Path, *options: str) -> Iterator[Served]:
+    """Run `betalike web` for a folder; its home is in there, and so are its projects."""
+    home, projects = folder / "home", folder / "projects"
+    home.mkdir(exist_ok=True)
+    words = ["web", "--no-browser", "--folder", str(home), "--projects", str(projects), *options]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "betalike", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = START.search(line)
+        assert found, line
+        port = int(found.group(1))
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False) as client:
+            yield Served(found.group(0), port, home, projects, process, client)
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def enter(served: Served) -> Served:
+    """Exchange the token for the session."""
+    assert served.client.get(served.address).status_code == 200
+    return served
+
+
+def people(n_rows: int = 60, **columns: str) -> str:
+    """Return a small table as CSV, with further columns of one value each."""
+    head = ",".join(["age", "diagnosis", *columns])
+    rows = [",".join([str(20 + n % 40), "flu" if n % 3 else "asthma", *columns.values()]) for n in range(n_rows)]
+    return "\n".join([head, *rows]) + "\n"
