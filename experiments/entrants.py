@@ -54,5 +54,5 @@ ENTRANTS = {
 BUREL = ("burel", "burel+split")
 MONDRIAN = ("lmondrian", "dmondrian")
 NARROWEST = ("lmondrian, narrowest", "dmondrian, narrowest")
-KEEP_LIKENESS = ("seam", *BUREL, "lmondrian", "lmondrian, narrowest", "dmondrian", "dmondrian, narrowest")
+KEEP_LIKENESS = ("whole", "seam", *BUREL, "lmondrian", "lmondrian, narrowest", "dmondrian", "dmondrian, narrowest")
 KEEP_CLOSENESS = ("tmondrian", "tmondrian, narrowest", "sabre", "sabre, counts")

@@ -14,7 +14,7 @@ def run(bench: Bench) -> Figure:
     sizes = bench.settings.attributes
     rows = [row for size in sizes for row in measured(bench, "attributes", size, n_attributes=size)]
     by_loss, by_time = claims_of(rows, "attributes", 6)
-    shown = ("seam", "burel", "burel+split", "lmondrian", "lmondrian, narrowest")
+    shown = ("whole", "seam", "burel", "burel+split", "lmondrian", "lmondrian, narrowest")
     return Figure(
         "6",
         "Figure 6: loss and time with the number of quasi-identifiers",

@@ -19,7 +19,7 @@ def run(bench: Bench) -> Figure:
     counts = [bench.rows(share) for share in bench.settings.shares_of_rows]
     rows = [row for n_rows in counts for row in measured(bench, "rows", n_rows, n_rows=n_rows)]
     by_loss, by_time = claims_of(rows, "rows", 7)
-    shown = ("seam", "burel", "burel+split", "lmondrian", "lmondrian, narrowest")
+    shown = ("whole", "seam", "burel", "burel+split", "lmondrian", "lmondrian, narrowest")
     return Figure(
         "7",
         "Figure 7: loss and time with the number of rows",

@@ -31,7 +31,7 @@ def run(bench: Bench) -> Figure:
         panel: burel_beats(by_panel[panel], "x", "error", f"8({panel}): BUREL's error is below that of {{}}")
         for panel in "abcd"
     }
-    shown = ("seam", *BUREL, "lmondrian", "lmondrian, narrowest")
+    shown = ("whole", "seam", *BUREL, "lmondrian", "lmondrian, narrowest")
     return Figure(
         "8",
         "Figure 8: median relative error of COUNT queries over generalized tables",

@@ -36,7 +36,7 @@ from betalike.queries.workload import count_exactly, draw_queries, exact_index
 from betalike.runtime.randomness import SeededRandomness
 
 PROJECT = Path(__file__).resolve().parent.parent
-SCHEMES = ("seam", "burel", "burel+split", "lmondrian", "perturb", "baseline")
+SCHEMES = ("whole", "seam", "burel", "burel+split", "lmondrian", "perturb", "baseline")
 BETAS = (1.0, 2.0, 4.0)
 SELECTIVITIES = (0.05, 0.1, 0.2, 0.3)
 CONFIDENCE = 0.95

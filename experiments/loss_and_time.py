@@ -47,7 +47,7 @@ def picture_of(rows: Sequence[Row], x: Quantity) -> Picture:
 
 def in_words(rows: Sequence[Row], x: str, y: str, at: float, form: str) -> str:
     """Say in words the figures of some schemes in one setting."""
-    shown = ("burel", "burel+split", "lmondrian", "lmondrian, narrowest", "seam")
+    shown = ("burel", "burel+split", "lmondrian", "lmondrian, narrowest", "whole", "seam")
     return ", ".join(f"`{name}` {series(rows, name, x, y)[at]:{form}}" for name in shown)
 
 

@@ -29,7 +29,7 @@ def run(bench: Bench) -> Figure:
     rows: list[dict[str, Any]] = [
         {"beta": beta, "scheme": PAPER, **dict(zip(COLUMNS, PRINTED[beta], strict=True))} for beta in betas
     ]
-    for name in (*BUREL, "seam"):
+    for name in (*BUREL, "whole", "seam"):
         for beta in betas:
             audit = bench.outcome(name, beta).audit
             levels = (audit.t, audit.average_t, audit.l, audit.average_l)

@@ -44,6 +44,6 @@ QUICK = Settings(
     steps=4,
     n_queries=500,
     repeats=1,
-    options={"seam": {"effort": 0}},
+    options={"seam": {"effort": 0}, "whole": {"effort": 0}},
 )
 QUICK_ROWS = 2_000

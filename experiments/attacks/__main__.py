@@ -27,7 +27,7 @@ from experiments.attacks.tables import PROJECT, Attacked, tables
 from experiments.settings import BETA, SEED
 from experiments.warming import compile_kernels
 
-SCHEMES = ("seam", "burel", "burel+split", "lmondrian", "perturb")
+SCHEMES = ("whole", "seam", "burel", "burel+split", "lmondrian", "perturb")
 WITH_CLASSES = SCHEMES[:-1]
 NAMES = [name for name in ATTACKS if name != "program"]  # which has a file of its own
 BLIND, CHANCE, SHUFFLED = "the most frequent value", "chance (1 / l)", "Anatomy, values shuffled"

@@ -86,9 +86,9 @@ def measure(classes: ClassCounts, prior_counts: Ints, sensitive: Axis) -> Audit:
         k=int(sizes.min()),
         distinct_l=int(np.diff(classes.starts).min()),
         l=float(1 / highest.max()),
-        average_l=float((1 / highest).mean()),
+        average_l=math.fsum(1 / highest) / len(highest),  # in any order of classes the same
         t=float(distances[natural].max()),
-        average_t=float(distances[natural].mean()),
+        average_t=math.fsum(distances[natural]) / len(distances[natural]),
         t_ground=str(natural),
         t_by_ground={str(ground): float(distance.max()) for ground, distance in distances.items()},
         jensen_shannon=float(jensen.max()),

@@ -1,4 +1,4 @@
-"""Risks of being found in a table, in the words that regulators use, from the sizes of its classes alone.
+"""Risks of the people in a table, in the words that regulators use, from the counts of its classes alone.
 
 A class is a set of rows with the same quasi-identifiers. Before publishing, these are the original ones; after it, the
 published labels. One measure serves both.
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from betalike.errors import ParameterError
-from betalike.runtime.arrays import Ints
+from betalike.runtime.arrays import Floats, Ints
+from betalike.table.cells import ClassCounts
 
 THRESHOLDS = (0.05, 0.09, 0.2)  # of 20, 11 and 5 people who look alike: what regulators and data holders ask for
 
@@ -76,3 +77,65 @@ def _share_above(sizes: Ints, threshold: float) -> float:
     """Return the share of rows in classes with a risk above a threshold; 1 / 5 is not above 0.2."""
     risky = sizes[1 / sizes > np.nextafter(threshold, 1.0)]
     return int(risky.sum()) / int(sizes.sum())
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How surely a reader guesses the sensitive value of a person whose class is known.
+
+    `surest_guess` is the highest share of a value in any class, and `average_guess` the share of people whose value is
+    the most frequent one of their class. `largest_gain` is the greatest (q - p) / p of any value; None if it is
+    infinite. `near_promise` is the number of people in classes that reach 90 % of the promise; None without classes or
+    without a promise.
+    """
+
+    surest_guess: float
+    average_guess: float
+    largest_gain: float | None
+    near_promise: int | None = None
+
+
+def measure_inference(classes: ClassCounts, prior_counts: Ints, near_promise: int | None = None) -> Inference:
+    """Return how surely values are guessed in classes, given how often each value occurs in the original table."""
+    share = classes.count / classes.sizes[classes.ec]
+    most = np.maximum.reduceat(classes.count, classes.starts[:-1])
+    prior = (prior_counts / prior_counts.sum())[classes.value]
+    gain = None if (prior == 0).any() else float((share / prior).max()) - 1
+    return Inference(float(share.max()), int(most.sum()) / int(classes.sizes.sum()), gain, near_promise)
+
+
+def infer_from_chances(posterior: Floats, rows: Ints, prior_counts: Ints) -> Inference:
+    """Return the same for chances of values (columns) given each label (rows), with the rows that have the label."""
+    seen = posterior[rows > 0]
+    surest = seen.max(axis=1)
+    prior = prior_counts / prior_counts.sum()
+    return Inference(float(surest.max()), float(rows[rows > 0] @ surest / rows.sum()), float((seen / prior).max()) - 1)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One of the three questions that data-protection authorities ask, with its figure and a sentence."""
+
+    name: str
+    figure: float
+    sentence: str
+
+
+def three_questions(risk: Risk, inference: Inference) -> tuple[Question, Question, Question]:
+    """Answer whether a person can be singled out, linked, and whether a secret can be inferred."""
+    alone = f"{risk.unique:.2%} of the people are alone with their quasi-identifiers, so that their row stands out"
+    linked = (
+        f"anyone who links rows to people by the quasi-identifiers is right for {risk.marketer:.2%} of them on "
+        f"average, and for one person with a chance of at most {risk.prosecutor_maximum:.2%}"
+    )
+    gain = inference.largest_gain
+    likelier = "" if gain is None else f", and no value is more than {1 + gain:.4g} times as likely as in the table"
+    inferred = (
+        f"the surest guess of a person's value is right with a chance of {inference.surest_guess:.2%}, the best guess "
+        f"of everybody's value for {inference.average_guess:.2%} of the people{likelier}"
+    )
+    return (
+        Question("singling out", risk.unique, alone),
+        Question("linkability", risk.marketer, linked),
+        Question("inference", inference.surest_guess, inferred),
+    )

@@ -24,15 +24,30 @@ class Tree(NamedTuple):
     high: Ids
 
 
+class Sharing(NamedTuple):
+    """How much of its supply each point gives to which box, and how much of the boxes' need is not met."""
+
+    point: Ints
+    box: Ints
+    amount: Ints
+    unmet: int
+
+
 def unmatched(points: Ids, supply: Ints, low: Ids, high: Ids, need: Ints) -> int:
-    """Return how much of the boxes' need no points inside them can meet, in the best sharing out.
+    """Return how much of the boxes' need no points inside them can meet, in the best sharing out."""
+    return share_out(points, supply, low, high, need).unmet
+
+
+def share_out(points: Ids, supply: Ints, low: Ids, high: Ids, need: Ints) -> Sharing:
+    """Share points out to boxes so that as much of the boxes' need is met as possible; the same input, the same result.
 
     A box covers the points between `low` and `high` in every column. The first column must be equal in both: it splits
     the problem into groups. The maximum flow is found with augmenting paths over a tree of the points, so the pairs of
     points and boxes are never listed. All numbers are whole.
     """
     if not len(points) or not len(need):
-        return int(need.sum())
+        nothing = np.zeros(0, dtype=np.int64)
+        return Sharing(nothing, nothing, nothing, int(need.sum()))
     n_points, n_columns = points.shape
     depth = max(int(np.ceil(np.log2(n_points / LEAF))), 0)
     n_nodes = 2 ** (depth + 1) - 1
@@ -47,8 +62,9 @@ def unmatched(points: Ids, supply: Ints, low: Ids, high: Ids, need: Ints) -> int
     missing = need.astype(np.int64)
     tree = Tree(points[order], begins, ends, node_low, node_high)
     low, high = (np.ascontiguousarray(side, dtype=np.int32) for side in (low, high))
-    _share_out(tree, supply[order].astype(np.int64), low, high, missing, turns)
-    return int(missing.sum())
+    place, box, amount = _share_out(tree, supply[order].astype(np.int64), low, high, missing, turns)
+    is_given = amount > 0
+    return Sharing(order[place[is_given]].astype(np.int64), box[is_given], amount[is_given], int(missing.sum()))
 
 
 @kernel
@@ -134,8 +150,8 @@ def _count_there(is_there: NDArray[np.bool_], begins: Ints, ends: Ints, n_there:
 
 
 @kernel
-def _share_out(tree: Tree, supply: Ints, low: Ids, high: Ids, need: Ints, turns: Ints) -> None:
-    """Lower `need` to what no sharing out can meet.
+def _share_out(tree: Tree, supply: Ints, low: Ids, high: Ids, need: Ints, turns: Ints) -> tuple[Ints, Ints, Ints]:
+    """Lower `need` to what no sharing out can meet; return points, boxes, and how much each point gives to each box.
 
     In each round every box that lacks something searches: points with something left, else points that serve another
     box, which then searches in its place. A point is visited once in a round. A round without success has searched
@@ -154,6 +170,7 @@ def _share_out(tree: Tree, supply: Ints, low: Ids, high: Ids, need: Ints, turns:
     first = np.full(n_points, -1, dtype=np.int64)
     entry_box = np.empty(n_points + n_boxes, dtype=np.int64)
     entry_next, entry_amount = np.empty_like(entry_box), np.empty_like(entry_box)
+    entry_point = np.empty_like(entry_box)
     n_entries = 0
     is_done, is_on_path = np.zeros(n_boxes, dtype=np.bool_), np.zeros(n_boxes, dtype=np.bool_)
     path_box, path_entry = np.empty(n_boxes + 1, dtype=np.int64), np.empty(n_boxes + 1, dtype=np.int64)
@@ -222,10 +239,13 @@ def _share_out(tree: Tree, supply: Ints, low: Ids, high: Ids, need: Ints, turns:
                         if n_entries == len(entry_box):
                             room = np.empty(n_entries, dtype=np.int64)
                             entry_box = np.concatenate((entry_box, room))
+                            entry_point = np.concatenate((entry_point, room))
                             entry_next = np.concatenate((entry_next, room))
                             entry_amount = np.concatenate((entry_amount, room))
                         entry = n_entries
                         n_entries += 1
                         entry_box[entry], entry_amount[entry], entry_next[entry] = box, 0, first[place]
+                        entry_point[entry] = place
                         first[place] = entry
                     entry_amount[entry] += amount
+    return entry_point[:n_entries], entry_box[:n_entries], entry_amount[:n_entries]

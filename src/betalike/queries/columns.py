@@ -20,6 +20,8 @@ from betalike.runtime.arrays import Bools, Floats
 from betalike.table.axis import OrderedAxis
 from betalike.table.exact_numbers import Number, Numbers, exact_number, exact_numbers, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.rounded_axis import rounded_like
+from betalike.table.rounding import Rounding
 from betalike.table.schema import Kind
 
 NANOSECONDS = re.compile(r":\d\d\.\d{9}")
@@ -43,12 +45,15 @@ class LabelSpans:
     low: Numbers
     high: Numbers
     missing: Bools
+    are_ends_met: bool = True  # whether a row lies at each end of a range; not if the ends are rounded
 
     @staticmethod
-    def of(low: Sequence[Comparable], high: Sequence[Comparable], missing: Sequence[bool]) -> LabelSpans:
+    def of(
+        low: Sequence[Comparable], high: Sequence[Comparable], missing: Sequence[bool], are_ends_met: bool = True
+    ) -> LabelSpans:
         """Build spans with ends as floats where floats are exact, else as Python numbers."""
         starts, ends = exact_arrays(low, high)
-        return LabelSpans(starts, ends, np.array(missing, dtype=bool))
+        return LabelSpans(starts, ends, np.array(missing, dtype=bool), are_ends_met)
 
     @cached_property
     def origin(self) -> Comparable:
@@ -89,6 +94,7 @@ class OrderedColumn:
 
     Where a range is published as two columns of bounds, the whole domain may also stand for a mix of present and
     missing values. If the certificate gives no domain, it is taken from the published values, and `*` may cover more.
+    If extremes are coded, a range that begins or ends at a code has no end there.
     """
 
     name: str
@@ -97,6 +103,8 @@ class OrderedColumn:
     is_missing_in_domain: bool = False
     is_domain_given: bool = True
     has_nanoseconds: bool = False
+    rounding: Rounding | None = None
+    has_missing: bool = True  # where extremes are coded, `*` need not hide a missing value
 
     @property
     def is_discrete(self) -> bool:
@@ -138,8 +146,10 @@ class OrderedColumn:
 
     def spans(self, labels: Sequence[str | None]) -> LabelSpans:
         """Return what published labels cover; `*` covers the whole domain and missing values."""
-        missing = [label is None or label == ROOT for label in labels]
-        axis = OrderedAxis(self.name, self.kind, np.zeros(0), (0, 0))
+        missing = [label is None or (label == ROOT and self.has_missing) for label in labels]
+        axis, none = OrderedAxis(self.name, self.kind, np.zeros(0), (0, 0)), np.zeros(0)
+        if self.rounding is not None:
+            axis = rounded_like(axis, none, none, self.rounding)
         low: list[Comparable] = [math.inf] * len(labels)
         high: list[Comparable] = [-math.inf] * len(labels)
         try:
@@ -149,10 +159,20 @@ class OrderedColumn:
         for i, meaning in enumerate(meanings):
             if isinstance(meaning, tuple):
                 low[i], high[i] = map(comparable_number, meaning)
-                missing[i] = self.is_missing_in_domain and (low[i], high[i]) == self.domain and low[i] < high[i]
+                is_all = self._opened(low[i], high[i]) == self._opened(*self.domain) and low[i] < high[i]
+                missing[i] = self.is_missing_in_domain and is_all
+                low[i], high[i] = self._opened(low[i], high[i])
             elif meaning == ROOT:
-                low[i], high[i] = self.domain if self.is_domain_given else (-math.inf, math.inf)
-        return LabelSpans.of(low, high, missing)
+                low[i], high[i] = self._opened(*self.domain) if self.is_domain_given else (-math.inf, math.inf)
+        return LabelSpans.of(low, high, missing, self.rounding is None)
+
+    def _opened(self, low: Comparable, high: Comparable) -> Span:
+        """Return a range without the ends that are codes."""
+        bottom, top = (None, None) if self.rounding is None else (self.rounding.bottom, self.rounding.top)
+        return (
+            -math.inf if bottom is not None and low <= comparable_number(bottom) else low,
+            math.inf if top is not None and high >= comparable_number(top) else high,
+        )
 
     def _whole_meanings(self, labels: Sequence[str | None]) -> Sequence[object]:
         try:

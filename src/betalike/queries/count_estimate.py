@@ -55,12 +55,13 @@ def estimate_counts(
 
 @dataclass(frozen=True)
 class ClassIndex:
-    """The classes of a release: the label of each on each column, their counts, and the classes of each label."""
+    """The classes of a release: the number of each one's label on each column, their counts, and the labels."""
 
     columns: tuple[QueryColumn, ...]
     spans: tuple[LabelSpans, ...]
     ids: Ids
     counts: ClassCounts
+    labels: tuple[tuple[str | None, ...], ...]
 
     @staticmethod
     def of(columns: Sequence[QueryColumn], labels: Sequence[Sequence[str | None]], counts: ClassCounts) -> ClassIndex:
@@ -68,17 +69,18 @@ class ClassIndex:
 
         Classes are sorted by their labels, so that sums do not depend on the order in which they were counted.
         """
-        spans, ids = [], np.zeros((len(counts.sizes), len(columns)), dtype=np.int32)
+        spans, shown, ids = [], [], np.zeros((len(counts.sizes), len(columns)), dtype=np.int32)
         for axis, (column, of_class) in enumerate(zip(columns, labels, strict=True)):
             distinct = sorted(set(of_class), key=lambda label: (label is not None, label or ""))
             number = {label: i for i, label in enumerate(distinct)}
             ids[:, axis] = [number[label] for label in of_class]
             spans.append(column.spans(distinct))
+            shown.append(tuple(distinct))
         order = np.lexsort(ids.T[::-1])
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         placed = ClassCounts.of(place[counts.ec], counts.value, counts.count, counts.n_values)
-        return ClassIndex(tuple(columns), tuple(spans), ids[order], placed)
+        return ClassIndex(tuple(columns), tuple(spans), ids[order], placed, tuple(shown))
 
     @cached_property
     def n_labels(self) -> list[int]:

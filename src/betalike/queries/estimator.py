@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from betalike.engines.coding import comparable
 from betalike.engines.engine import Layout
 from betalike.engines.recounting import as_texts, recount
 from betalike.engines.streams import scan_release
@@ -29,11 +30,13 @@ from betalike.queries.value_sets import Span
 from betalike.release.audit import published_columns
 from betalike.release.certificate import Certificate, ColumnFacts, published_name, written_form
 from betalike.release.companion_files import TRANSITION_FILE, read_transition
-from betalike.release.published_labels import read_domain
+from betalike.release.published_labels import read_domain, read_rounding
+from betalike.release.recount import is_exact
 from betalike.runtime.arrays import Floats
 from betalike.schemes.perturbation import DrawingRule
-from betalike.table.exact_numbers import Numbers
+from betalike.table.exact_numbers import Numbers, format_values
 from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.rounding import Rounding
 from betalike.table.schema import Kind
 
 PERTURBED, BASELINE = "perturb", "baseline"
@@ -204,14 +207,31 @@ def open_frame(
         raise InputError("the published table does not have the rows and columns of its certificate.") from error
     if counted.n_unknown:
         raise InputError("the published table has sensitive values that are not in its certificate.")
-    counted = replace(counted, labels=[[label or None for label in labels] for labels in counted.labels])
     facts = {column.name: column for column in table.columns}
+    shown = [[label or None for label in labels] for labels in counted.labels]
+    if is_exact(certificate):
+        shown = [_as_published(labels, facts[n]) for n, labels in zip(table.quasi_identifiers, shown, strict=True)]
+    counted = replace(counted, labels=shown)
     columns = tuple(
         _column(facts[name], labels, hierarchies.get(name), certificate.release.layout)
         for name, labels in zip(table.quasi_identifiers, counted.labels, strict=True)
     )
     index = ClassIndex.of(columns, counted.labels, counted.classes)
     return Estimator(certificate, columns, sensitive_column(table.sensitive, values), index, transition)
+
+
+def _as_published(values: list[str | None], facts: ColumnFacts) -> list[str | None]:
+    """Return exact numbers and dates, which have the form of the table, in the form of labels."""
+    kind = Kind(facts.kind)
+    distinct = [value for value in dict.fromkeys(values) if value is not None]
+    if not kind.is_ordered or not distinct:
+        return values
+    try:
+        numbers = comparable(pl.Series(facts.name, distinct, dtype=pl.String), kind, facts.dates)
+    except InputError:
+        return values  # which are refused with the other labels
+    text_of = dict(zip(distinct, format_values(numbers.to_list(), kind), strict=True))
+    return [None if value is None else text_of[value] for value in values]
 
 
 def _needed(certificate: Certificate, columns: Sequence[str]) -> list[str]:
@@ -230,8 +250,11 @@ def _column(facts: ColumnFacts, labels: Sequence[str | None], hierarchy: Hierarc
     kind = Kind(facts.kind)
     if kind.is_ordered:
         is_hidden = layout == Layout.BOUNDS and facts.has_missing and facts.domain is not None
-        domain = _domain(facts, kind, labels)
-        return OrderedColumn(facts.name, kind, domain, is_hidden, facts.domain is not None, has_nanoseconds(labels))
+        rounding = _rounding(facts)
+        domain = _domain(facts, kind, labels, rounding)
+        has_missing = facts.has_missing or rounding is None
+        known = facts.domain is not None, has_nanoseconds(labels)
+        return OrderedColumn(facts.name, kind, domain, is_hidden, *known, rounding, has_missing)
     if hierarchy is None and facts.hierarchy:
         hierarchy = Hierarchy.from_rows(facts.hierarchy, source=f"the hierarchy of '{facts.name}' in the certificate")
     has_missing = facts.has_missing or None in labels
@@ -254,7 +277,14 @@ def _in_order(names: Iterable[str]) -> list[str]:
         return sorted(names)
 
 
-def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> Span:
+def _rounding(facts: ColumnFacts) -> Rounding | None:
+    try:
+        return read_rounding(facts)
+    except InputError:
+        raise CertificateError(f"the certificate has round ends of '{facts.name}' that cannot be read.") from None
+
+
+def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None], rounding: Rounding | None) -> Span:
     """Return the declared domain, or else the least and the greatest published value."""
     try:
         declared = read_domain(facts)
@@ -264,8 +294,14 @@ def _domain(facts: ColumnFacts, kind: Kind, labels: Sequence[str | None]) -> Spa
         low, high = map(comparable_number, declared)
         return low, high
     shown = [label for label in dict.fromkeys(labels) if label is not None and label != ROOT]
-    spans = OrderedColumn(facts.name, kind, (0.0, 0.0)).spans(shown)
-    return (spans.low.min(), spans.high.max()) if shown else (0.0, 0.0)
+    if not shown:
+        return 0.0, 0.0
+    spans = OrderedColumn(facts.name, kind, (0.0, 0.0), rounding=rounding).spans(shown)
+    low, high = spans.low.min(), spans.high.max()
+    if rounding is None:
+        return low, high
+    coded = [end if end is None else comparable_number(end) for end in (rounding.bottom, rounding.top)]
+    return low if coded[0] is None else max(low, coded[0]), high if coded[1] is None else min(high, coded[1])
 
 
 def read_matrix(folder: Path, certificate: Certificate) -> Transition | None:

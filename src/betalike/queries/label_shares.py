@@ -82,12 +82,57 @@ class OrderedShares:
         total = self.below(high) - self.below(low)
         is_narrow = total < TOO_NARROW  # differences are mostly rounding error: spread evenly
         dense = np.where(is_narrow, even, _ratio(inside, total, self.spans.is_present))
-        missing = np.where(self.spans.missing, np.where(self.spans.is_present, MISSING_SHARE, 1.0), 0.0)
+        missing = self.missing_shares
         if self.spread is Spread.UNIFORM:
             shares = np.array([even, even, dense])
         else:
-            shares = np.array([dense, np.where(_has_ends(self.spans), 0.5 * (at_low + at_high), dense), even])
+            shares = np.array([dense, np.where(has_ends(self.spans), 0.5 * (at_low + at_high), dense), even])
         return np.asarray(shares * (1.0 - missing) + missing * values.missing)
+
+    def draw(self, label: Ints, chance: Floats) -> Floats:
+        """Return a number within each label, measured from the origin, given random numbers between 0 and 1.
+
+        It is NaN for a label of missing values alone; `*` may hide some.
+        """
+        missing = self.missing_shares[label]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rest = (chance - missing) / (1.0 - missing)
+        low, last = (self.spans.measured(side)[label] for side in (self.spans.low, self.spans.high))
+        return np.where(chance < missing, np.nan, self.draw_between(low, last, rest))
+
+    def draw_between(self, low: Floats, last: Floats, chance: Floats) -> Floats:
+        """Return a number from `low` to `last`, by the density there, given random numbers between 0 and 1."""
+        low, last = self._clip(low), self._clip(last)
+        high = self._clip(after(last, self.is_discrete))
+        start = self.below(low)
+        total = self.below(high) - start
+        is_even = (self.spread is Spread.UNIFORM) | (total < TOO_NARROW)
+        drawn = np.where(is_even, low + chance * (high - low), self._quantile(start + chance * total))
+        return np.clip(np.floor(drawn) if self.is_discrete else drawn, low, last)
+
+    @property
+    def missing_shares(self) -> Floats:
+        """The share of each label's rows whose value is thought to be missing."""
+        return np.where(self.spans.missing, np.where(self.spans.is_present, MISSING_SHARE, 1.0), 0.0)
+
+    def parts(self, label: Ints, edges: Floats) -> Floats:
+        """Return the share of each label (rows) in stretches that start at edges; that of missing values comes last."""
+        low = self._clip(self.spans.measured(self.spans.low)[label])[:, None]
+        high = self._clip(after(self.spans.measured(self.spans.high)[label], self.is_discrete))[:, None]
+        starts, ends = np.maximum(low, edges), np.minimum(high, np.append(edges[1:], np.inf))
+        is_met = starts < ends
+        mass = np.where(is_met, self.below(ends) - self.below(starts), 0.0)
+        length = np.where(is_met, ends - starts, 0.0)
+        mass = np.where(mass.sum(axis=1, keepdims=True) < TOO_NARROW, length, mass)
+        share = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
+        missing = self.missing_shares[label][:, None]
+        return np.concatenate([share * (1.0 - missing), missing], axis=1)
+
+    def _quantile(self, share: Floats) -> Floats:
+        """Return the number below which each share of the distribution lies; a stretch may be a single float."""
+        place = np.clip(np.searchsorted(self._distribution, share, side="right") - 1, 0, len(self.mass) - 1)
+        is_single = np.nextafter(self.breaks[place], np.inf) >= self.breaks[place + 1]
+        return np.where(is_single, self.breaks[place], np.interp(share, self._distribution, self.breaks))
 
     def _clip(self, x: Floats) -> Floats:
         return np.clip(x, self.breaks[0], self.breaks[-1])
@@ -142,9 +187,9 @@ def after(x: Floats, is_discrete: bool) -> Floats:
         return np.asarray(x + 1.0 if is_discrete else np.nextafter(x, np.inf))
 
 
-def _has_ends(spans: LabelSpans) -> Bools:
+def has_ends(spans: LabelSpans) -> Bools:
     """Return which labels are ranges whose two ends are values of actual tuples."""
-    return np.asarray(spans.is_present & ~spans.missing & (spans.low < spans.high))
+    return np.asarray(spans.is_present & ~spans.missing & (spans.low < spans.high) & spans.are_ends_met)
 
 
 def _ordered_shares(
@@ -165,7 +210,7 @@ def _ordered_shares(
     end = np.clip(np.searchsorted(breaks, high, side="left"), start + 1, len(even))
     at_last = np.clip(np.searchsorted(breaks, last, side="right") - 1, 0, len(even) - 1)
     present = counts[shown] * np.where(spans.missing[shown], 1.0 - MISSING_SHARE, 1.0)
-    at_ends = np.where(_has_ends(spans)[shown], np.minimum(n_classes[shown], present / 2), 0.0)
+    at_ends = np.where(has_ends(spans)[shown], np.minimum(n_classes[shown], present / 2), 0.0)
     known = np.bincount(start, at_ends, len(even)) + np.bincount(at_last, at_ends, len(even))
     mass = even
     for _ in range(ROUNDS):
@@ -210,6 +255,33 @@ class LeafShares:
         """Return the shares of each label inside a set; the two ends of a label have no meaning here."""
         share = self._inside(self.before, values)
         return np.array([share, share, self._inside(self.other, values)])
+
+    def draw(self, label: Ints, chance: Floats, n_named: int) -> Floats:
+        """Return the code of a leaf within each label, given random numbers between 0 and 1; NaN for a missing value.
+
+        A leaf without a name is drawn only if nothing else is under the label.
+        """
+        codes = np.where(self.spans.is_present, self.spans.low, np.nan)[label]
+        is_inner = self.row[label] >= 0
+        inner = np.flatnonzero(self.row >= 0)
+        up_to = np.cumsum(self.parts(inner, n_named), axis=1)
+        row = self.row[label[is_inner]]
+        ends = (up_to + np.arange(len(up_to))[:, None]).ravel()
+        found = np.searchsorted(ends, chance[is_inner] + row, side="right") - row * up_to.shape[1]
+        codes[is_inner] = np.where(found >= self.n_leaves, np.nan, found)
+        return codes
+
+    def parts(self, label: Ints, n_named: int) -> Floats:
+        """Return the share of each leaf in labels of several leaves; that of missing values comes last.
+
+        Leaves without a name have none if anything else is under the label.
+        """
+        share = np.zeros((len(label), self.n_leaves + 1))
+        share[:, : self.before.shape[1] - 1] = np.diff(self.before, axis=1)[self.row[label]]
+        named = share.copy()
+        named[:, n_named : self.n_leaves] = 0.0
+        named = np.where(named.any(axis=1, keepdims=True), named, share)
+        return np.asarray(named / named.sum(axis=1, keepdims=True))
 
     def _inside(self, before: Floats, values: ValueSet) -> Floats:
         start, end = (side.clip(-1, self.n_leaves).astype(np.int64) for side in values.ends)

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
+import betalike
 from betalike.engines.choice import EngineChoice
 from betalike.engines.engine import Format
 from betalike.engines.streams import scan_release
 from betalike.errors import FileError, ParameterError, short_traceback
-from betalike.io.frames import to_polars
+from betalike.io.column_types import TypeGuess, warn_about
+from betalike.io.foreign_tables import SourceOptions, takes_tables
+from betalike.io.frames import like, to_polars
 from betalike.io.tables import is_path
+from betalike.measures.risk import THRESHOLDS
 from betalike.queries.answer import Answer
 from betalike.queries.columns import QueryColumn
+from betalike.queries.draws import draw_frames
 from betalike.queries.estimator import Estimator, open_folder, open_frame, read_matrix
+from betalike.queries.risk import RiskReport, report_risk
+from betalike.queries.utility import UtilityReport, check_draws, report_utility
 from betalike.release.certificate import (
     FILE_NAME,
+    TABLES,
     AnyCertificate,
     Certificate,
     choose_certificate,
@@ -31,14 +39,15 @@ from betalike.release.certificate import (
 from betalike.release.certify import summary_of
 from betalike.release.verify import Verified
 from betalike.runtime.display import Row, Shown
+from betalike.runtime.randomness import randomness
 from betalike.table.hierarchy import Hierarchy
 
 
 class Release(Shown):
     """A release: what `publish` returns, and what `open_release` opens from a folder.
 
-    `facts` is the certificate as it was built or read. `verified`, `worst_value` and `engine` are known to the
-    publisher alone, and None for a release that was opened.
+    `facts` is the certificate as it was built or read. `verified`, `worst_value`, `engine` and `types` (what each
+    quasi-identifier was taken for, and why) are known to the publisher alone, and None for a release that was opened.
     """
 
     def __init__(
@@ -51,11 +60,14 @@ class Release(Shown):
         verified: Verified | None = None,
         worst_value: str | None = None,
         engine: EngineChoice | None = None,
+        types: Mapping[str, TypeGuess] | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
+        warnings: Sequence[str] = (),
     ) -> None:
         self.facts, self.folder = facts, folder
-        self.verified, self.worst_value, self.engine = verified, worst_value, engine
+        self.verified, self.worst_value, self.engine, self.types = verified, worst_value, engine, types
         self._frame, self._transition, self._hierarchies = frame, transition, hierarchies or {}
+        self._warnings = warnings
 
     def _summary(self) -> Row:
         shown = ("rows", "classes", "promise", "scheme", "quasi_identifiers", "sensitive", "kept", "average_loss")
@@ -69,6 +81,11 @@ class Release(Shown):
     def certificate(self) -> dict[str, Any]:
         """The content of certificate.json."""
         return self.facts.to_dict()
+
+    @property
+    def notes(self) -> list[str]:
+        """Warnings for the publisher: columns whose type may not be the one that is meant, and keys of persons."""
+        return [*warn_about(self.types or {}), *self._warnings]
 
     @cached_property
     def frame(self) -> Any:
@@ -107,6 +124,54 @@ class Release(Shown):
         """Estimate many counts at once, which is much faster than one by one."""
         return self.estimator.count_all(predicates, method=method, confidence=confidence)
 
+    @short_traceback
+    def draws(self, n: int = 5, *, seed: int | None = None) -> list[Any]:
+        """Return completed tables, in which each label is replaced by a value drawn within it, to analyse as usual.
+
+        They are of the kind of `frame`. Combine the estimates of all of them with `betalike.combine`.
+        """
+        check_draws(n)
+        frame = to_polars(self.frame)
+        tables = draw_frames(frame, self.estimator, n, randomness(seed))
+        return [table if self._frame is None else like(table, self.frame) for table in tables]
+
+    @short_traceback
+    @takes_tables("original")
+    def risk(
+        self,
+        original: Any = None,
+        *,
+        population: int | None = None,
+        thresholds: Sequence[float] = THRESHOLDS,
+        missing: Sequence[str] = (),
+        delimiter: str | None = None,
+        **source: Unpack[SourceOptions],
+    ) -> RiskReport:
+        """Measure what the release risks, and with the original table what that risked before."""
+        asked: dict[str, Any] = {"population": population, "thresholds": thresholds}
+        return report_risk(self.estimator, original, **asked, missing=missing, delimiter=delimiter)
+
+    @short_traceback
+    @takes_tables("original")
+    def utility(
+        self,
+        original: Any,
+        *,
+        draws: int = 3,
+        queries: int = 1000,
+        missing: Sequence[str] = (),
+        delimiter: str | None = None,
+        seed: int | None = None,
+        **source: Unpack[SourceOptions],
+    ) -> UtilityReport:
+        """Compare the release with its original table: distributions, means, correlations, a regression, counts."""
+        reading: dict[str, Any] = {"missing": missing, "delimiter": delimiter}
+        return report_utility(self.estimator, original, randomness(seed), draws=draws, queries=queries, **reading)
+
+    def report(self, out: str | Path | None = None, **options: Any) -> Any:
+        """Report on this release in one HTML page; `options` are those of `betalike.make_report`."""
+        return betalike.make_report(self, out, **options)
+
     @cached_property
     def estimator(self) -> Estimator:
         """What answers the counts; it is made when it is first needed."""
@@ -129,10 +194,10 @@ def open_release(folder: Path, choose_trees: Callable[[Certificate], Mapping[str
 
 
 def read_release_text(table: str | Path, certificate: AnyCertificate | None) -> pl.DataFrame | None:
-    """Read a spreadsheet-safe release as it was before cells were escaped; None for a table that is not one.
+    """Read a release whose certificate says how it was written; None for a table that is read like any other.
 
-    The certificate in the folder says so, or the given one. Such a file is read as it was written: its leading `'`
-    could be taken for quotes.
+    The certificate is that in the folder, or the given one. A spreadsheet-safe file is read as it was before cells were
+    escaped: its leading `'` could be taken for quotes.
     """
     path = Path(table)
     facts = read_if_certified(path) if (path / FILE_NAME).is_file() else None
@@ -140,9 +205,10 @@ def read_release_text(table: str | Path, certificate: AnyCertificate | None) -> 
         path = path / (published_name(facts) or "")
     if facts is None and certificate is not None:
         facts = choose_certificate(certificate)
-    if facts is None or not path.is_file() or not written_form(facts, path).is_safe:
+    if facts is None or not path.is_file() or path.suffix.removeprefix(".") not in TABLES:
         return None
-    return read_published(path, Format.SPREADSHEET)
+    form = written_form(facts, path)
+    return read_published(path, form) if form.is_safe or form.is_held else None
 
 
 def read_published(path: Path, form: Format) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from betalike.errors import InputError, ParameterError
+from betalike.errors import ParameterError
 from betalike.queries.answer import Answer, Estimates, to_answers
 from betalike.queries.boxes import Box
 from betalike.queries.columns import NamedColumn, OrderedColumn, QueryColumn
@@ -17,6 +17,7 @@ from betalike.queries.count_estimate import ClassIndex, sensitive_masks, without
 from betalike.queries.count_kernels import SURE
 from betalike.queries.estimator import Estimator
 from betalike.queries.label_shares import Spread
+from betalike.queries.original import codes_of_original
 from betalike.queries.value_sets import ValueSet
 from betalike.runtime.arrays import Floats
 from betalike.runtime.display import Row, Shown
@@ -143,11 +144,7 @@ def _interval(column: QueryColumn, part: float, chance: float) -> ValueSet:
 
 def exact_index(release: Estimator, cells: Cells, sensitive_labels: Sequence[str]) -> ClassIndex:
     """Index the original table's points in the columns of its release, to count exactly."""
-    number = {value: i for i, value in enumerate(release.values)}
-    code = np.array([number.get(label, -1) for label in sensitive_labels], dtype=np.int64)[cells.value]
-    is_same = (code >= 0).all() and np.array_equal(np.bincount(code, cells.count, len(number)), release.counts)
-    if not is_same:
-        raise InputError("the sensitive values of this table are not those of the release's original table.")
+    code = codes_of_original(release, cells, sensitive_labels)
     columns, labels = [], []
     for i, (column, axis) in enumerate(zip(release.quasi_identifiers, cells.axes, strict=True)):
         codes = np.arange(axis.size)
@@ -155,9 +152,11 @@ def exact_index(release: Estimator, cells: Cells, sensitive_labels: Sequence[str
         if isinstance(column, NamedColumn):
             further = dict.fromkeys(label for label in of_code if label is not None and label not in column.codes)
             column = replace(column, leaves=(*column.leaves, *further), n_unnamed=0)
+        else:
+            column = replace(column, rounding=None)  # the original's values are neither rounded nor coded
         columns.append(column)
         labels.append([of_code[c] for c in cells.points[:, i].tolist()])
-    return ClassIndex.of(columns, labels, ClassCounts.of(cells.point, code, cells.count, len(number)))
+    return ClassIndex.of(columns, labels, ClassCounts.of(cells.point, code, cells.count, len(release.values)))
 
 
 def count_exactly(index: ClassIndex, release: Estimator, queries: Sequence[Box]) -> Floats:

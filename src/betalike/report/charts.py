@@ -75,7 +75,7 @@ def side_by_side(*pictures: Picture, columns: int = 2) -> Picture:
 
 def save(picture: Picture, path: Path, forms: Sequence[str] = ("svg", "png")) -> list[Path]:
     """Write a picture in each form to a path without a suffix; return the paths with suffixes."""
-    alt = _altair()
+    alt = load_altair()
     panels = alt.concat(*picture.panels, columns=picture.columns, bounds="flush", spacing=SPACING)
     chart = alt.hconcat(_own_scales(panels), _key(picture.names), spacing=24)
     chart = _themed(_own_scales(chart))
@@ -87,7 +87,7 @@ def save(picture: Picture, path: Path, forms: Sequence[str] = ("svg", "png")) ->
 
 def check_charts() -> None:
     """Raise an error if the packages for charts are not installed."""
-    _altair()
+    load_altair()
 
 
 def _own_scales(chart: Chart) -> Chart:
@@ -95,7 +95,8 @@ def _own_scales(chart: Chart) -> Chart:
     return chart.resolve_scale(**dict.fromkeys(("color", "shape", "fill", "size", "strokeDash"), "independent"))
 
 
-def _altair() -> Any:
+def load_altair() -> Any:
+    """Return Altair; raise an error if it, or what writes its pictures, is not installed."""
     try:
         import altair
         import vl_convert  # noqa: F401 - Altair writes pictures with it
@@ -116,7 +117,7 @@ def _picture(
     line_width: float = 1.6,
     follows_rows: bool = False,
 ) -> Picture:
-    alt = _altair()
+    alt = load_altair()
     shown = [{**row, "place": number} for number, row in enumerate(rows) if x.has_place(row) and y.has_place(row)]
     names = tuple(in_order(list(dict.fromkeys(str(row[series]) for row in shown))))
     ends = _ends(x, [row[x.name] for row in shown]), _ends(y, [row[y.name] for row in shown])
@@ -172,7 +173,7 @@ def _looks(alt: Any, series: str, names: Sequence[str]) -> dict[str, Any]:
 
 def _key(names: Collection[str]) -> Chart:
     """Draw the key: per scheme a piece of its line with a point on it, and its name."""
-    alt = _altair()
+    alt = load_altair()
     ordered = list(in_order(names))
     rows = [{"scheme": name, "x": x, "y": n} for n, name in enumerate(ordered) for x in (0, KEY_LINE)]
     height = KEY_ROW * len(ordered)
@@ -228,7 +229,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def _axis(kind: Any, quantity: Quantity, ends: tuple[float, float]) -> Any:
-    alt = _altair()
+    alt = load_altair()
     scale = alt.Scale(type="log" if quantity.is_logarithmic else "linear", domain=list(ends), nice=False, zero=False)
     ticks = list(quantity.ticks) or (log_ticks(*ends) if quantity.is_logarithmic else None)
     values = {} if ticks is None else {"values": ticks}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 WIDEST = 100  # columns of a table; names are on the left, figures on the right
 BAR_WIDTH = 40
+BAR, PLAIN_BAR = ("█", "░"), ("#", ".")  # filled and empty; plain ones for terminals with ASCII only
 
 
 def figure_console() -> Console:
@@ -43,6 +44,13 @@ def figure_table(names: Sequence[str], figures: Sequence[str]) -> Table:
 def percent(share: float) -> str:
     """Return a share in percent, with two digits."""
     return f"{100 * share:.2f}"
+
+
+def draw_bar(share: float, width: int, is_plain: bool) -> Text:
+    """Return a bar that is filled to a share of its width."""
+    filled = round(width * min(max(share, 0.0), 1.0))
+    full, empty = PLAIN_BAR if is_plain else BAR
+    return Text(full * filled, style="magenta") + Text(empty * (width - filled), style="bright_black")
 
 
 def print_answer(console: Console, answer: Answer) -> None:

@@ -16,44 +16,81 @@ from rich.text import Text
 
 from betalike.promises.verdict import wording_of
 from betalike.promises.wording import likeness_sentence, surest_guess, times_as_likely
+from betalike.report.figures import draw_bar
 
 if TYPE_CHECKING:
+    from betalike.io.column_types import TypeGuess
     from betalike.queries.release import Release
     from betalike.release.audit import AuditReport
     from betalike.release.verify_folder import VerifyReport
 
 BLOCKS, PLAIN_BLOCKS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
-BAR, PLAIN_BAR = ("█", "░"), ("#", ".")  # filled and empty; plain ones for terminals with ASCII only
 BAR_WIDTH = 24
 WIDEST = 88
+SMALL_CLASS = 5  # rows; with fewer, a person's row is found with a chance above 20 %
 TEXT_WIDTH = 76  # of sentences, to fit into the frame on a terminal of 80 columns
 
 
 def print_release(console: Console, release: Release) -> None:
     """Print the summary of a published release."""
     certificate, verified = release.certificate, release.verified
-    is_plain = console.options.ascii_only
-    promise, facts, also = certificate["promise"], certificate["release"], certificate["also"]
-    has_classes = facts["classes"] is not None
-    guess = surest_guess(also["l"], has_classes, bool(certificate["table"]["sensitive_columns"]))
-    parts: list[RenderableType] = [_promise_text(promise, release.worst_value, has_classes, guess), Text()]
-    if not has_classes:
-        parts.append(_exact_text(certificate["scheme"], also))
-    else:
-        parts += [_loss_table(facts["loss"], facts["average_loss"], is_plain), Text()]
-        sizes = None if verified is None or verified.classes is None else verified.classes.sizes
-        parts.append(_class_text(facts, also, sizes, is_plain))
+    sizes = None if verified is None or verified.classes is None else verified.classes.sizes
+    parts = _summary_parts(certificate, release.worst_value, sizes, console.options.ascii_only)
+    if release.types:
+        parts += [Text(), _types_text(release.types)]
     if release.folder is not None:
         parts_of = Counter(name.split("/")[0] for name in certificate["files"])
         shown = [name if n == 1 else f"{name} ({n} files)" for name, n in parts_of.items()]
         files = ", ".join([*shown, "certificate.json"])
         parts += [Text(), Text.assemble(("Files    ", "bold"), f"{release.folder}: {files}")]
     if release.engine is not None:
-        parts.append(Text.assemble(("Engine   ", "bold"), f"{release.engine.name}: {release.engine.reason}"))
-    parts += [Text(f"{warning[0].upper()}{warning[1:]}.", style="yellow") for warning in certificate["warnings"]]
-    title = f"{facts['rows']:,} rows published with {certificate['scheme']['name']}"
-    style = "green" if promise["holds"] else "red"
+        reason = f"{' ' * 9}{release.engine.name}: {release.engine.reason}"
+        filled = textwrap.fill(reason, TEXT_WIDTH, subsequent_indent=" " * 9)
+        parts.append(Text.assemble(("Engine   ", "bold"), filled.strip()))
+    _print_summary(console, certificate, parts, "published")
+
+
+def _print_summary(console: Console, certificate: Mapping[str, Any], parts: list[RenderableType], done: str) -> None:
+    """Print the parts of a summary in a frame, and the warnings."""
+    warnings = [f"{warning[0].upper()}{warning[1:]}." for warning in certificate["warnings"]]
+    parts += [Text(warning, style="yellow") for warning in (*warnings, *_small_classes(certificate))]
+    title = f"{certificate['release']['rows']:,} rows {done} with {certificate['scheme']['name']}"
+    style = "green" if certificate["promise"]["holds"] else "red"
     console.print(Panel(Group(*parts), title=title, border_style=style, width=min(console.width, WIDEST)))
+
+
+def _summary_parts(
+    certificate: Mapping[str, Any], worst_value: str | None, sizes: NDArray[np.int64] | None, is_plain: bool
+) -> list[RenderableType]:
+    """Return what a release promises, loses and risks, from its certificate."""
+    promise, facts, also = certificate["promise"], certificate["release"], certificate["also"]
+    has_classes = facts["classes"] is not None
+    guess = surest_guess(also["l"], has_classes, bool(certificate["table"]["sensitive_columns"]))
+    parts: list[RenderableType] = [_promise_text(promise, worst_value, has_classes, guess)]
+    if certificate["people"] is not None:
+        parts.append(_people_text(certificate["people"]))
+    parts.append(Text())
+    if not has_classes:
+        return [*parts, _exact_text(certificate["scheme"], also)]
+    parts += [_loss_table(facts["loss"], facts["average_loss"], is_plain), Text()]
+    return [*parts, _class_text(facts, also, sizes, is_plain), _risk_text(facts)]
+
+
+def _risk_text(release: Mapping[str, Any]) -> Text:
+    """Describe how surely a person's row is found."""
+    most, average = 1 / release["smallest_class"], release["classes"] / release["rows"]
+    return Text.assemble(
+        ("Risk     ", "bold"),
+        f"of finding a person's row: {100 * average:.2f} % on average, at most {100 * most:.2f} %",
+    )
+
+
+def _small_classes(certificate: Mapping[str, Any]) -> list[str]:
+    """Return a warning if classes are small and no size was asked for."""
+    smallest = certificate["release"]["smallest_class"]
+    if smallest is None or smallest >= SMALL_CLASS or certificate["promise"]["k"] > 1:
+        return []
+    return [f"Some classes have fewer than {SMALL_CLASS} rows, the smallest {smallest}; a k asks for larger ones."]
 
 
 def print_rows(console: Console, title: str, columns: Mapping[str, Sequence[object]]) -> None:
@@ -82,6 +119,13 @@ def _promise_text(promise: Mapping[str, Any], worst_value: str | None, has_class
     return text.append(f"\n         {guess}")
 
 
+def _people_text(people: Mapping[str, Any]) -> Text:
+    """Describe what was counted in people."""
+    least, gain = people["smallest_class"], people["worst_gain"]
+    words = f"{people['people']:,}; the smallest class has {least:,} people; largest gain {gain:.3f}"
+    return Text.assemble(("People   ", "bold"), words)
+
+
 def _exact_text(scheme: Mapping[str, Any], also: Mapping[str, Any]) -> Text:
     """Describe the columns of a release without classes."""
     details = scheme["details"]
@@ -102,16 +146,23 @@ def _loss_table(loss: Mapping[str, float], average: float, is_plain: bool) -> Ta
     table = Table.grid(padding=(0, 1))
     for name, value in loss.items():
         head = "" if table.row_count else "Loss"
-        table.add_row(Text(head, style="bold"), "   ", Text(name), _bar(value, is_plain), f"{100 * value:5.1f} %")
+        table.add_row(
+            Text(head, style="bold"), "   ", Text(name), draw_bar(value, BAR_WIDTH, is_plain), f"{100 * value:5.1f} %"
+        )
     percent = Text(f"{100 * average:5.1f} %", style="bold")
-    table.add_row("", "", Text("average", style="bold"), _bar(average, is_plain), percent)
+    table.add_row("", "", Text("average", style="bold"), draw_bar(average, BAR_WIDTH, is_plain), percent)
     return table
 
 
-def _bar(share: float, is_plain: bool) -> Text:
-    filled = round(BAR_WIDTH * min(max(share, 0.0), 1.0))
-    full, empty = PLAIN_BAR if is_plain else BAR
-    return Text(full * filled, style="magenta") + Text(empty * (BAR_WIDTH - filled), style="bright_black")
+def _types_text(types: Mapping[str, TypeGuess]) -> Text:
+    """Say what each quasi-identifier was taken for, and why."""
+    taken: dict[str, list[str]] = {}
+    for name, guess in types.items():
+        is_named = guess.reason in ("declared", "it has a hierarchy")
+        taken.setdefault(f"{guess.kind}, {guess.reason}" if is_named else guess.reason, []).append(name)
+    lines = [textwrap.fill(f"{', '.join(names)}: {words}", TEXT_WIDTH - 9) for words, names in taken.items()]
+    shown = textwrap.indent("\n".join(lines), " " * 9)
+    return Text.assemble(("Types    ", "bold"), shown.lstrip())
 
 
 def _class_text(
@@ -176,6 +227,9 @@ def print_audit(console: Console, report: AuditReport) -> None:
         line("journalist risk", f"{risk['journalist_maximum']:.2%}", f"the greatest; {average}")
     above = ", ".join(f"{share:.1%} above {threshold}" for threshold, share in risk["above"].items())
     line("rows at risk", f"{risk['unique']:.1%}", f"alone in their class; {above}")
+    if (people := audited["people"]) is not None:
+        counted = f"k is {people['k']:,} people; largest gain {level(people['basic_beta'], 'infinite')}"
+        line("people", f"{people['people']:,}", counted)
     worst = audited["worst"]
     shares = f"{worst['p']:.3%} -> {worst['q']:.3%}"
     line("worst", shares, f"value {worst['value']} in a class of {worst['size']:,} rows")
@@ -196,23 +250,28 @@ def print_checks(console: Console, report: VerifyReport) -> None:
     for explanation in checked["explanations"]:
         console.print(explanation, style="red", markup=False)
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    for name, words in _verified_lines(checked["verified"]):
+    for name, words in _verified_lines(checked["verified"], bool(checked["holds"])):
         table.add_row(Text(name, style="bold"), Text(words))
     if checked["not_checked"]:
         table.add_row(Text("not checked", style="bold"), Text(", ".join(checked["not_checked"])))
-    title = "Verified:" if checked["holds"] else "The certificate says, but it could NOT be verified:"
-    console.print(Text(f"\n{title}", style="bold green" if checked["holds"] else "bold red"))
-    console.print(table)
+    if not checked["holds"] or report.certificate is None:
+        console.print(Text("\nThe certificate says, but it could NOT be verified:", style="bold red"))
+        console.print(table)
+        return
+    certificate = report.certificate.to_dict()
+    parts = _summary_parts(certificate, None, None, console.options.ascii_only)
+    _print_summary(console, certificate, [*parts, Text(), table], "verified, published")
 
 
-def _verified_lines(verified: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what a receiver should know about a release, line by line."""
-    classes = "no classes" if verified["classes"] is None else f"{verified['classes']:,} classes"
-    yield "promise", verified["promise"]
-    yield "scheme", f"{verified['scheme']}: {verified['rows']:,} rows, {classes}"
+def _verified_lines(verified: Mapping[str, Any], is_summarized: bool) -> Iterator[tuple[str, str]]:
+    """Yield what a receiver should know about a release, line by line; less if a summary says the rest."""
+    if not is_summarized:
+        classes = "no classes" if verified["classes"] is None else f"{verified['classes']:,} classes"
+        yield "promise", verified["promise"]
+        yield "scheme", f"{verified['scheme']}: {verified['rows']:,} rows, {classes}"
+        yield "average loss", f"{100 * verified['average_loss']:.2f} %"
     yield "quasi-identifiers", ", ".join(verified["quasi_identifiers"])
     yield "sensitive", ", ".join(verified["sensitive"])
     yield "kept, unprotected", ", ".join(verified["kept"]) or "none"
-    yield "average loss", f"{100 * verified['average_loss']:.2f} %"
     yield "randomness", "SEEDED: for experiments, not for release" if verified["seeded"] else "operating system"
     yield "signature", verified["signature"]

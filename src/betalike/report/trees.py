@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -17,15 +18,40 @@ LEAST_ROWS = 3
 MOST_CHILDREN = 12
 
 
+@dataclass(frozen=True)
+class Branch:
+    """A node of a drawn hierarchy with its rows, if they were counted; some nodes below it are only counted."""
+
+    label: str
+    rows: int | None
+    below: tuple[Branch, ...]
+    more: int
+    rare: int
+
+
 def print_tree(console: Console, hierarchy: Hierarchy, counts: Mapping[str, int] | None) -> None:
     """Draw a hierarchy; with the rows of each value, each node with its rows."""
+    whole = tree_branches(hierarchy, counts)
+    root = Tree(_label(whole))
+    _draw(root, whole)
+    console.print(root)
+
+
+def tree_branches(hierarchy: Hierarchy, counts: Mapping[str, int] | None) -> Branch:
+    """Return what is drawn of a hierarchy: a few nodes below each node, none of them with few rows."""
     children: dict[int, list[int]] = {}
     for node in range(hierarchy.root):
         children.setdefault(int(hierarchy.parent[node]), []).append(node)
     rows = None if counts is None else _rows_of_nodes(hierarchy, counts)
-    root = Tree(_label(hierarchy, hierarchy.root, rows))
-    _draw(root, hierarchy, hierarchy.root, children, rows)
-    console.print(root)
+
+    def branch(node: int) -> Branch:
+        below = sorted(children.get(node, []), key=lambda child: int(hierarchy.first[child]))
+        named = [child for child in below if rows is None or rows[child] >= LEAST_ROWS]
+        drawn = tuple(branch(child) for child in named[:MOST_CHILDREN])
+        more, rare = len(named) - len(drawn), len(below) - len(named)
+        return Branch(hierarchy.labels[node], None if rows is None else rows[node], drawn, more, rare)
+
+    return branch(hierarchy.root)
 
 
 def tree_figures(hierarchy: Hierarchy, counts: Mapping[str, int] | None) -> dict[str, Any]:
@@ -69,19 +95,15 @@ def _rows_of_nodes(hierarchy: Hierarchy, counts: Mapping[str, int]) -> list[int]
     return [sum(leaves[first : last + 1]) for first, last in ends]
 
 
-def _draw(
-    branch: Tree, hierarchy: Hierarchy, node: int, children: Mapping[int, list[int]], rows: list[int] | None
-) -> None:
-    below = sorted(children.get(node, []), key=lambda child: int(hierarchy.first[child]))
-    named = [child for child in below if rows is None or rows[child] >= LEAST_ROWS]
-    for child in named[:MOST_CHILDREN]:
-        _draw(branch.add(_label(hierarchy, child, rows)), hierarchy, child, children, rows)
-    if len(named) > MOST_CHILDREN:
-        branch.add(Text(f"... and {len(named) - MOST_CHILDREN} more", style="dim"))
-    if len(below) > len(named):
-        branch.add(Text(f"({len(below) - len(named)} with fewer than {LEAST_ROWS} rows)", style="dim"))
+def _draw(tree: Tree, branch: Branch) -> None:
+    for child in branch.below:
+        _draw(tree.add(_label(child)), child)
+    if branch.more:
+        tree.add(Text(f"... and {branch.more} more", style="dim"))
+    if branch.rare:
+        tree.add(Text(f"({branch.rare} with fewer than {LEAST_ROWS} rows)", style="dim"))
 
 
-def _label(hierarchy: Hierarchy, node: int, rows: list[int] | None) -> Text:
-    label = Text(hierarchy.labels[node])
-    return label if rows is None else label.append(f"  {rows[node]:,}", style="dim")
+def _label(branch: Branch) -> Text:
+    label = Text(branch.label)
+    return label if branch.rows is None else label.append(f"  {branch.rows:,}", style="dim")

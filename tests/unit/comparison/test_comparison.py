@@ -99,7 +99,7 @@ def test_queries_are_the_same_for_all_and_can_be_left_out() -> None:
 
 def test_errors_are_those_of_a_workload(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("release") / "seam"
-    betalike.publish(TABLE, **COLUMNS, **TREES, beta=4, out=folder, seed=1)
+    betalike.publish(TABLE, **COLUMNS, **TREES, beta=4, scheme="seam", out=folder, seed=1)
     told = betalike.workload(folder, original=TABLE, queries=200, seed=1, **TREES)
     (compared,) = compare(schemes=["seam"], predicates=3).results
     assert compared.count_error == told.median_relative_error

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.errors import ParameterError
-from betalike.measures.risk import measure_risk
+from betalike.measures.risk import infer_from_chances, measure_inference, measure_risk, three_questions
+from betalike.table.cells import ClassCounts
 
 SIZES = st.lists(st.integers(1, 50), min_size=1, max_size=40)
 
@@ -53,3 +54,46 @@ def test_a_population_smaller_than_the_table_is_refused(population: int) -> None
 def test_absurd_thresholds_are_refused(threshold: float) -> None:
     with pytest.raises(ParameterError, match="threshold"):
         measure_risk(np.array([10]), thresholds=[threshold])
+
+
+MATRICES = st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(any), min_size=1, max_size=8)
+
+
+@given(MATRICES)
+def test_guesses_are_shares_of_people_in_exact_fractions(matrix: list[list[int]]) -> None:
+    counts = np.array(matrix)
+    ec, value = np.nonzero(counts)
+    classes = ClassCounts.of(ec, value, counts[ec, value], 3)
+    prior = counts.sum(axis=0)
+    found = measure_inference(classes, prior)
+    shares = [[Fraction(n, sum(row)) for n in row] for row in matrix]
+    n = sum(map(sum, matrix))
+    assert found.surest_guess == pytest.approx(float(max(map(max, shares))))
+    assert found.average_guess == pytest.approx(float(Fraction(sum(map(max, matrix)), n)))
+    gains = [q / Fraction(int(prior[v]), n) - 1 for row in shares for v, q in enumerate(row) if q]
+    assert found.largest_gain == pytest.approx(float(max(gains)), abs=1e-12)
+
+
+def test_a_value_that_the_original_lacks_has_an_infinite_gain() -> None:
+    classes = ClassCounts.of(np.array([0, 0]), np.array([0, 1]), np.array([1, 1]), 2)
+    assert measure_inference(classes, np.array([2, 0])).largest_gain is None
+
+
+def test_chances_are_guessed_like_classes_with_these_shares() -> None:
+    posterior = np.array([[0.5, 0.25, 0.25], [0.1, 0.6, 0.3], [0.0, 0.0, 1.0]])
+    found = infer_from_chances(posterior, np.array([10, 30, 0]), np.array([8, 21, 11]))
+    assert found.surest_guess == 0.6
+    assert found.average_guess == pytest.approx((10 * 0.5 + 30 * 0.6) / 40)
+    assert found.largest_gain == pytest.approx(0.5 / (8 / 40) - 1)
+    assert found.near_promise is None
+
+
+def test_the_three_questions_have_the_figures_that_they_speak_of() -> None:
+    classes = ClassCounts.of(np.array([0, 1, 1]), np.array([0, 0, 1]), np.array([1, 1, 3]), 2)
+    risk, inference = measure_risk(classes.sizes), measure_inference(classes, np.array([2, 3]))
+    alone, linked, inferred = three_questions(risk, inference)
+    assert [question.name for question in (alone, linked, inferred)] == ["singling out", "linkability", "inference"]
+    assert (alone.figure, linked.figure, inferred.figure) == (0.2, 0.4, 1.0)
+    assert "20.00% of the people are alone" in alone.sentence
+    assert "40.00% of them on average" in linked.sentence
+    assert "80.00% of the people, and no value is more than 2.5 times" in inferred.sentence

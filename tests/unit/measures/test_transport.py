@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
-from betalike.measures.transport import unmatched
+from betalike.measures.transport import share_out, unmatched
 
 
 def flow_over_all_pairs(points, supply, low, high, need) -> int:
@@ -34,6 +34,15 @@ def test_as_many_as_a_maximum_flow(seed: int) -> None:
     supply, need = random.integers(0, 6, n_points), random.integers(0, 6, n_boxes)
     problem = (points, supply.astype(np.int64), ends[0], ends[1], need.astype(np.int64))
     assert unmatched(*problem) == flow_over_all_pairs(*problem)
+    shared = share_out(*problem)
+    given_to, taken_from = np.zeros(n_boxes, dtype=np.int64), np.zeros(n_points, dtype=np.int64)
+    np.add.at(given_to, shared.box, shared.amount)
+    np.add.at(taken_from, shared.point, shared.amount)
+    inside = (points[shared.point] >= ends[0][shared.box]) & (points[shared.point] <= ends[1][shared.box])
+    assert inside.all()
+    assert (given_to <= need).all()
+    assert (taken_from <= supply).all()
+    assert shared.amount.sum() == need.sum() - shared.unmet
 
 
 @pytest.mark.parametrize("shift", [0, 1])

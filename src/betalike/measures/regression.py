@@ -1,0 +1,311 @@
+"""A regression of the sensitive column on the quasi-identifiers, from counted rows: least squares, or logistic.
+
+The terms are chosen by the original table: a slope for each column of numbers, and a step for each frequent level of
+a column of names against its most frequent one. Rare levels are one group, or with the most frequent one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from betalike.measures.combining import combine
+from betalike.measures.sample import Bins, Sample, as_numbers, numbers_of
+from betalike.runtime.arrays import Bools, Floats
+
+MOST_LEVELS = 12  # of one column
+FEWEST_ROWS = 10  # of a level with a term of its own
+CHUNK = 1 << 16  # rows of the design that are held at once
+MOST_HELD = 1 << 23  # numbers of the design
+MOST_STEPS = 30
+CLOSE = 1e-10  # relative change of the likelihood at which Newton's method stops
+INTERCEPT = "intercept"
+
+
+class Kind(StrEnum):
+    """Which regression."""
+
+    LINEAR = "linear"
+    LOGISTIC = "logistic"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Coefficients with their covariance; `is_known` marks the terms that the rows determine."""
+
+    coefficients: Floats
+    covariance: Floats
+    is_known: Bools
+    has_converged: bool = True
+
+    @property
+    def variances(self) -> Floats:
+        """The squared standard errors."""
+        return np.maximum(np.diag(self.covariance), 0.0)
+
+
+@dataclass(frozen=True)
+class Term:
+    """One column of the design: a centred and scaled number, or whether a row has some level of a column."""
+
+    name: str
+    place: int
+    level: int | None = None
+    centre: float = 0.0
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Model:
+    """Which regression is fitted: the terms, and the target as a number per level of the sensitive column."""
+
+    kind: Kind
+    target: str
+    terms: tuple[Term, ...]
+    groups: tuple[Bins | None, ...]
+    numbers: Floats
+
+    @staticmethod
+    def of(original: Sample) -> Model | None:
+        """Choose a model by the original table; None if there is nothing to explain, or to explain it with.
+
+        Numbers with more than two values are a linear target; else the chance of one value is explained: the rarer of
+        two, or the most frequent of several.
+        """
+        column = original.sensitive
+        levels, numbers = column.levels or (), numbers_of(column)
+        values = original.values[:, -1]
+        is_there = ~np.isnan(values)
+        counts = np.bincount(values[is_there].astype(np.int64), original.count[is_there], len(levels))
+        present = np.flatnonzero(counts)
+        groups = [_levels_of(original, place) for place in range(len(original.columns) - 1)]
+        terms = tuple(term for place, group in enumerate(groups) for term in _terms_of(original, place, group))
+        if len(present) < 2 or not terms:
+            return None
+        if numbers is not None and len(present) > 2:
+            return Model(Kind.LINEAR, column.name, terms, tuple(groups), numbers)
+        chosen = present[np.argmin(counts[present])] if len(present) == 2 else np.argmax(counts)
+        is_chosen = (np.arange(len(levels)) == chosen).astype(np.float64)
+        return Model(Kind.LOGISTIC, f"{column.name} = {levels[chosen]}", terms, tuple(groups), is_chosen)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the coefficients."""
+        return [INTERCEPT, *(term.name for term in self.terms)]
+
+    def fit(self, sample: Sample) -> Fit:
+        """Fit the model to a table; rows with a missing number are left out."""
+        is_whole = ~np.isnan(sample.values[:, -1])
+        for term in self.terms:
+            if term.level is None:
+                is_whole &= ~np.isnan(sample.values[:, term.place])
+        rows = Sample(sample.columns, sample.values[is_whole], sample.count[is_whole])
+        target = self.numbers[rows.values[:, -1].astype(np.int64)]
+        fit = fit_line if self.kind is Kind.LINEAR else fit_chance
+        return self._unscaled(fit(_Rows(self, rows, target)))
+
+    def design(self, sample: Sample) -> Floats:
+        """Return the columns of the design, the first of which is all ones."""
+        design = np.ones((len(sample.count), len(self.terms) + 1))
+        codes = [
+            None if group is None else group.codes(sample.values[:, place]) for place, group in enumerate(self.groups)
+        ]
+        for number, term in enumerate(self.terms, start=1):
+            of_column = codes[term.place]
+            if of_column is None or term.level is None:
+                numbers = sample.values[:, term.place]
+                design[:, number] = (numbers - term.centre) / term.scale
+            else:
+                design[:, number] = of_column == term.level
+        return design
+
+    def _unscaled(self, fit: Fit) -> Fit:
+        """Return the fit for numbers as they are in the table."""
+        back = np.eye(len(self.terms) + 1)
+        for number, term in enumerate(self.terms, start=1):
+            back[number, number] = 1 / term.scale
+            back[0, number] = -term.centre / term.scale
+        covariance = back @ fit.covariance @ back.T
+        return Fit(back @ fit.coefficients, covariance, fit.is_known, fit.has_converged)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Counted rows with their target, and their design in chunks."""
+
+    model: Model
+    sample: Sample
+    target: Floats
+
+    def chunks(self) -> Iterable[tuple[Floats, Floats, Floats]]:
+        """Return the design, the target and the counts of some rows at a time; few rows are held."""
+        is_small = len(self.sample.count) * (len(self.model.terms) + 1) <= MOST_HELD
+        return self._held if is_small else self._made()
+
+    @cached_property
+    def _held(self) -> list[tuple[Floats, Floats, Floats]]:
+        return list(self._made())
+
+    def _made(self) -> Iterator[tuple[Floats, Floats, Floats]]:
+        sample = self.sample
+        for first in range(0, len(sample.count), CHUNK):
+            part = slice(first, first + CHUNK)
+            some = Sample(sample.columns, sample.values[part], sample.count[part])
+            yield self.model.design(some), self.target[part], some.count
+
+
+def fit_line(rows: _Rows) -> Fit:
+    """Fit by least squares; the variance is that of equal errors."""
+    n_terms = len(rows.model.terms) + 1
+    square, product, total = np.zeros((n_terms, n_terms)), np.zeros(n_terms), 0.0
+    for design, target, count in rows.chunks():
+        weighed = design * count[:, None]
+        square += weighed.T @ design
+        product += weighed.T @ target
+        total += float(count @ target**2)
+    inverse, is_known = _inverted(square)
+    coefficients = inverse @ product
+    left = float(rows.sample.count.sum()) - int(is_known.sum())
+    errors = max(total - float(coefficients @ product), 0.0)
+    return Fit(coefficients, inverse * (errors / left if left > 0 else np.nan), is_known)
+
+
+def fit_chance(rows: _Rows) -> Fit:
+    """Fit a logistic regression by Newton's method, with half steps where a step does not help."""
+    n_terms = len(rows.model.terms) + 1
+    coefficients, likelihood = np.zeros(n_terms), -np.inf
+    step, has_converged = np.zeros(n_terms), False
+    for _ in range(MOST_STEPS):
+        found, slope, curve = _likelihood(rows, coefficients + step)
+        while found < likelihood - abs(likelihood) * 1e-12 and np.abs(step).max() > 1e-12:
+            step = step / 2
+            found, slope, curve = _likelihood(rows, coefficients + step)
+        coefficients = coefficients + step
+        has_converged = found - likelihood <= CLOSE * abs(found)
+        likelihood = found
+        inverse, is_known = _inverted(curve)
+        if has_converged:
+            break
+        step = inverse @ slope
+    return Fit(coefficients, inverse, is_known, has_converged)
+
+
+def _likelihood(rows: _Rows, coefficients: Floats) -> tuple[float, Floats, Floats]:
+    """Return the log-likelihood, its slope, and its curvature with the opposite sign."""
+    n_terms = len(coefficients)
+    value, slope, curve = 0.0, np.zeros(n_terms), np.zeros((n_terms, n_terms))
+    for design, target, count in rows.chunks():
+        score = design @ coefficients
+        chance = 0.5 * (1 + np.tanh(score / 2))
+        value += float(count @ (target * score - np.logaddexp(0.0, score)))
+        slope += design.T @ (count * (target - chance))
+        curve += (design * (count * chance * (1 - chance))[:, None]).T @ design
+    return value, slope, curve
+
+
+def _inverted(square: Floats) -> tuple[Floats, Bools]:
+    """Return the pseudo-inverse of a positive matrix, and which terms it determines."""
+    scale = np.sqrt(np.maximum(np.diag(square), 1e-300))
+    size, direction = np.linalg.eigh(square / np.outer(scale, scale))
+    is_used = size > 1e-10 * size.max()
+    inverse = (direction[:, is_used] / size[is_used]) @ direction[:, is_used].T / np.outer(scale, scale)
+    is_known = (direction[:, ~is_used] ** 2).sum(axis=1) < 1e-6
+    return inverse, is_known
+
+
+def _levels_of(original: Sample, place: int) -> Bins | None:
+    return None if original.columns[place].levels is None else Bins.of(original, place, MOST_LEVELS, FEWEST_ROWS)
+
+
+def _terms_of(original: Sample, place: int, group: Bins | None) -> list[Term]:
+    """Return the terms of one column; none if all its rows have the same value."""
+    column = original.columns[place]
+    if group is None:
+        numbers = as_numbers(original, place)
+        assert numbers is not None
+        there = ~np.isnan(numbers)
+        if not there.any():
+            return []
+        centre = float(np.average(numbers[there], weights=original.count[there]))
+        spread = float(np.sqrt(np.average((numbers[there] - centre) ** 2, weights=original.count[there])))
+        return [Term(column.name, place, None, centre, spread)] if spread > 0 else []
+    counts = np.bincount(group.codes(original.values[:, place]), original.count, group.size)
+    named = np.flatnonzero(counts >= FEWEST_ROWS).tolist()
+    if len(named) < 2:
+        return []
+    reference = max(named, key=lambda i: counts[i])
+    return [Term(f"{column.name} = {group.labels[i]}", place, i) for i in named if i != reference]
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One coefficient before and after: estimate and standard error in the original, and from the release.
+
+    `low` and `high` are the ends of the release's 95 % interval.
+    """
+
+    name: str
+    original: float
+    original_error: float
+    release: float
+    release_error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A regression before and after, with the coefficients side by side; those that no rows determine are left out."""
+
+    kind: str
+    target: str
+    coefficients: tuple[Coefficient, ...]
+    has_converged: bool
+
+    @property
+    def covered(self) -> float:
+        """The share of the original's coefficients that lie within the interval of the release."""
+        return float(np.mean([c.low <= c.original <= c.high for c in self.coefficients]))
+
+    @property
+    def distance(self) -> float:
+        """The median distance of a coefficient from the original's, in standard errors of the original."""
+        return float(np.median([abs(c.release - c.original) / c.original_error for c in self.coefficients]))
+
+    @property
+    def meaning(self) -> str:
+        """What the figures mean."""
+        return (
+            f"{self.covered:.0%} of the original's coefficients in a {self.kind} regression of '{self.target}' lie in "
+            f"the release's 95 % intervals; half of them differ by at most {self.distance:.1f} standard errors"
+        )
+
+
+def compare_fits(original: Sample, completed: Sequence[Sample]) -> Regression | None:
+    """Fit the same regression to the original and to each completed table; None if there is none to fit.
+
+    The coefficients of several completed tables are combined by Rubin's rules.
+    """
+    model = Model.of(original)
+    if model is None:
+        return None
+    before, after = model.fit(original), [model.fit(sample) for sample in completed]
+    variances = [fit.variances for fit in after]
+    if len(after) == 1:  # no variance between tables is known
+        after, variances = after * 2, variances * 2
+    found = combine([fit.coefficients for fit in after], variances)
+    errors = np.sqrt(before.variances)
+    is_known = np.all([fit.is_known for fit in (before, *after)], axis=0) & (errors > 0)
+    figures = (before.coefficients, errors, found.estimate, found.standard_error, found.low, found.high)
+    coefficients = tuple(
+        Coefficient(name, *(float(figure[i]) for figure in figures))
+        for i, name in enumerate(model.names)
+        if is_known[i]
+    )
+    if not coefficients:
+        return None
+    return Regression(str(model.kind), model.target, coefficients, all(fit.has_converged for fit in (before, *after)))

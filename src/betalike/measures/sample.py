@@ -1,0 +1,167 @@
+"""A table as numbers to analyse: the original one, or one that was completed from a release.
+
+Both have the same columns, so that every figure of utility is measured on both in the same way. Rows are folded: each
+distinct row occurs once, with a count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from betalike.runtime.arrays import Bools, Floats, Ints
+from betalike.table.cells import fold
+
+MOST_BINS = 20  # of a distribution
+OTHER, MISSING = "other", "missing"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a sample: numbers if it has no levels, else the code of one of its levels."""
+
+    name: str
+    levels: tuple[str, ...] | None = None
+    is_whole: bool = False  # whole numbers
+    is_date: bool = False  # days since 1970
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Distinct rows with their counts: an array of numbers or codes per column, NaN where a value is missing.
+
+    The last column is the sensitive one.
+    """
+
+    columns: tuple[Column, ...]
+    values: Floats
+    count: Floats
+
+    @staticmethod
+    def of(columns: Sequence[Column], values: Sequence[Floats], count: Floats | None = None) -> Sample:
+        """Fold rows, given as one array per column."""
+        codes, sizes = [], []
+        for of_column in values:
+            distinct, code = np.unique(of_column, return_inverse=True)
+            codes.append(code)
+            sizes.append(max(len(distinct), 1))
+        first, row = fold(codes, sizes)
+        counts = np.bincount(row, count, len(first)).astype(np.float64)
+        return Sample(tuple(columns), np.column_stack([of_column[first] for of_column in values]), counts)
+
+    @property
+    def n_rows(self) -> float:
+        """Rows of the table."""
+        return float(self.count.sum())
+
+    def place(self, name: str) -> int:
+        """Return the number of a column."""
+        return [column.name for column in self.columns].index(name)
+
+    @property
+    def sensitive(self) -> Column:
+        """The sensitive column."""
+        return self.columns[-1]
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Groups of the values of a column: intervals of numbers, or levels; rare levels are together in one group.
+
+    `edges` are the starts of the intervals after the first one; `group` has the group of each level.
+    """
+
+    labels: tuple[str, ...]
+    edges: Floats
+    group: Ints | None = None
+
+    @staticmethod
+    def of(sample: Sample, place: int, most: int = MOST_BINS, fewest_rows: int = 1) -> Bins:
+        """Choose groups by the original table: each value if there are few, else intervals of the same width.
+
+        Levels with fewer rows than `fewest_rows` are in the group of other levels.
+        """
+        column, values = sample.columns[place], sample.values[:, place]
+        is_missing = np.isnan(values)
+        if column.levels is not None:
+            counts = np.bincount(values[~is_missing].astype(np.int64), sample.count[~is_missing], len(column.levels))
+            return _level_bins(column.levels, np.where(counts < fewest_rows, 0.0, counts), most)
+        present = np.unique(values[~is_missing])
+        if len(present) <= most:
+            edges = present[1:]
+            labels = [_text(number, column) for number in present]
+        else:
+            edges = _edges(float(present[0]), float(present[-1]), most, column.is_whole or column.is_date)
+            starts = [float(present[0]), *edges.tolist()]
+            step = 1.0 if column.is_whole or column.is_date else 0.0
+            ends = [*(edge - step for edge in edges.tolist()), float(present[-1])]
+            labels = [
+                _text(a, column) if a == b else f"{_text(a, column)} to {_text(b, column)}"
+                for a, b in zip(starts, ends, strict=True)
+            ]
+        return Bins((*labels, MISSING), edges)
+
+    def codes(self, values: Floats) -> Ints:
+        """Return the group of each value; the last one is that of missing values."""
+        is_missing = np.isnan(values)
+        filled = np.where(is_missing, 0.0, values)
+        if self.group is not None:
+            found = self.group[filled.astype(np.int64)]
+        else:
+            found = np.searchsorted(self.edges, filled, side="right")
+        return np.where(is_missing, len(self.labels) - 1, found).astype(np.int64)
+
+    @cached_property
+    def size(self) -> int:
+        """Number of groups."""
+        return len(self.labels)
+
+
+def _level_bins(levels: Sequence[str], counts: Floats, most: int) -> Bins:
+    order = np.argsort(-counts, kind="stable")
+    kept = order[:most] if np.count_nonzero(counts) <= most else order[: most - 1]
+    kept = np.sort(kept[counts[kept] > 0])
+    labels = [levels[i] for i in kept.tolist()]
+    group = np.full(max(len(levels), 1), len(labels), dtype=np.int64)
+    group[kept] = np.arange(len(kept))
+    return Bins((*labels, OTHER, MISSING), np.zeros(0), group)
+
+
+def _edges(low: float, high: float, most: int, is_whole: bool) -> Floats:
+    if is_whole:
+        width = max(math.ceil((high - low + 1) / most), 1)
+        return np.arange(low + width, high + 1, width)
+    return np.linspace(low, high, most + 1)[1:-1]
+
+
+def _text(number: float, column: Column) -> str:
+    if column.is_date:
+        return str(np.datetime64(int(number), "D"))
+    return f"{number:.0f}" if column.is_whole else f"{number:.4g}"
+
+
+def numbers_of(column: Column) -> Floats | None:
+    """Return the levels of a column as numbers; None if one is not a number."""
+    if column.levels is None:
+        return None
+    try:
+        numbers = np.array([float(level) for level in column.levels])
+    except ValueError:
+        return None
+    return numbers if len(numbers) and np.isfinite(numbers).all() else None
+
+
+def as_numbers(sample: Sample, place: int) -> Floats | None:
+    """Return a column as numbers: NaN where one is missing; None for names."""
+    column, values = sample.columns[place], sample.values[:, place]
+    if column.levels is None:
+        return values
+    numbers = numbers_of(column) if place == len(sample.columns) - 1 else None
+    if numbers is None:
+        return None
+    is_missing: Bools = np.isnan(values)
+    return np.where(is_missing, np.nan, numbers[np.where(is_missing, 0, values).astype(np.int64)])

@@ -1,0 +1,224 @@
+"""What a release is worth: the same figures of the original table and of tables that were completed from a release.
+
+Every result has the figure before and after, and one sentence that says what it means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from betalike.errors import ParameterError
+from betalike.measures.regression import Regression, compare_fits
+from betalike.measures.sample import Bins, Sample, as_numbers
+from betalike.runtime.arrays import Floats
+
+MOST_GROUPS = 10  # of each side of a two-way table
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How the rows are distributed over the groups of one column, before and after, as shares.
+
+    `distance` is half the sum of the differences: the share of rows that would have to change their group.
+    """
+
+    column: str
+    groups: tuple[str, ...]
+    original: tuple[float, ...]
+    release: tuple[float, ...]
+    distance: float
+
+    @property
+    def meaning(self) -> str:
+        """What the distance means."""
+        return (
+            f"{self.distance:.1%} of the rows would have to move to another group of '{self.column}' to make the "
+            "release's distribution that of the original"
+        )
+
+
+@dataclass(frozen=True)
+class TwoWay:
+    """A quasi-identifier (rows) against the sensitive column (columns), before and after, as shares of all rows.
+
+    `original_strength` and `release_strength` are Cramer's V: 0 if the two have nothing to do with each other.
+    """
+
+    column: str
+    sensitive: str
+    groups: tuple[str, ...]
+    values: tuple[str, ...]
+    original: tuple[tuple[float, ...], ...]
+    release: tuple[tuple[float, ...], ...]
+    distance: float
+    original_strength: float
+    release_strength: float
+
+    @property
+    def meaning(self) -> str:
+        """What the figures mean."""
+        return (
+            f"{self.distance:.1%} of the rows are in another cell of '{self.column}' against '{self.sensitive}'; the "
+            f"strength of their relation (Cramer's V) is {self.original_strength:.3f} in the original and "
+            f"{self.release_strength:.3f} in the release"
+        )
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean and the standard deviation of a column of numbers, before and after."""
+
+    column: str
+    original: float
+    release: float
+    original_deviation: float
+    release_deviation: float
+
+    @property
+    def meaning(self) -> str:
+        """What the figures mean."""
+        apart = abs(self.release - self.original)
+        part = apart / self.original_deviation if self.original_deviation > 0 else 0.0
+        return f"the mean of '{self.column}' moves by {apart:.4g}, which is {part:.1%} of its standard deviation"
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """The correlation of two columns of numbers, before and after."""
+
+    first: str
+    second: str
+    original: float
+    release: float
+
+    @property
+    def meaning(self) -> str:
+        """What the figures mean."""
+        return (
+            f"the correlation of '{self.first}' and '{self.second}' is {self.original:.3f} in the original and "
+            f"{self.release:.3f} in the release"
+        )
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What a release is worth to an analyst, compared with the original table."""
+
+    distributions: tuple[Distribution, ...]
+    two_ways: tuple[TwoWay, ...]
+    means: tuple[Mean, ...]
+    correlations: tuple[Correlation, ...]
+    regression: Regression | None
+
+
+def measure_utility(original: Sample, completed: Sequence[Sample]) -> Utility:
+    """Measure the original table and tables that were completed from its release; figures of these are averaged."""
+    if not completed:
+        raise ParameterError("there is no completed table; draw at least one.")
+    last = len(original.columns) - 1
+    names = range(last)
+    numbers = [place for place in range(last + 1) if _is_number(original, place)]
+    pairs = combinations(numbers, 2)
+    return Utility(
+        distributions=tuple(_distribution(original, completed, place) for place in range(last + 1)),
+        two_ways=tuple(_two_way(original, completed, place) for place in names),
+        means=tuple(_mean(original, completed, place) for place in numbers if not original.columns[place].is_date),
+        correlations=tuple(_correlation(original, completed, first, second) for first, second in pairs),
+        regression=compare_fits(original, completed),
+    )
+
+
+def _is_number(sample: Sample, place: int) -> bool:
+    numbers = as_numbers(sample, place)
+    return numbers is not None and not np.isnan(numbers).all()
+
+
+def _shares(sample: Sample, place: int, bins: Bins) -> Floats:
+    counts = np.bincount(bins.codes(sample.values[:, place]), sample.count, bins.size)
+    return np.asarray(counts / sample.n_rows)
+
+
+def _distribution(original: Sample, completed: Sequence[Sample], place: int) -> Distribution:
+    bins = Bins.of(original, place)
+    before = _shares(original, place, bins)
+    after = np.mean([_shares(sample, place, bins) for sample in completed], axis=0)
+    used = (before > 0) | (after > 0)
+    return Distribution(
+        original.columns[place].name,
+        tuple(label for label, is_used in zip(bins.labels, used, strict=True) if is_used),
+        tuple(before[used].tolist()),
+        tuple(after[used].tolist()),
+        float(np.abs(before - after).sum() / 2),
+    )
+
+
+def _two_way(original: Sample, completed: Sequence[Sample], place: int) -> TwoWay:
+    last = len(original.columns) - 1
+    rows, columns = Bins.of(original, place, MOST_GROUPS), Bins.of(original, last, MOST_GROUPS)
+
+    def table(sample: Sample) -> Floats:
+        key = rows.codes(sample.values[:, place]) * columns.size + columns.codes(sample.values[:, last])
+        counts = np.bincount(key, sample.count, rows.size * columns.size) / sample.n_rows
+        return np.asarray(counts.reshape(rows.size, columns.size))
+
+    before, after = table(original), np.mean([table(sample) for sample in completed], axis=0)
+    both = before + after
+    used_rows, used_columns = both.any(axis=1), both.any(axis=0)
+
+    def plain(shares: Floats) -> tuple[tuple[float, ...], ...]:
+        return tuple(tuple(row) for row in shares[used_rows][:, used_columns].tolist())
+
+    return TwoWay(
+        original.columns[place].name,
+        original.sensitive.name,
+        tuple(np.array(rows.labels)[used_rows].tolist()),
+        tuple(np.array(columns.labels)[used_columns].tolist()),
+        plain(before),
+        plain(after),
+        float(np.abs(before - after).sum() / 2),
+        association(before),
+        association(after),
+    )
+
+
+def association(shares: Floats) -> float:
+    """Return Cramer's V of a two-way table of shares: 0 for independent sides, 1 if one follows from the other."""
+    table = shares[shares.any(axis=1)][:, shares.any(axis=0)]
+    smaller = min(table.shape) - 1
+    if smaller < 1:
+        return 0.0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    return float(np.sqrt(((table - expected) ** 2 / expected).sum() / table.sum() / smaller))
+
+
+def _moments(sample: Sample, first: int, second: int) -> tuple[float, float, float]:
+    """Return the mean of a column, and its covariance and correlation with another, of the rows that have both."""
+    x, y = as_numbers(sample, first), as_numbers(sample, second)
+    assert x is not None
+    assert y is not None
+    there = ~(np.isnan(x) | np.isnan(y))
+    if not there.any():
+        return 0.0, 0.0, 0.0
+    count, x, y = sample.count[there], x[there], y[there]
+    mean = float(np.average(x, weights=count))
+    x, y = x - mean, y - np.average(y, weights=count)
+    covariance = float(np.average(x * y, weights=count))
+    scale = float(np.sqrt(np.average(x * x, weights=count) * np.average(y * y, weights=count)))
+    return mean, covariance, covariance / scale if scale > 0 else 0.0
+
+
+def _mean(original: Sample, completed: Sequence[Sample], place: int) -> Mean:
+    mean, square, _ = _moments(original, place, place)
+    after = np.mean([_moments(sample, place, place)[:2] for sample in completed], axis=0)
+    deviations = (float(np.sqrt(square)), float(np.sqrt(after[1])))
+    return Mean(original.columns[place].name, mean, float(after[0]), *deviations)
+
+
+def _correlation(original: Sample, completed: Sequence[Sample], first: int, second: int) -> Correlation:
+    after = float(np.mean([_moments(sample, first, second)[2] for sample in completed]))
+    names = (original.columns[first].name, original.columns[second].name)
+    return Correlation(*names, _moments(original, first, second)[2], after)

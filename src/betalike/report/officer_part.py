@@ -1,0 +1,212 @@
+"""What a data-protection officer sees: risks before and after, the worst classes, attacks, and a checklist."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from betalike.attacks.result import AttackReport, AttackResult
+from betalike.measures.risk import Risk
+from betalike.release.certificate import Certificate
+from betalike.release.recount import is_exact
+from betalike.report.common_part import Picture
+from betalike.report.evidence import Evidence, ProtectedColumn
+from betalike.report.phrases import FEWEST, number, people, percent, share_of_people
+from betalike.report.pictures import pairs_picture, rates_picture
+from betalike.runtime.arrays import Ints
+
+EDGES = (3, 5, 10, 20, 50, 100, 1000)  # of the sizes of classes; 20, 11 and 5 are what data holders ask for
+CHECKLIST = (
+    "The roles of all columns were checked: nothing that others may know is missing among the quasi-identifiers.",
+    "No other release of these people exists, and none is planned.",
+    "The promise was chosen with the rarest and most harmful values in mind.",
+    "Columns that are published as they are single nobody out.",
+    "The risks and attacks in this report are acceptable for this recipient and this use.",
+    "The files that are handed over are those whose digests are in this report.",
+)
+FIELDS = (
+    "Recipient",
+    "Purpose",
+    "Access (public, contract, safe room)",
+    "Review date",
+    "Name and role",
+    "Date and signature",
+)
+
+
+def officer_part(evidence: Evidence, attacks: AttackReport | None, no_attacks: str, left_out: str) -> dict[str, Any]:
+    """Return what the template shows to an officer."""
+    return {
+        "before": evidence.original_risk is not None,
+        "risks": list(_risks(evidence)),
+        "inferences": [_inference(column) for column in evidence.protected],
+        "near": _near(evidence.facts),
+        "questions": list(_questions(evidence)),
+        "size_picture": _size_picture(evidence),
+        "worst_classes": list(_worst_classes(evidence)),
+        "attacks": None if attacks is None else [_attack(result) for result in attacks.results],
+        "attack_picture": None if attacks is None else _attack_picture(attacks),
+        "attacks_left_out": left_out,
+        "no_attacks": no_attacks,
+        "checklist": CHECKLIST,
+        "fields": FIELDS,
+    }
+
+
+def _risks(evidence: Evidence) -> Iterator[dict[str, Any]]:
+    after, before = evidence.risk, evidence.original_risk
+
+    def row(key: str, name: str, meaning: str, is_of_people: bool = False) -> dict[str, Any]:
+        def shown(risk: Risk | None) -> str:
+            if risk is None:
+                return ""
+            share = _figure(risk, key)
+            return share_of_people(share, risk.rows) if is_of_people else percent(share)
+
+        return {
+            "key": key,
+            "name": name,
+            "value": _figure(after, key),
+            "before": shown(before),
+            "after": shown(after),
+            "meaning": meaning,
+        }
+
+    yield row("prosecutor_maximum", "Prosecutor, greatest", "for the person who is easiest to find")
+    yield row("prosecutor_average", "Prosecutor, average", "for a random person who is known to be in the table")
+    if after.journalist_maximum is not None:
+        yield row("journalist_maximum", "Journalist, greatest", "for a person of the population, easiest to find")
+        yield row("journalist_average", "Journalist, average", "for a random person of the population")
+    yield row("marketer", "Marketer", "the share of rows that a reader links rightly who links all of them")
+    yield row("unique", "Unique rows", "the share of people who are alone with their quasi-identifiers", True)
+    for threshold in after.above:
+        alike = f"the share of people with fewer than {round(1 / threshold)} who look alike"
+        yield row(f"above.{threshold:g}", f"Above {threshold:g}", alike, True)
+
+
+def _figure(risk: Risk, key: str) -> float:
+    if key.startswith("above."):
+        return risk.above[float(key.removeprefix("above."))]
+    return float(getattr(risk, key))
+
+
+def _inference(column: ProtectedColumn) -> dict[str, str]:
+    return {
+        "name": column.name,
+        "surest": percent(float(column.highest.max())),
+        "gain": number(float((column.highest / column.prior).max()) - 1),
+    }
+
+
+def _near(facts: Certificate) -> str:
+    """Say how many people are in classes that come near the limit."""
+    if facts.risk is None or facts.risk.near_promise is None:
+        return ""
+    share = share_of_people(facts.risk.near_promise / facts.release.rows, facts.release.rows)
+    return f"People in classes that use at least 90 % of what the promise allows: {share}."
+
+
+def _questions(evidence: Evidence) -> Iterator[dict[str, str]]:
+    """Answer the three questions that European regulators ask of anonymous data."""
+    after, before = evidence.risk, evidence.original_risk
+    rows = evidence.facts.release.rows
+
+    def compared(text: str, earlier: str) -> str:
+        return f"{text}." if before is None else f"{text}; in the original it is {earlier}."
+
+    alone = compared(
+        f"Can a person be singled out? The share of people who are alone in their class is "
+        f"{share_of_people(after.unique, rows)}",
+        "" if before is None else share_of_people(before.unique, rows),
+    )
+    linked = compared(
+        f"Can a row be linked to a person? A reader who links every row by the quasi-identifiers is right for "
+        f"{percent(after.marketer)} of them",
+        "" if before is None else percent(before.marketer),
+    )
+    facts = evidence.facts
+    inferred = (
+        f"Can a value be inferred? The surest guess is right with a chance of {percent(1 / facts.also.l)}, and no "
+        f"value becomes more than {number(1 + facts.promise.worst_gain)} times as likely as in the whole table."
+    )
+    exact = " Rows are exact, so the release does not hinder this." if is_exact(facts) else ""
+    yield {"name": "Singling out", "answer": alone + exact}
+    yield {"name": "Linkability", "answer": linked + exact}
+    yield {"name": "Inference", "answer": inferred}
+
+
+def _size_picture(evidence: Evidence) -> Picture:
+    rows = _size_rows(evidence.sizes, "release")
+    if evidence.original_sizes is not None:
+        rows += _size_rows(evidence.original_sizes, "original")
+    caption = "How many people share a person's quasi-identifiers: share of people by the size of their class"
+    smallest = people(int(evidence.sizes.min()))
+    description = f"The smallest class of the release has {smallest} people; {len(evidence.sizes):,} classes."
+    return Picture(caption, pairs_picture(rows, "sizes", caption, description))
+
+
+def _size_rows(sizes: Ints, series: str) -> list[dict[str, Any]]:
+    """Return the share of people in classes of each range of sizes; a share of fewer than 3 people is left out."""
+    ranges = list(itertools.pairwise([1, *EDGES, 2**62]))
+    of_people = [int(sizes[(sizes >= low) & (sizes < high)].sum()) for low, high in ranges]
+    names = [*(f"{low} to {high - 1}" for low, high in ranges[:-1]), f"{EDGES[-1]:,} or more"]
+    total = int(sizes.sum())
+    return [
+        {"label": name, "share": count / total if count >= FEWEST else 0.0, "series": series}
+        for name, count in zip(names, of_people, strict=True)
+    ]
+
+
+def _worst_classes(evidence: Evidence) -> Iterator[dict[str, Any]]:
+    for column in evidence.protected:
+        if column.classes is not None:
+            shown = [
+                {
+                    "size": people(it.size) if it.count >= FEWEST else "left out",
+                    "prior": percent(it.prior) if it.prior * evidence.facts.release.rows >= FEWEST else "left out",
+                    "posterior": percent(it.posterior),
+                    "cap": "none" if it.cap is None else percent(it.cap),
+                }
+                for it in column.worst_classes
+            ]
+            yield {"name": column.name, "classes": shown}
+
+
+def _attack(result: AttackResult) -> dict[str, str]:
+    if result.success is None or result.baseline is None or result.control is None:
+        return {"name": result.name, "success": "", "finding": f"Does not apply: {result.refusal}"}
+    is_gain = result.is_significant and (result.gain or 0) > 0
+    return {
+        "name": result.name,
+        "success": percent(result.success.rate),
+        "interval": f"{percent(result.success.low)} to {percent(result.success.high)}",
+        "baseline": percent(result.baseline.rate),
+        "control": percent(result.control.rate),
+        "gain": f"{100 * (result.gain or 0):.2f}" if is_gain else "none",
+        "finding": result.sentence,
+    }
+
+
+def _attack_picture(attacks: AttackReport) -> Picture | None:
+    rows: list[dict[str, Any]] = [
+        {
+            "attack": it.name,
+            "success": it.success.rate,
+            "low": it.success.low,
+            "high": it.success.high,
+            "baseline": it.baseline.rate,
+            "control": it.control.rate,
+        }
+        for it in attacks.results
+        if it.success is not None and it.baseline is not None and it.control is not None
+    ]
+    if not rows:
+        return None
+    caption = "Share of people whose value is guessed right, with 95 % intervals"
+    best = max(rows, key=lambda row: row["success"] - max(row["baseline"], row["control"]))
+    description = (
+        f"{len(rows)} attacks. The one that gains most is {best['attack']}: {percent(best['success'])}, against "
+        f"{percent(best['baseline'])} without the release and {percent(best['control'])} in the control."
+    )
+    return Picture(caption, rates_picture(rows, "attacks", caption, description))

@@ -1,0 +1,124 @@
+"""Regressions from counted rows, against statsmodels on every row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from betalike.measures.regression import Kind, Model, compare_fits
+from betalike.measures.sample import Column, Sample
+
+CITIES = ("Ulm", "Rom", "Bari", "Kiel")
+
+
+def table(seed: int, values: tuple[str, ...], n: int = 3000) -> tuple[Sample, dict[str, Any]]:
+    """A table with a number, a level and a sensitive value that depends on both, folded and as rows."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(20, 60, n).astype(float)
+    city = rng.choice(3, n, p=[0.5, 0.3, 0.2]).astype(float)
+    score = (age - 40) / 10 + (city == 1) * 0.8 + rng.normal(0, 1, n)
+    edges = np.quantile(score, np.linspace(0, 1, len(values) + 1)[1:-1])
+    code = np.searchsorted(edges, score).astype(float)
+    columns = [Column("age", is_whole=True), Column("city", CITIES), Column("ill", values)]
+    return Sample.of(columns, [age, city, code]), {"age": age, "city": city, "code": code}
+
+
+def design_of(rows: dict[str, Any]) -> Any:
+    return np.column_stack([np.ones_like(rows["age"]), rows["age"], rows["city"] == 1, rows["city"] == 2])
+
+
+def test_a_linear_fit_is_that_of_statsmodels() -> None:
+    values = ("0", "1", "2.5", "7")
+    sample, rows = table(1, values)
+    model = Model.of(sample)
+    assert model is not None
+    assert model.kind is Kind.LINEAR
+    assert model.names == ["intercept", "age", "city = Rom", "city = Bari"]
+    target = np.array([float(value) for value in values])[rows["code"].astype(int)]
+    theirs = sm.OLS(target, design_of(rows)).fit()
+    ours = model.fit(sample)
+    assert ours.coefficients == pytest.approx(theirs.params, rel=1e-8)
+    assert np.sqrt(ours.variances) == pytest.approx(theirs.bse, rel=1e-8)
+    assert ours.covariance == pytest.approx(theirs.cov_params(), rel=1e-6)
+
+
+@pytest.mark.parametrize("values", [("no", "yes"), ("flu", "gout", "cough")])
+def test_a_logistic_fit_is_that_of_statsmodels(values: tuple[str, ...]) -> None:
+    sample, rows = table(2, values)
+    model = Model.of(sample)
+    assert model is not None
+    assert model.kind is Kind.LOGISTIC
+    counts = np.bincount(rows["code"].astype(int))
+    chosen = int(np.argmin(counts) if len(values) == 2 else np.argmax(counts))
+    assert model.target == f"ill = {values[chosen]}"
+    theirs = sm.Logit((rows["code"] == chosen).astype(float), design_of(rows)).fit(disp=0, tol=1e-12)
+    ours = model.fit(sample)
+    assert ours.has_converged
+    assert ours.coefficients == pytest.approx(theirs.params, rel=1e-6)
+    assert np.sqrt(ours.variances) == pytest.approx(theirs.bse, rel=1e-6)
+
+
+def test_rows_with_a_missing_number_are_left_out_and_a_missing_level_is_a_level() -> None:
+    sample, rows = table(3, ("0", "1", "2"))
+    age, city = rows["age"].copy(), rows["city"].copy()
+    age[:500], city[400:900] = np.nan, np.nan
+    missing = Sample.of(sample.columns, [age, city, rows["code"]])
+    model = Model.of(missing)
+    assert model is not None
+    assert model.names == ["intercept", "age", "city = Rom", "city = Bari", "city = missing"]
+    kept = ~np.isnan(age)
+    design = np.column_stack([np.ones(kept.sum()), age[kept], *(city[kept] == i for i in (1, 2)), np.isnan(city[kept])])
+    theirs = sm.OLS(rows["code"][kept], design).fit()
+    assert model.fit(missing).coefficients == pytest.approx(theirs.params, rel=1e-8)
+
+
+def test_a_fit_in_chunks_is_the_fit_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    sample, _ = table(4, ("no", "yes"))
+    model = Model.of(sample)
+    assert model is not None
+    whole = model.fit(sample)
+    monkeypatch.setattr("betalike.measures.regression.CHUNK", 7)
+    assert model.fit(sample).coefficients == pytest.approx(whole.coefficients, rel=1e-9)
+
+
+def test_a_value_that_a_column_determines_does_not_converge_but_ends() -> None:
+    city = np.repeat([0.0, 1.0], 50)
+    sample = Sample.of([Column("city", CITIES), Column("ill", ("no", "yes"))], [city, city])
+    model = Model.of(sample)
+    assert model is not None
+    assert np.isfinite(model.fit(sample).coefficients).all()
+
+
+@pytest.mark.parametrize(
+    ("city", "code"), [([0.0] * 100, [0.0, 1.0] * 50), ([0.0, 1.0] * 50, [0.0] * 100)], ids=["columns", "values"]
+)
+def test_without_something_to_explain_or_to_explain_it_with_there_is_no_model(
+    city: list[float], code: list[float]
+) -> None:
+    columns = [Column("city", CITIES), Column("ill", ("no", "yes"))]
+    sample = Sample.of(columns, [np.array(city), np.array(code)])
+    assert Model.of(sample) is None
+    assert compare_fits(sample, [sample]) is None
+
+
+def test_a_table_compared_with_itself_has_the_same_coefficients() -> None:
+    sample, _ = table(5, ("0", "1", "2"))
+    found = compare_fits(sample, [sample, sample, sample])
+    assert found is not None
+    assert found.covered == 1
+    assert found.distance < 1e-9
+    for coefficient in found.coefficients:
+        assert coefficient.release_error == pytest.approx(coefficient.original_error)
+    assert "100% of the original's coefficients in a linear regression of 'ill'" in found.meaning
+
+
+def test_a_level_that_completed_tables_lack_is_left_out() -> None:
+    sample, rows = table(6, ("0", "1", "2"))
+    city = np.where(rows["city"] == 2, 0.0, rows["city"])
+    completed = Sample.of(sample.columns, [rows["age"], city, rows["code"]])
+    found = compare_fits(sample, [completed])
+    assert found is not None
+    assert [c.name for c in found.coefficients] == ["intercept", "age", "city = Rom"]
