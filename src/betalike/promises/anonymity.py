@@ -29,6 +29,10 @@ class Anonymity(Model):
         """Return a least size."""
         return ANYTHING._replace(k=self.k)
 
+    def rule_in_people(self, totals: Ints, n_people: int, largest_class: int = 0) -> Rule:
+        """Return a least number of people."""
+        return ANYTHING._replace(k=self.k)
+
     def judge(self, classes: ClassCounts, counts: Ints, sensitive: Axis) -> Verdict:
         """Decide whether every class is large enough."""
         return verdict_on(apply(self.rule(counts, sensitive), classes), self.k / classes.sizes, classes, counts)

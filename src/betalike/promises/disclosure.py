@@ -32,10 +32,15 @@ class Disclosure(Model):
     def rule(self, counts: Ints, sensitive: Axis, largest_class: int = 0) -> Rule:
         """Demand of each value more than p / e^delta and less than p e^delta; no fraction equals either."""
         n_rows = int(counts.sum())
+        return self._rule(counts, n_rows, max(n_rows, largest_class))
+
+    def rule_in_people(self, totals: Ints, n_people: int, largest_class: int = 0) -> Rule:
+        """Demand the same of the share of people who have each value."""
+        return self._rule(totals, n_people, max(n_people, largest_class))
+
+    def _rule(self, counts: Ints, n_rows: int, largest: int) -> Rule:
         delta = min(exact(self.delta), Fraction(MOST_DELTA))
-        limits = [
-            _limits(Fraction(count, n_rows), delta, clip(max(n_rows, largest_class))) for count in counts.tolist()
-        ]
+        limits = [_limits(Fraction(count, n_rows), delta, clip(largest)) for count in counts.tolist()]
         floor, cap = (as_pairs(fractions) for fractions in zip(*limits, strict=True))
         return ANYTHING._replace(
             k=self.k, cap_numerator=cap[0], cap_denominator=cap[1], floor_numerator=floor[0], floor_denominator=floor[1]

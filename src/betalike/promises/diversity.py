@@ -92,6 +92,12 @@ class Diversity(Model):
             is_ratio_allowed=math.floor(ratio) + part < ratio,  # the fraction in its place is below it
         )
 
+    def rule_in_people(self, totals: Ints, n_people: int, largest_class: int = 0) -> Rule:
+        """Demand as many distinct values; the other varieties are about whole distributions."""
+        if self.variety is not Variety.DISTINCT:
+            return super().rule_in_people(totals, n_people)
+        return ANYTHING._replace(k=self.k, least_distinct=self._n_values)
+
     def judge(self, classes: ClassCounts, counts: Ints, sensitive: Axis) -> Verdict:
         """Decide, exactly, whether every class keeps the promise."""
         allowed = apply(self.rule(counts, sensitive, int(classes.sizes.max())), classes)

@@ -21,7 +21,16 @@ from betalike.promises.monotone import Cap, MonotoneCap
 from betalike.promises.parameters import check_parameter, choose
 from betalike.promises.rule import ANYTHING, Rule
 from betalike.promises.sets import Columns, EachValue, Nodes, Sets, Span, Windows
-from betalike.promises.verdict import Model, ParameterValue, Verdict, apply, check_table, exact, verdict_on
+from betalike.promises.verdict import (
+    Model,
+    ParameterValue,
+    Verdict,
+    apply,
+    check_table,
+    count_near,
+    exact,
+    verdict_on,
+)
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
@@ -150,21 +159,24 @@ class Likeness(Model):
         """Refuse a table with fewer than k rows, with nothing to protect, or with no such cap."""
         check_table(counts, self.k)
         if isinstance(self.cap, MonotoneCap):
-            self.cap.check(self._sets(counts, sensitive).totals(counts).tolist(), int(counts.sum()))
+            self.cap.check(self.sets(len(counts), sensitive).totals(counts).tolist(), int(counts.sum()))
 
-    def _sets(self, counts: Ints, sensitive: Axis | None) -> Sets:
+    def sets(self, n_values: int, sensitive: Axis | None) -> Sets:
+        """Return the sets of values that are promised together."""
         if isinstance(self.span, EachValue):
-            return Sets.singletons(len(counts))
+            return Sets.singletons(n_values)
         if sensitive is None:
             raise TypeError("a promise about sets of values needs the axis of the sensitive values")
-        return self.span.sets(sensitive, len(counts))
+        return self.span.sets(sensitive, n_values)
 
     def demands(self, counts: Ints, sensitive: Axis | None = None) -> Demands:
         """Return caps, and floors if there are any, on the share of each set of values."""
-        sets, n_rows = self._sets(counts, sensitive), int(counts.sum())
+        sets, n_rows = self.sets(len(counts), sensitive), int(counts.sum())
         totals = sets.totals(counts)
-        floors = [] if self.negative_beta is None else [self._floor(total, n_rows) for total in totals.tolist()]
-        return Demands(sets, self.bounds(totals, n_rows), floors)
+        return Demands(sets, self.bounds(totals, n_rows), self._floors(totals, n_rows))
+
+    def _floors(self, totals: Ints, n_rows: int) -> list[Bound]:
+        return [] if self.negative_beta is None else [self._floor(total, n_rows) for total in totals.tolist()]
 
     def _floor(self, total: int, n_rows: int) -> Bound:
         if self.negative_beta is None or isinstance(self.negative_beta, str):
@@ -177,6 +189,11 @@ class Likeness(Model):
             caps = self.caps(counts, largest_class)
             return ANYTHING._replace(k=self.k, cap_numerator=caps.numerator, cap_denominator=caps.denominator)
         return self.demands(counts, sensitive).rule(self.k, len(counts), max(int(counts.sum()), largest_class))
+
+    def rule_in_people(self, totals: Ints, n_people: int, largest_class: int = 0) -> Rule:
+        """Return the caps and floors by the share of all people who have each set of values."""
+        demands = Demands(Sets.singletons(len(totals)), self.bounds(totals, n_people), self._floors(totals, n_people))
+        return demands.rule(self.k, len(totals), max(n_people, largest_class))
 
     def judge(self, classes: ClassCounts, counts: Ints, sensitive: Axis | None = None) -> Verdict:
         """Decide, exactly, whether every class keeps the promise."""
@@ -214,6 +231,7 @@ class Likeness(Model):
             worst_class=int(classes.ec[worst]),
             worst_value=int(classes.value[worst]),
             smallest_class=smallest,
+            near_rows=count_near(np.maximum.reduceat(ratio, classes.starts[:-1]), classes.sizes),
         )
 
 

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from betalike.errors import ParameterError, SchemaError
 from betalike.promises.parameters import NUMBERS, check_parameter
 from betalike.promises.rule import Rule, allowed_classes
+from betalike.promises.sets import Sets
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import ClassCounts
 
 ParameterValue = float | str | bool | list[str]
+NEAR = 0.9  # of what is allowed: classes that use so much of it are counted
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Verdict:
     """Whether every class keeps the promise, and the class and value that come closest to breaking it.
 
     `worst_gain` is the largest (q - p) / p, whatever the promise; `worst_ratio` how much of what is allowed is used.
+    `near_rows` are the rows of classes that use at least 90 % of it; None if there are no classes.
     """
 
     holds: bool
@@ -34,6 +37,7 @@ class Verdict:
     worst_class: int
     worst_value: int
     smallest_class: int
+    near_rows: int | None = None
 
 
 class Model(ABC):
@@ -83,6 +87,23 @@ class Model(ABC):
     def judge(self, classes: ClassCounts, counts: Ints, sensitive: Axis) -> Verdict:
         """Decide, exactly, whether every class keeps the promise."""
 
+    def sets(self, n_values: int, sensitive: Axis | None) -> Sets:
+        """Return the sets of values that are promised together: mostly each value by itself."""
+        return Sets.singletons(n_values)
+
+    def rule_in_people(self, totals: Ints, n_people: int, largest_class: int = 0) -> Rule:
+        """Return the demands on the people of a class, by the people who have each set of values in the table.
+
+        Numbers that a rule has for values are here for sets of values, for classes of up to all people, or up to
+        `largest_class` if that is greater. A person may have several of them, so promises
+        about a whole distribution have no such rule.
+        """
+        raise ParameterError(
+            f"{self.name} cannot be promised in people: it compares whole distributions, and a person with several "
+            "rows may have several values. Promise likeness, delta-disclosure, distinct-l-diversity or k-anonymity, or "
+            "leave the person column out."
+        )
+
 
 def _plain(value: Any) -> ParameterValue:
     if isinstance(value, bool):
@@ -109,7 +130,13 @@ def verdict_on(allowed: NDArray[np.bool_], used: Floats, classes: ClassCounts, c
         worst_class=worst,
         worst_value=int(classes.value[inside][np.argmax(gain[inside])]),
         smallest_class=int(classes.sizes.min()),
+        near_rows=count_near(used, classes.sizes),
     )
+
+
+def count_near(used: Floats, sizes: Ints) -> int:
+    """Count the rows of classes that use at least 90 % of what is allowed, up to rounding."""
+    return int(sizes[used >= NEAR - 1e-9].sum())
 
 
 def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict:
@@ -120,6 +147,7 @@ def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict:
         holds=all(verdict.holds for verdict in verdicts),
         worst_gain=max(verdict.worst_gain for verdict in verdicts),
         smallest_class=min(verdict.smallest_class for verdict in verdicts),
+        near_rows=sum(verdict.near_rows or 0 for verdict in verdicts),
     )
 
 

@@ -68,7 +68,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "mondrian": EVERY_PROMISE,
     "sabre": ("t-closeness",),
 }
-DEFAULT_SCHEME = "seam"
+DEFAULT_SCHEME = "whole"
 
 __all__ = [
     "DEFAULT_SCHEME",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from betalike.runtime.arrays import Floats, Ids, Ints, Words
+from betalike.runtime.arrays import FloatGrid, Floats, IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.runtime.noise import draw_below, draw_unit
 from betalike.schemes.limits import Limits, judge_sum
@@ -20,6 +20,7 @@ from betalike.schemes.spans import NO_CODE, Spans, box_loss, copy_box, empty_box
 STEP = 256  # moves between two changes of the temperature
 FORBIDDEN = 1e200  # penalty with which no class ever becomes one that is not allowed
 LEAST_LACK = 1e-9
+LEAST_LOSS = 1e-100  # of a class; less comes from absurd weights, and temperatures in its units would vanish
 FEWEST = 0.5  # rows; a class with fewer has none
 
 
@@ -29,7 +30,7 @@ class Pieces(NamedTuple):
     items: Items
     point: Ints
     start: Ints
-    near: Ids
+    near: IdGrid
 
 
 class Heat(NamedTuple):
@@ -52,9 +53,9 @@ class Heat(NamedTuple):
 class Fluid(NamedTuple):
     """Classes whose pieces move, as lists with a head each; those without pieces wait in a stack."""
 
-    low: Ids
-    high: Ids
-    counts: Floats
+    low: IdGrid
+    high: IdGrid
+    counts: FloatGrid
     size: Floats
     loss: Floats
     lack: Floats

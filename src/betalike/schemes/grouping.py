@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from betalike.runtime.arrays import Floats, Ids, Ints, Words
+from betalike.runtime.arrays import FloatGrid, Floats, IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.runtime.noise import draw_below, draw_unit
 from betalike.schemes.merging import add_candidate
@@ -14,7 +14,7 @@ SAMPLE = 15  # items whose median is taken for that of all
 
 
 @kernel
-def make_groups(positions: Floats, weight: Floats, most: float, jitter: float, state: Words) -> tuple[Ints, Ints]:
+def make_groups(positions: FloatGrid, weight: Floats, most: float, jitter: float, state: Words) -> tuple[Ints, Ints]:
     """Divide items into groups of at most `most` weight; return them group by group, and where each group begins.
 
     A set is cut near the median of the axis on which it is widest. With jitter, a narrower axis may be cut, and farther
@@ -48,7 +48,7 @@ def make_groups(positions: Floats, weight: Floats, most: float, jitter: float, s
 
 
 @inner_kernel
-def _widest_axis(positions: Floats, members: Ints, jitter: float, state: Words) -> int:
+def _widest_axis(positions: FloatGrid, members: Ints, jitter: float, state: Words) -> int:
     """Return the axis on which items lie farthest apart; -1 if they all lie in one place."""
     widest, width = -1, 0.0
     for axis in range(positions.shape[1]):
@@ -63,7 +63,7 @@ def _widest_axis(positions: Floats, members: Ints, jitter: float, state: Words) 
 
 
 @inner_kernel
-def _part(positions: Floats, axis: int, members: Ints, jitter: float, sample: Floats, state: Words) -> int:
+def _part(positions: FloatGrid, axis: int, members: Ints, jitter: float, sample: Floats, state: Words) -> int:
     """Put items below a place near the median first, and return how many there are; neither side is empty."""
     for i in range(len(sample)):
         key, j = positions[members[draw_below(state, len(members))], axis], i
@@ -80,7 +80,7 @@ def _part(positions: Floats, axis: int, members: Ints, jitter: float, sample: Fl
 
 
 @inner_kernel
-def _move_below(positions: Floats, axis: int, members: Ints, pivot: float, with_pivot: bool) -> int:
+def _move_below(positions: FloatGrid, axis: int, members: Ints, pivot: float, with_pivot: bool) -> int:
     n_below = 0
     for i in range(len(members)):
         position = positions[members[i], axis]
@@ -91,7 +91,7 @@ def _move_below(positions: Floats, axis: int, members: Ints, pivot: float, with_
 
 
 @kernel
-def find_neighbours(spans: Spans, points: Ids, order: Ints, starts: Ints, n_nearest: int, state: Words) -> Ids:
+def find_neighbours(spans: Spans, points: IdGrid, order: Ints, starts: Ints, n_nearest: int, state: Words) -> IdGrid:
     """Return the nearest other points of each, by the loss of the pair, within their groups; -1 where there are none.
 
     Ties are broken by noise of up to a tenth.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from betalike.runtime.arrays import Bools, Floats, Ids, Ints, Words
+from betalike.runtime.arrays import Bools, FloatGrid, Floats, IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.runtime.noise import draw_unit
 from betalike.schemes.limits import Limits, judge_sum
@@ -24,8 +24,8 @@ TINY = 1e-9
 class Items(NamedTuple):
     """What is merged: a box each, rows, and counts of sets of values; those of item i begin at `start[i]`."""
 
-    low: Ids
-    high: Ids
+    low: IdGrid
+    high: IdGrid
     size: Floats
     start: Ints
     number: Ids
@@ -52,9 +52,9 @@ class Style(NamedTuple):
 class Growing(NamedTuple):
     """Classes that are being merged."""
 
-    low: Ids
-    high: Ids
-    counts: Floats
+    low: IdGrid
+    high: IdGrid
+    counts: FloatGrid
     size: Floats
     loss: Floats
     bad: Floats

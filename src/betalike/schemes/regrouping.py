@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from betalike.runtime.arrays import Floats, Ids, Ints, Words
+from betalike.runtime.arrays import FloatGrid, Floats, IdGrid, Ints, Words
 from betalike.runtime.compilation import kernel
 from betalike.runtime.noise import draw_below, draw_unit
 from betalike.schemes.limits import Limits, judge_sum
@@ -14,6 +14,8 @@ from betalike.schemes.merging import Items, Style, merge_items
 from betalike.schemes.spans import NO_CODE, Spans, box_loss, widen_box
 
 BETTER = 1.0 - 1e-9  # a new grouping replaces the old one only if its loss is below this share of the old one's
+MOST_ITEMS = 2048  # of classes that are dissolved together; the time to merge them grows with the square
+MOST_COUNTS = 2**24  # items times sets of values that a search holds at once
 
 
 class Classes(NamedTuple):
@@ -21,8 +23,8 @@ class Classes(NamedTuple):
 
     start: Ints
     items: Ints
-    low: Ids
-    high: Ids
+    low: IdGrid
+    high: IdGrid
     size: Floats
     loss: Floats
 
@@ -44,11 +46,12 @@ def outline_classes(spans: Spans, items: Items, label: Ints) -> Classes:
     used, ec = np.unique(label, return_inverse=True)
     start = np.append(0, np.cumsum(np.bincount(ec, minlength=len(used))))
     members = np.argsort(ec, kind="stable")
-    return Classes(start, members, *_outline(spans, items, start, members))
+    return Classes(start, members, *outline_boxes(spans, items, start, members))
 
 
 @kernel
-def _outline(spans: Spans, items: Items, start: Ints, members: Ints) -> tuple[Ids, Ids, Floats, Floats]:
+def outline_boxes(spans: Spans, items: Items, start: Ints, members: Ints) -> tuple[IdGrid, IdGrid, Floats, Floats]:
+    """Return the box, rows and loss of each class."""
     n, n_axes = len(start) - 1, items.low.shape[1]
     low = np.full((n, n_axes), NO_CODE, dtype=np.int32)
     high = np.full((n, n_axes), -1, dtype=np.int32)
@@ -63,7 +66,7 @@ def _outline(spans: Spans, items: Items, start: Ints, members: Ints) -> tuple[Id
 
 
 @kernel
-def draw_places(classes: Classes, positions: Floats, spread: float, state: Words) -> Floats:
+def draw_places(classes: Classes, positions: FloatGrid, spread: float, state: Words) -> FloatGrid:
     """Return a place in the box of each class: its middle, or a random one near it."""
     n_axes = positions.shape[1]
     places = np.empty((len(classes.size), n_axes))
@@ -107,6 +110,27 @@ def merge_groups(
 
 
 @kernel
+def join_groups(limits: Limits, items: Items, classes: Classes, order: Ints, starts: Ints, label: Ints) -> None:
+    """Join the classes of each group that are not allowed, without asking whether they are allowed together.
+
+    For groups that are much smaller than any class that could be allowed. The labels are written in place.
+    """
+    least = limits.k
+    if len(limits.inverse_cap) > 0:
+        least = max(least, limits.inverse_cap.min())  # a smaller class has too much of every value
+    for g in range(len(starts) - 1):
+        first = -1
+        for c in order[starts[g] : starts[g + 1]]:
+            members = classes.items[classes.start[c] : classes.start[c + 1]]
+            if classes.size[c] >= least and _is_allowed(limits, items, members):
+                continue
+            for item in members:
+                if first < 0:
+                    first = item
+                label[item] = first
+
+
+@kernel
 def regroup(
     spans: Spans,
     limits: Limits,
@@ -130,6 +154,8 @@ def regroup(
         if before <= 0.0:
             continue
         members, group = members_of(classes, near)
+        if len(members) > MOST_ITEMS or len(members) * len(limits.cap) > MOST_COUNTS:
+            continue
         if draw_unit(state) < 0.5:
             _dissolve(group, styles.kept, state)
         else:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from betalike.runtime.arrays import Floats, Ids, Ints
+from betalike.runtime.arrays import Floats, IdGrid, Ids, Ints
 from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.schemes.packing import PackedAxes, pack_axes, range_loss
 from betalike.table.cells import Cells
@@ -67,7 +67,7 @@ def box_loss(spans: Spans, low: Ids, high: Ids) -> float:
 
 
 @inner_kernel
-def joint_loss_up_to(spans: Spans, low: Ids, high: Ids, one: int, other: int, most: float) -> float:
+def joint_loss_up_to(spans: Spans, low: IdGrid, high: IdGrid, one: int, other: int, most: float) -> float:
     """Return the loss of the box around two boxes of a list; a lower number above `most` if it exceeds that."""
     loss = 0.0
     for axis in range(low.shape[1]):

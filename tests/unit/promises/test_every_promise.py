@@ -55,6 +55,11 @@ def test_a_verdict_tells_how_much_the_worst_class_uses(name: str, case: Case, da
         used = [promise_twins.used(told(model), ec, case.prior) for ec in case.twins]
         assert verdict.worst_ratio == pytest.approx(max(used), abs=1e-12)
         assert verdict.worst_ratio <= 1
+        least, most = (
+            sum(sum(row) for row, part in zip(case.matrix, used, strict=True) if part >= 0.9 + e) for e in (1e-8, -1e-8)
+        )
+        assert verdict.near_rows is not None
+        assert least <= verdict.near_rows <= most
         assert used[verdict.worst_class] == pytest.approx(max(used), abs=1e-12)
     elif name not in ("enhanced-likeness", "basic-likeness"):
         worst = case.twins[verdict.worst_class]

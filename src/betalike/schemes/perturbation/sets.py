@@ -153,6 +153,8 @@ def to_transition(chances: Floats, counts: Ints) -> Transition | None:
     """
     units = np.array([_whole_units(row) for row in chances])
     units = units[:, units.any(axis=0)]
+    if units.shape[1] < 2:
+        return None
     likelier = Transition(units).likelier(counts)
     _, owner = np.unique(~likelier, axis=1, return_inverse=True)
     merged = np.zeros((len(units), int(owner.max()) + 1), dtype=np.int64)

@@ -19,7 +19,7 @@ from betalike.schemes.seam.problem import Problem, pose
 from betalike.schemes.seam.splitting import split_set
 from betalike.table.cells import Cells, Plan
 
-WINDOWS = (8, 8, 4, 16)  # neighbouring classes that are merged and split anew, pass by pass
+WINDOWS = (8, 8, 4, 16)  # neighbouring classes that are merged and split again, pass by pass
 # Ways to split, the most promising first: how much slack to reserve, and whether to look ahead in hierarchies.
 WAYS = tuple(
     (reserve, looks_ahead)
@@ -40,7 +40,7 @@ ROWS_PER_CELL, PRESPLIT_PARTS, WAY_TO_SPLIT_PARTS = 2, 8, (0.3, True)
 class Seam:
     """Cuts like Mondrian, and repairs each cut with the fewest tuples, taken from beside it.
 
-    It looks at sensitive values when it cuts, so Section 7's argument against minimality attacks does not cover it.
+    It reads sensitive values when it cuts, so Section 7's argument against minimality attacks does not cover it.
     """
 
     randomness: Randomness = field(default_factory=SystemRandomness)

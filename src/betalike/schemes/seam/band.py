@@ -164,5 +164,5 @@ def draw_share(uniform: float, tuples: int, total: int, chosen: int) -> int:
 
 @inner_kernel
 def log_ways(total: int, chosen: int) -> float:
-    """Logarithm of the number of ways to choose some of a total."""
+    """Return the logarithm of the number of ways to choose some of a total."""
     return math.lgamma(total + 1.0) - math.lgamma(chosen + 1.0) - math.lgamma(total - chosen + 1.0)

@@ -13,7 +13,7 @@ from betalike.promises import Likeness, Rule
 from betalike.runtime.arrays import Floats, Ids, Ints, Words
 from betalike.runtime.noise import STATE_WORDS
 from betalike.runtime.randomness import Randomness
-from betalike.schemes.annealing import Heat, Pieces, anneal
+from betalike.schemes.annealing import LEAST_LOSS, Heat, Pieces, anneal
 from betalike.schemes.grouping import find_neighbours, make_groups
 from betalike.schemes.limits import Limits, count_sets, make_limits
 from betalike.schemes.merging import SMALLEST, Items, Style, merge_items
@@ -21,7 +21,7 @@ from betalike.schemes.spans import Spans, list_spans
 from betalike.table.cells import Cells, Plan
 
 PARTS = 8  # into which a cell is divided at most
-NEAR, NEIGHBOURHOOD = 24, 256  # nearest points of each, looked for among so many
+NEAR, NEIGHBOURHOOD = 24, 256  # nearest points of each, and among how many they are found
 MOVES, MOST_MOVES = 10_000_000, 50  # of all pieces together, and of each piece at most
 SHARE, MOST_COUNTS = 50_000, 20_000_000  # fragments that are annealed together; counts of values that they may need
 # Temperatures in units of a typical class's loss, and penalties for a missing row in units of a typical row's loss.
@@ -95,7 +95,7 @@ class Cooling:
         weights = self._spans.axes.weight
         losses = sum(weights[i] * axis.losses(low[:, i], high[:, i]) for i, axis in enumerate(self.cells.axes))
         size = np.bincount(plan.ec, plan.count, plan.n_classes)
-        lossy = np.asarray(losses) > 0
+        lossy = np.asarray(losses) > LEAST_LOSS
         if not lossy.any():
             return None
         row = float((size * losses)[lossy].sum() / size[lossy].sum())
@@ -144,7 +144,7 @@ class Cooling:
 
 
 def cut_fragments(count: Ints, most: Ints) -> tuple[Ints, Ints]:
-    """Cut fragments into pieces of at most so many rows; return the fragment of each piece, and its rows.
+    """Cut fragments into pieces of at most `most` rows; return the fragment of each piece, and its rows.
 
     >>> cut_fragments(np.array([5, 1]), np.array([2, 4]))
     (array([0, 0, 0, 1]), array([2, 2, 1, 1]))

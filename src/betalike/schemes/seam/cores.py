@@ -18,10 +18,10 @@ HASTY_ATTEMPTS, HASTY_WITH_RESERVE = 20, 10
 
 @summing_kernel
 def largest_core(counts: Floats, total: float, cap: Floats, margin: Floats) -> float:
-    """The greatest size T with sum of min(counts, floor(cap * T)) >= T.
+    """Return the greatest size T with sum of min(counts, floor(cap * T)) >= T.
 
-    Without rounding, values over their cap hold a fixed share of the core and the others all they have: solved for T
-    until no further value is over its cap. Rounding down then takes a few steps more.
+    Without rounding, values over their cap hold a fixed share of the core, and the others all they have. That is solved
+    for T until no further value is over its cap. Rounding down then takes a few more steps.
     """
     size = total
     for _ in range(len(counts) + 1):
@@ -44,7 +44,7 @@ def largest_core(counts: Floats, total: float, cap: Floats, margin: Floats) -> f
 
 @summing_kernel
 def most_sizes(left: Floats, total: Floats, cap: Floats, size: float) -> tuple[float, float]:
-    """How large the cores left and right of a cut may be, so that the seam has room for what is on the other side."""
+    """Return how large the cores left and right of a cut may be, if the seam is to have room for the other side."""
     needs_left, needs_right = 0.0, 0.0
     for v in range(len(cap)):
         needs_left = max(needs_left, left[v] / cap[v])
@@ -54,10 +54,10 @@ def most_sizes(left: Floats, total: Floats, cap: Floats, size: float) -> tuple[f
 
 @inner_kernel
 def core_sizes(group: Group, left: Floats, right: Floats, n_left: float) -> tuple[float, float]:
-    """Sizes of the largest cores left and right of a cut that leave a seam which is allowed.
+    """Return the sizes of the largest cores left and right of a cut that leave a seam which is allowed.
 
-    What a value has over its cap left of the cut fits into the seam just if the right core leaves it the room, and the
-    other way round.
+    What a value has over its cap left of the cut fits into the seam exactly when the right core leaves it the room,
+    and the other way round.
     """
     most_left, most_right = most_sizes(left, group.total, group.tight, group.size)
     if len(group.floor) > 0:
@@ -100,7 +100,7 @@ def can_part(left: Floats, total: Floats, sizes: tuple[float, float, float], cap
 def fit_sizes(
     group: Group, left: Floats, sizes: tuple[float, float], gains: tuple[float, float], to_beat: float
 ) -> tuple[float, float, float, bool]:
-    """The gain and the core sizes that rounding permits, and whether with reserve; no gain if there are none.
+    """Return the gain and the core sizes that rounding permits, and whether with reserve; no gain if none.
 
     Starts from the formula's sizes and lets the seam grow while what is gained is still above `to_beat`.
     """
@@ -141,7 +141,7 @@ def fit_sizes(
 
 @summing_kernel
 def filled_to(level: float, least: Floats, allowed: Floats, cap: Floats, size: float) -> float:
-    """How many tuples a core holds that is filled up to a level between 0 and 1 of its caps."""
+    """Return how many tuples a core holds that is filled up to a level between 0 and 1 of its caps."""
     filled = 0.0
     for v in range(len(cap)):
         filled += max(least[v], min(allowed[v], np.floor(level * cap[v] * size)))
@@ -150,7 +150,7 @@ def filled_to(level: float, least: Floats, allowed: Floats, cap: Floats, size: f
 
 @kernel
 def fill_core(group: Group, counts: Floats, size: float, room: Floats, cap: Floats, core: Floats) -> bool:
-    """Fill a core of this size as evenly as can be, so that every value keeps slack; False if it cannot be filled.
+    """Fill a core of this size as evenly as possible, so that every value keeps slack; False if it cannot be filled.
 
     The core takes min(counts, level * cap * size) of each value, with the least level that reaches the size, but leaves
     no more of a value than the seam has room for.
@@ -166,7 +166,7 @@ def fill_core(group: Group, counts: Floats, size: float, room: Floats, cap: Floa
 
 @inner_kernel
 def fill_evenly(core: Floats, allowed: Floats, cap: Floats, size: float) -> bool:
-    """Fill a core up to a size, from what it holds to what is allowed; False if it cannot be."""
+    """Fill a core up to a size, from what it holds to what is allowed; False if that is impossible."""
     if core.sum() > size or allowed.sum() < size:
         return False
     low, high = 0.0, 1.0 + 1e-6  # so that rounding cannot keep a value from its cap
@@ -192,7 +192,7 @@ def fill_evenly(core: Floats, allowed: Floats, cap: Floats, size: float) -> bool
 
 @kernel
 def lift_cores(group: Group, left: Floats, sizes: tuple[float, float], has_reserve: bool, cores: FloatGrid) -> bool:
-    """Fill both cores where values have floors, so that no part is short of one; False if it cannot be done evenly."""
+    """Fill both cores where values have floors, so that no part lacks a value; False if it cannot be done evenly."""
     cap = group.tight if has_reserve else group.cap
     floor = group.lift if has_reserve else group.floor
     three = (sizes[0], sizes[1], group.size - sizes[0] - sizes[1])

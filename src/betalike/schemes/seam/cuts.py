@@ -45,11 +45,11 @@ def codes_on(points: IdGrid, cell_point: Ids, cells: Ids, axis: int, codes: Ints
 
 @kernel
 def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, high: int, bins: Ids) -> int:
-    """Part the codes of a set into bins between which it may be cut; fills the bin of each, and returns their number.
+    """Part the codes of a set into bins between which it may be cut; fill in the bin of each, and return their number.
 
-    Children of the lowest common ancestor for a hierarchy; single codes for an ordered attribute, or about equally
-    filled ranges of them where there are many, so that no table grows with the number of distinct values. No bin is
-    empty.
+    For a hierarchy, bins are the children of the lowest common ancestor. For an ordered attribute, they are single
+    codes, or ranges with about as many tuples each where there are many codes, so that no table grows with the number
+    of distinct values. No bin is empty.
     """
     axes = problem.axes
     n = len(codes)
@@ -74,7 +74,7 @@ def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, 
 
 @inner_kernel
 def children_above(axes: PackedAxes, axis: int, codes: Ints, ancestor: int, bins: Ids) -> int:
-    """Fill in the child of an ancestor that each code is under; returns the number of the last child and 1."""
+    """Fill in the child of an ancestor that each code is under; return the number of the last child plus 1."""
     n_bins = 0
     for i in range(len(codes)):
         bins[i] = child_above(axes, axis, codes[i], ancestor)
@@ -84,7 +84,7 @@ def children_above(axes: PackedAxes, axis: int, codes: Ints, ancestor: int, bins
 
 @kernel
 def leave_out_empty(bins: Ids, n_bins: int) -> int:
-    """Number the bins anew without the empty ones; returns how many are left."""
+    """Number the bins again without the empty ones; return how many are left."""
     number = np.full(n_bins, -1, dtype=np.int64)
     for b in bins:
         number[b] = 0
@@ -121,7 +121,7 @@ def keep_largest(bins: Ids, counts: Ints, n_bins: int) -> int:
 
 @kernel
 def quantile_edges(codes: Ints, missing: int) -> Ints:
-    """Codes at which the bins of a wide set begin: quantiles of a sample, and missing values for themselves."""
+    """Return the codes at which the bins of a wide set begin: quantiles of a sample, and a bin for missing values."""
     step = max(len(codes) // (SAMPLES_PER_BIN * MOST_BINS), 1)
     drawn = np.empty((len(codes) + step - 1) // step, dtype=np.int64)
     for i in range(len(drawn)):
@@ -144,7 +144,7 @@ def quantile_edges(codes: Ints, missing: int) -> Ints:
 
 @kernel
 def count_bins(group: Group, codes: Ints, bins: Ids, table: FloatGrid) -> tuple[Floats, Ints, Ints]:
-    """Add up the tuples of each value in each bin; returns all tuples of each bin, and its least and greatest code."""
+    """Add up the tuples of each value in each bin; return all tuples of each bin, and its least and greatest code."""
     n_bins = len(table)
     sizes = np.zeros(n_bins, dtype=np.float64)
     low = np.full(n_bins, NO_CODE, dtype=np.int64)
@@ -183,11 +183,11 @@ def cuts_of_axis(
     cuts: Cuts,
     n_cuts: int,
 ) -> int:
-    """Add the cuts of one attribute to those found before; returns their number.
+    """Add the cuts of one attribute to those found before; return their number.
 
-    Prefixes of the bins, and for a hierarchy each child against the rest, which is what pays where a flat attribute
-    loses all or nothing. Parting its children into two groups gains nothing yet; who looks ahead counts it as if the
-    loss fell in proportion to the children that are left, as it will once they are all parted.
+    They are prefixes of the bins, and for a hierarchy also each child against the rest. That pays where a flat
+    attribute loses all or nothing. Parting its children into two groups gains nothing yet. With a look ahead it counts
+    as if the loss fell in proportion to the children that are left, as it will once all are parted.
     """
     axes = problem.axes
     final = len(sizes) - 1
@@ -239,7 +239,7 @@ def add_up(table: FloatGrid) -> None:
 def find_cuts(
     problem: Problem, group: Group, low: Ints, high: Ints, looks_ahead: bool, bins: IdGrid
 ) -> tuple[Cuts, int]:
-    """All cuts of a group, and their number; fills each fragment's bin on each axis."""
+    """Return all cuts of a group and their number; fill in each fragment's bin on each axis."""
     n, n_axes = len(group.cell), len(low)
     codes = np.empty((n_axes, n), dtype=np.int64)
     n_bins = np.zeros(n_axes, dtype=np.int64)

@@ -12,8 +12,8 @@ from betalike.runtime.arrays import FloatGrid, Floats, Ids, IntGrid, Ints
 from betalike.runtime.compilation import inner_kernel, kernel, summing_kernel
 from betalike.schemes.seam.problem import Problem
 
-LARGEST_LISTED = 256  # for parts of up to so many tuples it is listed whether any of their size is allowed
-EXACT_BELOW = 2.0**50  # products below this are told from the next whole number
+LARGEST_LISTED = 256  # whether a part of some size can be allowed is listed for parts of up to this many tuples
+EXACT_BELOW = 2.0**50  # products below this are distinguished from the next whole number
 
 
 class Group(NamedTuple):
@@ -21,7 +21,7 @@ class Group(NamedTuple):
 
     Numbers of tuples are whole, and held as floats, which kernels add up faster. `cap` is the promise, `tight` what the
     group's parts should keep, so that they have slack for cuts to come; a set of some size may hold
-    floor(cap * size + margin) tuples of a value. `can_have` tells for small sizes whether a part may have them.
+    floor(cap * size + margin) tuples of a value. `can_have` says for small sizes whether a part may have them.
     `held` are the numbers of the values in the table, for what is demanded of sets of them. Values may have a `floor`;
     `lift` is to it what `tight` is to the cap.
     """
@@ -98,7 +98,7 @@ def gather(problem: Problem, cell: Ids, count: Ints, loss: float, reserve: float
 
 @inner_kernel
 def rounding_down(numerator: int, denominator: int, size: float) -> tuple[float, float]:
-    """A cap and a margin for which floor(cap * size + margin) never breaks the exact cap, for sets of up to this size.
+    """Return a cap and a margin with which floor(cap * size + margin) never breaks the exact cap, up to this size.
 
     A product of cap and size that is no whole number is at least 1 / denominator away from one. Where numbers are too
     large to see that, the cap is lowered instead, at the cost of at most one tuple.
@@ -111,7 +111,7 @@ def rounding_down(numerator: int, denominator: int, size: float) -> tuple[float,
 
 @kernel
 def list_sizes(total: Floats, cap: Floats, margin: Floats, largest: int, k: int) -> NDArray[np.bool_]:
-    """Which sizes a part may have: it is empty, or has the least size k and tuples enough that may share it."""
+    """List which sizes a part may have: none, or at least k with enough tuples that may be in it together."""
     can_have = np.zeros(largest + 1, dtype=np.bool_)
     can_have[0] = True
     for size in range(max(k, 1), largest + 1):
@@ -121,7 +121,7 @@ def list_sizes(total: Floats, cap: Floats, margin: Floats, largest: int, k: int)
 
 @summing_kernel
 def most_kept(total: Floats, cap: Floats, margin: Floats, size: float) -> float:
-    """How many of these tuples a part of this size may take."""
+    """Return how many of these tuples a part of this size may take."""
     kept = 0.0
     for v in range(len(total)):
         kept += min(total[v], np.floor(cap[v] * size + margin[v]))
@@ -153,7 +153,7 @@ def is_size(group: Group, size: float) -> bool:
 
 @inner_kernel
 def least_size(group: Group) -> int:
-    """No part of the group is smaller than this, unless it is empty."""
+    """Return the size below which no part of the group may be, unless it is empty."""
     for size in range(1, len(group.can_have)):
         if group.can_have[size]:
             return size
@@ -162,7 +162,7 @@ def least_size(group: Group) -> int:
 
 @inner_kernel
 def can_be_cut(group: Group) -> bool:
-    """Whether two parts may have sizes that add up to the group's; three parts would be possible only then, too."""
+    """Whether two parts may have sizes that add up to the group's. Only then three parts are possible, too."""
     n = int(group.size)
     if n >= len(group.can_have):
         return n >= 2 * least_size(group)

@@ -1,4 +1,4 @@
-"""Looking again at finished classes: merge a few neighbours, split them anew, keep what loses less."""
+"""Improve finished classes: merge a few neighbours, split them again, keep what loses less."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from betalike.schemes.seam.problem import Problem
 from betalike.schemes.seam.splitting import box_loss, box_of, split_set, with_room
 from betalike.table.cells import Cells, Plan
 
-SHARES = 16  # of the work, handed out to the cores
+SHARES = 16  # of the work, for the cores
 FEW_FRAGMENTS = 1000  # with fewer, starting threads would take longer than the work itself
 WORTHWHILE = 0.5  # of the average loss; windows that lose less are left alone
 
 
 @kernel
 def total_loss(problem: Problem, cells: Ids, counts: Ints, starts: Ints) -> float:
-    """Loss of all tuples of some classes whose fragments lie behind each other."""
+    """Add up the loss of all tuples of some classes whose fragments lie behind each other."""
     loss = 0.0
     for ec in range(len(starts) - 1):
         begin, end = starts[ec], starts[ec + 1]
@@ -35,7 +35,7 @@ def total_loss(problem: Problem, cells: Ids, counts: Ints, starts: Ints) -> floa
 
 @kernel
 def merge_fragments(cells: Ids, counts: Ints) -> tuple[Ids, Ints]:
-    """Fragments of the same cell become one."""
+    """Merge fragments of the same cell."""
     order = stable_order(cells.astype(np.int64))  # the type for which it is compiled already
     merged_cell, merged_count = np.empty_like(cells), np.empty_like(counts)
     n = 0
@@ -50,7 +50,7 @@ def merge_fragments(cells: Ids, counts: Ints) -> tuple[Ids, Ints]:
 
 @kernel
 def starts_of(ec: Ids, n_classes: int) -> Ints:
-    """Where each class begins among fragments sorted by class, and their end."""
+    """Return where each class begins among fragments sorted by class, and where they end."""
     starts = np.zeros(n_classes + 1, dtype=np.int64)
     for c in ec:
         starts[c + 1] += 1
@@ -72,7 +72,7 @@ def resplit_windows(
     least_loss: float,
     draws: Draws,
 ) -> tuple[Ids, Ints, Ids, int]:
-    """Split each window of neighbouring classes anew and keep the better; same form of result as `split_set`.
+    """Split each window of neighbouring classes again and keep the better result, in the form that `split_set` returns.
 
     Windows whose tuples lose no more than the least loss are left alone.
     """
@@ -118,9 +118,9 @@ def improve(
     randomness: Randomness,
     turn: int = 0,
 ) -> Plan:
-    """One pass over all classes in the order of the Hilbert curve, on all cores.
+    """Pass once over all classes in the order of the Hilbert curve, on all cores.
 
-    With a window of 1, each class is split anew by itself.
+    With a window of 1, each class is split again by itself.
     """
     cells = plan.cells
     rank = _places_along_curve(cells, plan, turn)
@@ -155,7 +155,7 @@ def improve(
 
 
 def _places_along_curve(cells: Cells, plan: Plan, turn: int) -> Ints:
-    """The place of each class along the curve, by the middle of its box; a turn changes the order of the axes."""
+    """Return the place of each class along the curve, by the middle of its box; a turn changes the axes' order."""
     low, high = plan.boxes
     axes = [axis.positions for axis in cells.axes]
     middles = np.column_stack([(at[low[:, i]] + at[high[:, i]]) / 2 for i, at in enumerate(axes)])

@@ -14,7 +14,7 @@ NEARLY = 1e-9  # floors are rounded this kindly; the parts are judged exactly af
 
 @summing_kernel
 def most_lifted(counts: Floats, floor: Floats) -> float:
-    """How large a part of these tuples may be at most, so that there are enough of every value."""
+    """Return how large a part of these tuples may be, if there are to be enough of every value."""
     most = np.inf
     for v in range(len(counts)):
         if floor[v] > 0.0:
@@ -26,7 +26,7 @@ def most_lifted(counts: Floats, floor: Floats) -> float:
 def ranges(
     v: int, left: Floats, total: Floats, sizes: Sizes, cap: Floats, margin: Floats, floor: Floats
 ) -> tuple[float, float, float, float, float, float]:
-    """Least and most that the left core, the right core, and both together may take of a value.
+    """Return the least and the most that the left core, the right core, and both together may take of a value.
 
     The left core takes it from what is left of the cut, the right core from the right, and the seam gets the rest.
     """

@@ -38,7 +38,7 @@ class Problem(NamedTuple):
 
 
 def pose(cells: Cells, model: Likeness) -> Problem:
-    """The problem of splitting a table under a promise."""
+    """Return the problem of splitting a table under a promise."""
     value, rule, floor = _demands(cells, model)
     return Problem(
         axes=pack_axes(cells.axes, cells.weights),
@@ -55,7 +55,7 @@ def pose(cells: Cells, model: Likeness) -> Problem:
 
 
 def _demands(cells: Cells, model: Likeness) -> tuple[Ids, Rule, Floats]:
-    """The values that cells have for the kernels, the rule for these, and their floors if each has one.
+    """Return the values of cells as kernels take them, the rule for these, and their floors if each has one.
 
     Where each value is promised as one of a set, and nothing else, the sets are the values.
     """

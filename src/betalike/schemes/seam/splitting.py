@@ -22,7 +22,7 @@ MOST_REFUSED = 32  # cuts that may be filled but do not meet every demand, befor
 
 @kernel
 def box_of(problem: Problem, cells: Ids) -> tuple[Ints, Ints]:
-    """Least and greatest code of a set on each axis."""
+    """Return the least and greatest code of a set on each axis."""
     low = np.empty(problem.points.shape[1], dtype=np.int64)
     high = np.empty_like(low)
     find_box(problem.points, problem.cell_point, cells, low, high)
@@ -43,7 +43,7 @@ def find_box(points: IdGrid, cell_point: Ids, cells: Ids, low: Ints, high: Ints)
 
 @inner_kernel
 def box_loss(problem: Problem, low: Ints, high: Ints) -> float:
-    """Information loss of a box. Paper: Eq. 4."""
+    """Return the information loss of a box. Paper: Eq. 4."""
     loss = 0.0
     for axis in range(len(low)):
         loss += problem.axes.weight[axis] * range_loss(problem.axes, axis, low[axis], high[axis])
@@ -62,7 +62,7 @@ def cut_set(
     part: NDArray[np.int8],
     kept: Ints,
 ) -> bool:
-    """Find the best cut that can be made; fills the side of each fragment (0 left, 1 right) and what its core keeps."""
+    """Find the best possible cut; fill in the side of each fragment (0 left, 1 right) and what its core keeps."""
     low, high = box_of(problem, cells)
     loss = box_loss(problem, low, high)
     if loss <= 0.0:
@@ -115,7 +115,7 @@ def best_fit(
 ) -> tuple[int, float, float, bool]:
     """Return the cut that gains most, the sizes of its cores, and whether they keep a reserve; the cut is -1 if none.
 
-    A cut is looked at more closely only while it may gain more than the best one is known to: from the bound to the
+    A cut is examined more closely only while it may gain more than the best one is known to: from the bound to the
     formula, and from there to the sizes that rounding permits. Arrays after `least_gain` are scratch space, but `sizes`
     stay from call to call, and the last row of `sides` becomes what lies left of the cut.
     """
@@ -180,7 +180,7 @@ def fill_both(group: Group, left: Floats, sizes: tuple[float, float], has_reserv
 
 @kernel
 def with_room(fragments: tuple[Ids, Ints, Ids], needed: int) -> tuple[Ids, Ints, Ids]:
-    """The same arrays, or longer copies where they have less room than needed."""
+    """Return the same arrays, or longer copies where they have less room than needed."""
     cell, count, ec = fragments
     if needed <= len(cell):
         return fragments
@@ -196,7 +196,7 @@ def with_room(fragments: tuple[Ids, Ints, Ids], needed: int) -> tuple[Ids, Ints,
 def split_set(
     problem: Problem, cells: Ids, counts: Ints, reserve: float, looks_ahead: bool, small: int, draws: Draws
 ) -> tuple[Ids, Ints, Ids, int]:
-    """Split a set into classes; returns fragments (cell, count, class) and the number of classes.
+    """Split a set into classes; return fragments (cell, count, class) and the number of classes.
 
     Sets of fewer than `small` fragments are left as they are. Sets that wait lie behind each other in one stack.
     """

@@ -12,7 +12,7 @@ from betalike.runtime.arrays import Ints
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.whole.problem import pose
-from betalike.schemes.whole.searching import Search
+from betalike.schemes.whole.searching import KERNELS, Search
 from betalike.table.cells import Cells, Plan
 
 MOST_EFFORT = 1000
@@ -31,6 +31,7 @@ class Whole:
     effort: int = 1
     strict: bool = False
     splits_parts = True  # of a table that is too large to be grouped at once
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
         """Check the options."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from betalike.runtime.arrays import Ids, Ints, Words
+from betalike.runtime.arrays import IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import kernel
 from betalike.schemes.annealing import Heat, Pieces, anneal
 from betalike.schemes.limits import Limits
 from betalike.schemes.merging import Items, Style, merge_items
-from betalike.schemes.regrouping import BETTER, Classes, members_of
+from betalike.schemes.regrouping import BETTER, MOST_COUNTS, Classes, members_of
 from betalike.schemes.spans import Spans
 
 
@@ -21,7 +21,7 @@ def anneal_groups(
     classes: Classes,
     order: Ints,
     starts: Ints,
-    near: Ids,
+    near: IdGrid,
     heat: Heat,
     style: Style,
     state: Words,
@@ -38,7 +38,7 @@ def anneal_groups(
         for c in group_classes:
             before += classes.size[c] * classes.loss[c]
         members, group = members_of(classes, group_classes)
-        if before <= 0.0 or len(members) < 2:
+        if before <= 0.0 or len(members) < 2 or len(members) * len(limits.cap) > MOST_COUNTS:
             continue
         pieces = _cut_out(items, members, near, place)
         moves = heat.moves * len(members)
@@ -52,7 +52,7 @@ def anneal_groups(
 
 
 @kernel
-def _cut_out(items: Items, members: Ints, near: Ids, place: Ids) -> Pieces:
+def _cut_out(items: Items, members: Ints, near: IdGrid, place: Ids) -> Pieces:
     """Return the points of a group as pieces, numbered from 0; `place` is scratch space, -1 before and after."""
     n, n_near = len(members), near.shape[1]
     starts = np.zeros(n + 1, dtype=np.int64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from betalike.promises import Likeness
-from betalike.runtime.arrays import Floats
+from betalike.runtime.arrays import FloatGrid, Floats
 from betalike.schemes.limits import Limits, count_sets, make_limits
 from betalike.schemes.merging import Items
 from betalike.schemes.spans import Spans, list_spans
@@ -21,7 +21,7 @@ class Problem:
     spans: Spans
     limits: Limits
     items: Items
-    positions: Floats
+    positions: FloatGrid
 
 
 def pose(cells: Cells, model: Likeness) -> Problem:

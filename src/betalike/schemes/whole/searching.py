@@ -12,16 +12,28 @@ from typing import TypeVar
 import numpy as np
 
 from betalike.errors import InfeasibleError
-from betalike.runtime.arrays import Floats, Ids, Ints, Words
+from betalike.runtime.arrays import Floats, IdGrid, Ints, Words
 from betalike.runtime.noise import STATE_WORDS
 from betalike.runtime.randomness import Randomness
-from betalike.schemes.annealing import FORBIDDEN, Heat
+from betalike.schemes.annealing import FORBIDDEN, LEAST_LOSS, Heat
 from betalike.schemes.grouping import find_neighbours, make_groups
 from betalike.schemes.merging import ANY, SMALLEST, WORST, Style
-from betalike.schemes.regrouping import Classes, Styles, draw_places, merge_groups, outline_classes, regroup
+from betalike.schemes.regrouping import (
+    MOST_COUNTS,
+    MOST_ITEMS,
+    Classes,
+    Styles,
+    draw_places,
+    join_groups,
+    merge_groups,
+    outline_boxes,
+    outline_classes,
+    regroup,
+)
 from betalike.schemes.whole.cooling import anneal_groups
 from betalike.schemes.whole.problem import Problem
 
+KERNELS = (merge_groups, anneal_groups, regroup, find_neighbours, make_groups, outline_boxes, draw_places)
 T = TypeVar("T")
 Work = Callable[[Classes, Ints, Ints, Words], T]
 FEW_POINTS = 8192  # a table with no more is merged, and annealed, as one group
@@ -41,6 +53,8 @@ PASSES, POINTS_TO_PASS = (1, 5), 12_000
 GROUPS = (24, 48, 96, 192)  # points of a neighbourhood that is regrouped, pass by pass
 POINTS_OF_CLASS, MOST_TIMES = 16, 4  # with larger classes, neighbourhoods are larger, at most this many times
 SHARES = 8  # of the work, for the cores
+FEWEST_HELD = 64  # classes that are searched together, however many values there are
+MANY_VALUES = 128  # with more, the work on each class grows, and less is tried
 FEW = 500  # with fewer points, starting threads would take longer than the work itself
 BY_SCORE = Style(is_blind=False, n_candidates=64, patience=0.1, lack=1.0, order=SMALLEST, noise=0.0)
 BY_LOSS = BY_SCORE._replace(is_blind=True, n_candidates=1)
@@ -79,14 +93,20 @@ class Search:
         kernels = problem.spans, problem.limits, problem.items
         label = np.arange(self._n_points)
         most = FIRST_OF_MANY if self._has_many else FEW_POINTS if self._n_points <= FEW_POINTS else FIRST_GROUP
+        most = min(most, self._most_held)
 
         def work(classes: Classes, order: Ints, starts: Ints, state: Words) -> bool:
             return merge_groups(*kernels, classes, order, starts, style, state, label)
+
+        def join(classes: Classes, order: Ints, starts: Ints, state: Words) -> None:
+            join_groups(problem.limits, problem.items, classes, order, starts, label)
 
         while not all(self._over_groups(label, most, 0.0, work)):
             if most >= self._n_points:
                 raise InfeasibleError("the rows together do not keep the promise, so no classes of them can.")
             most *= GROWTH
+            if most > self._most_held:  # classes have to be large, so very near points may join at once
+                self._over_groups(label, -(-most // min(self._most_held, MOST_ITEMS)), 0.0, join)
         return label
 
     def improve(self, label: Ints, number: int, length: int) -> None:
@@ -104,11 +124,11 @@ class Search:
         def work(classes: Classes, order: Ints, starts: Ints, state: Words) -> None:
             anneal_groups(*kernels, classes, order, starts, self._near, heat, style, state, label)
 
-        self._over_groups(label, FEW_POINTS, 1.0, work)
+        self._over_groups(label, self._most_held, 1.0, work)
 
     def _heat(self, classes: Classes, number: int, length: int) -> Heat:
         """Return the temperatures of a round, in units of what a typical class loses."""
-        is_lossy = classes.loss > 0.0
+        is_lossy = classes.loss > LEAST_LOSS
         lossy, size = classes.loss[is_lossy], classes.size[is_lossy]
         typical = float((lossy * size).sum() / size.sum()) if len(size) else 1.0
         unit = typical * float(np.median(size)) if len(size) else 1.0
@@ -130,14 +150,14 @@ class Search:
         self._over_groups(label, int(times * GROUPS[turn % len(GROUPS)]), 1.0, work)
 
     @cached_property
-    def _near(self) -> Ids:
+    def _near(self) -> IdGrid:
         """The near points of each, from two ways to divide the table into groups."""
         problem, found = self.problem, []
         weight, most = np.ones(self._n_points), NEIGHBOURHOOD_OF_MANY if self._has_many else NEIGHBOURHOOD
         for jitter in (0.0, 1.0):
             order, starts = make_groups(problem.positions, weight, float(most), jitter, self._state())
 
-            def work(share: tuple[int, int, Words], order: Ints = order, starts: Ints = starts) -> Ids:
+            def work(share: tuple[int, int, Words], order: Ints = order, starts: Ints = starts) -> IdGrid:
                 part = order, starts[share[0] : share[1] + 1]
                 return find_neighbours(problem.spans, problem.items.low, *part, NEIGHBOURS, share[2])
 
@@ -171,8 +191,21 @@ class Search:
         return self.randomness.words(STATE_WORDS).copy()
 
     def _as_many(self, range_of: tuple[int, int], points: int) -> int:
-        """Return how often the points of the table fit into a number of points, within a range."""
-        return min(max(points // self._n_points, range_of[0]), range_of[1])
+        """Return how often the points of the table fit into a number of points, within a range.
+
+        With many values, points count several times, and the range begins at 1.
+        """
+        times = -(-self._n_sets // MANY_VALUES)
+        return min(max(points // (times * self._n_points), range_of[0] if times == 1 else 1), range_of[1])
+
+    @property
+    def _most_held(self) -> int:
+        """How many classes are searched together at most."""
+        return max(min(MOST_COUNTS // self._n_sets, FEW_POINTS), FEWEST_HELD)
+
+    @property
+    def _n_sets(self) -> int:
+        return max(len(self.problem.limits.cap), 1)
 
     @property
     def _has_many(self) -> bool:

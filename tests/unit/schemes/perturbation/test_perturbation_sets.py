@@ -172,6 +172,8 @@ def test_what_cannot_be_published_is_refused() -> None:
         Perturbation(Mechanism.SETS).perturbing(np.array([5, 5, 5]), Likeness(1), joint)
     with pytest.raises(InfeasibleError, match="less than one"):
         Perturbation(Mechanism.SETS).perturbing(np.array([5, 5, 5]), Likeness(0.01))
+    with pytest.raises(InfeasibleError, match="leaves no room"):
+        Perturbation(Mechanism.SETS).perturbing(np.array([79, 71]), Likeness(cap=lambda share: share))
     with pytest.raises(ParameterError, match="matrix, sets"):
         Perturbation("set")  # type: ignore[arg-type]
 

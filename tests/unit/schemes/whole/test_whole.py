@@ -72,6 +72,28 @@ def test_large_groups_are_merged_where_small_ones_are_not_allowed(
         check_plan(Whole(strict=strict).plan(cells, model), cells, model)
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_near_points_join_where_values_are_so_rare_that_classes_have_to_be_large(
+    strict: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "MOST_COUNTS", 4000)
+    rng = np.random.default_rng(3)
+    value = np.sort(rng.permutation(np.arange(900) % 300))
+    cells = Cells(
+        axes=(OrderedAxis("number", Kind.INTEGER, np.arange(900), (0.0, 899.0)),),
+        sensitive=OrderedAxis("pay", Kind.INTEGER, np.arange(300), (0.0, 299.0)),
+        weights=(1.0,),
+        points=np.arange(900, dtype=np.int32)[:, None],
+        point=np.arange(900, dtype=np.int32),
+        value=rng.permutation(value).astype(np.int32),
+        count=np.ones(900, dtype=np.int64),
+    )
+    for model in (Likeness(4), Likeness(1), Likeness(0.1)):
+        plan = Whole(SeededRandomness(1), strict=strict).plan(cells, model)
+        check_plan(plan, cells, model)
+    assert Whole(SeededRandomness(1), strict=strict).plan(cells, Likeness(9)).n_classes > 1
+
+
 def test_a_point_that_is_allowed_may_stay_alone_and_loses_nothing() -> None:
     axis = OrderedAxis("number", Kind.INTEGER, np.arange(9), (0.0, 8.0))
     point, value = np.divmod(np.arange(18), 2)
