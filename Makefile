@@ -1,4 +1,4 @@
-# The two commands: `make demo` and `make test`. Everything is installed into .venv; nothing else is touched.
+# The two commands: `make demo` and `make test`. Everything is installed into .venv, except what `system` does for the tests.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := src tests benchmarks experiments
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long check format experiments bench campaign clean
+.PHONY: help demo web test test-long system check format experiments bench campaign clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -15,13 +15,29 @@ help:  ## show the targets
 demo: $(VENV)/.runs  ## publish the built-in table and show the result
 	$(BIN)/betalike demo
 
-test: $(VENV)/.tests  ## run the tests of every behaviour
+web: $(VENV)/.web  ## show the local page that leads from a table to a verified release
+	$(BIN)/betalike web
+
+test: $(VENV)/.tests system build/axe  ## run the tests of every behaviour
 	$(BIN)/python -m experiments.warming
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
-test-long: $(VENV)/.tests  ## run the exhaustive tests that `make test` leaves out
+test-long: $(VENV)/.tests system  ## run the exhaustive tests that `make test` leaves out
 	$(BIN)/python -m experiments.warming
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 --dist loadgroup -m long
+
+system:  ## a browser and a PostgreSQL server for the tests, where this is Debian, run as root, and they are missing
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		for part in chromium postgresql; do \
+			dpkg -s $$part >/dev/null 2>&1 || missing="$$missing $$part"; \
+		done; \
+		[ -z "$$missing" ] || { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; } || \
+			echo "could not install$$missing: tests that need them are skipped" >&2; \
+	fi
+
+build/axe:  # checks the page for what keeps people out; its test is skipped without it
+	@command -v npm >/dev/null && npm install --prefix $@ --no-save --no-package-lock --silent axe-core@4 >/dev/null || \
+		echo "axe-core is not installed: the test of accessibility is skipped" >&2
 
 check: $(VENV)/.tests  ## formatting, linting and types
 	$(BIN)/ruff format --check $(SOURCES)
@@ -53,6 +69,10 @@ $(BIN)/python:
 $(VENV)/.runs: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --constraint constraints.txt --editable .
 	@touch $@
+
+$(VENV)/.web: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --constraint constraints.txt --editable '.[web,excel,stats,sql,report]'
+	@touch $@ $(VENV)/.runs
 
 $(VENV)/.campaign: $(VENV)/.tests
 	-$(PIP) install --constraint constraints.txt --editable '.[campaign]' || \

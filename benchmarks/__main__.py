@@ -13,9 +13,11 @@ import polars as pl
 
 from benchmarks import (
     continuous,
+    databases,
     dimensions,
     engines,
     growth,
+    hierarchies,
     lower_bound,
     perturbation,
     publish_census,
@@ -27,12 +29,15 @@ BENCHMARKS = {
     "census": publish_census.run,
     "growth": growth.run,
     "engines": engines.run,
+    "databases": databases.run,
     "continuous": continuous.run,
     "dimensions": dimensions.run,
     "perturbation": perturbation.run,
     "startup": startup.run,
     "queries": queries.run,
     "bound": lower_bound.run,
+    "hierarchies": hierarchies.run,
+    "rounding": hierarchies.run_rounding,
 }
 
 

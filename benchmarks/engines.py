@@ -59,9 +59,9 @@ def write_table(path: Path, rows: int) -> None:
         piece.unlink()
 
 
-def in_process(name: str, table: Path, out: Path) -> Measured:
+def in_process(name: str, table: Path | str, out: Path, module: str = "benchmarks.engines") -> Measured:
     """Return the seconds of a job, without the start of its process, and the peak memory of that process."""
-    command = [sys.executable, "-m", "benchmarks.engines", name, str(table), str(out)]
+    command = [sys.executable, "-m", module, name, str(table), str(out)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         shown = process.stdout.read().split()

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines.local import LocalEngine
 from betalike.io.arguments import make_schema
@@ -28,10 +30,20 @@ class Census:
     name: str
 
 
+def data_folder() -> Path:
+    """Return the folder of tables that are not part of the project."""
+    root = Path(__file__).resolve().parent.parent
+    return Path(os.environ.get("BETALIKE_DATA", root.parent / "shared" / "data"))
+
+
+def adult() -> pl.DataFrame:
+    """Return UCI Adult; an error if it is not available."""
+    return pl.read_csv(data_folder() / "adult" / "adult.csv", separator=";")
+
+
 def census(folder: Path) -> Census:
     """Return CENSUS as a plain CSV file; `census_like` of the same size if CENSUS is not available."""
-    root = Path(__file__).resolve().parent.parent
-    data = Path(os.environ.get("BETALIKE_DATA", root.parent / "shared" / "data")) / "census"
+    data = data_folder() / "census"
     path = folder / "census.csv"
     if (data / "census.csv.xz").is_file():
         path.write_bytes(lzma.decompress((data / "census.csv.xz").read_bytes()))

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from betalike.api import attack, audit, compare, describe, open_release, publish, query, verify, workload
     from betalike.attacks.result import AttackReport, AttackResult
     from betalike.comparison.compare import Comparison, SchemeResult
+    from betalike.comparison.exploration import Exploration, explore
     from betalike.engines.hierarchy_check import HierarchyReport, check_hierarchies
     from betalike.engines.recipes import build_hierarchy
     from betalike.io.description import Description
+    from betalike.measures.combining import Combined, combine
     from betalike.promises import (
         Anonymity,
         Closeness,
@@ -32,9 +34,12 @@ if TYPE_CHECKING:
     )
     from betalike.queries.answer import Answer
     from betalike.queries.release import Release
+    from betalike.queries.risk import RiskReport
+    from betalike.queries.utility import UtilityReport
     from betalike.queries.workload import WorkloadResult
     from betalike.release.audit import AuditReport
     from betalike.release.verify_folder import VerifyReport
+    from betalike.report.page import ReportPage, make_report
     from betalike.runtime.progress import SILENT
     from betalike.schemes import (
         AttributeRule,
@@ -55,11 +60,13 @@ __version__ = "0.1.0"
 # fmt: off
 __all__ = [
     "SILENT", "Anonymity", "Answer", "AttackReport", "AttackResult", "AttributeRule", "AuditReport", "Baseline",
-    "Burel", "Closeness", "Comparison", "Description", "Disclosure", "DisclosureForLikeness", "Diversity", "Form",
-    "Ground", "Hierarchy", "HierarchyReport", "Likeness", "Mechanism", "Mondrian", "Perturbation", "Redistribution",
-    "Release", "Retrieval", "Sabre", "SchemeResult", "Seam", "Variety", "VerifyReport", "Whole", "WorkloadResult",
-    "__version__", "attack", "attacks", "audit", "build_hierarchy", "check_hierarchies", "compare", "datasets",
-    "describe", "errors", "open_release", "publish", "query", "verify", "workload",
+    "Burel", "Closeness", "Combined", "Comparison", "Description", "Disclosure", "DisclosureForLikeness", "Diversity",
+    "Exploration", "Form", "Ground", "Hierarchy", "HierarchyReport", "Likeness", "Mechanism", "Mondrian",
+    "Perturbation", "Redistribution", "Release", "ReportPage", "Retrieval", "RiskReport", "Sabre", "SchemeResult",
+    "Seam", "UtilityReport", "Variety", "VerifyReport", "Whole",
+    "WorkloadResult", "__version__", "attack", "attacks", "audit", "build_hierarchy", "check_hierarchies", "combine",
+    "compare", "datasets",
+    "describe", "errors", "explore", "make_report", "open_release", "publish", "query", "verify", "workload",
 ]
 _PROMISES = ("Anonymity", "Closeness", "Disclosure", "DisclosureForLikeness", "Diversity", "Form", "Ground", "Likeness",
     "Variety")
@@ -71,15 +78,20 @@ _HOMES = {
     **dict.fromkeys(_SCHEMES, "betalike.schemes"),
     **dict.fromkeys(("AttackReport", "AttackResult"), "betalike.attacks.result"),
     **dict.fromkeys(("Comparison", "SchemeResult"), "betalike.comparison.compare"),
+    **dict.fromkeys(("Exploration", "explore"), "betalike.comparison.exploration"),
     "Answer": "betalike.queries.answer",
     "AuditReport": "betalike.release.audit",
     "Description": "betalike.io.description",
     "Hierarchy": "betalike.table.hierarchy",
     **dict.fromkeys(("HierarchyReport", "check_hierarchies"), "betalike.engines.hierarchy_check"),
     "build_hierarchy": "betalike.engines.recipes",
+    **dict.fromkeys(("Combined", "combine"), "betalike.measures.combining"),
     "Release": "betalike.queries.release",
+    **dict.fromkeys(("ReportPage", "make_report"), "betalike.report.page"),
     "SILENT": "betalike.runtime.progress",
     "VerifyReport": "betalike.release.verify_folder",
+    "RiskReport": "betalike.queries.risk",
+    "UtilityReport": "betalike.queries.utility",
     "WorkloadResult": "betalike.queries.workload",
 }
 

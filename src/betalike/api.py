@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -22,28 +22,36 @@ from betalike.comparison.compare import (
     name_schemes,
     read_promise,
 )
-from betalike.engines.choice import EngineName, choose_engine, choose_format, open_engine, safe_format
-from betalike.engines.engine import Format, Layout
+from betalike.engines.choice import EngineName, choose_engine, open_engine
+from betalike.engines.engine import Layout
+from betalike.engines.formats import form_for
 from betalike.engines.local import LocalEngine
 from betalike.engines.recipes import with_built
-from betalike.errors import FileError, ParameterError, short_traceback
+from betalike.errors import ParameterError, short_traceback
 from betalike.io.arguments import check_one_sensitive, make_schema, missing_is_value
-from betalike.io.description import Description, describe_frame, load_described
+from betalike.io.database_tables import open_for
+from betalike.io.description import Description, describe_frame, load_described, specified_table
+from betalike.io.foreign_tables import SourceOptions, takes_tables
 from betalike.io.frames import like, to_polars
+from betalike.io.guesses.person_warning import warn_about_persons
 from betalike.io.hierarchies import choose_hierarchies
 from betalike.io.input_files import input_files
-from betalike.io.sources import is_standard_input, takes_standard_input
 from betalike.io.specification import takes_specification
 from betalike.io.tables import Frame, is_path, read, read_text, text_in_batches
 from betalike.promises import Model
 from betalike.promises.parameters import choose, takes_parameters
 from betalike.queries.answer import Answer
-from betalike.queries.release import Release, folder_of, read_release_text
+from betalike.queries.audited_table import read_audited
+from betalike.queries.original import count_original
+from betalike.queries.release import Release, folder_of
 from betalike.queries.release import open_release as open_folder
-from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
-from betalike.release.audit import AuditReport, audit_frame, prior_from_certificate, prior_from_column, refuse_exact
-from betalike.release.certificate import FILE_NAME, AnyCertificate, choose_certificate, read_if_certified
-from betalike.release.folder import check_free, holds_release
+from betalike.queries.utility import ask_counts
+from betalike.queries.workload import WorkloadResult
+from betalike.release.audit import AuditReport, audit_frame, prior_from_certificate, prior_from_column
+from betalike.release.audit_people import Persons
+from betalike.release.binned_values import as_binned
+from betalike.release.certificate import choose_certificate
+from betalike.release.folder import check_free
 from betalike.release.publish import Job
 from betalike.release.publish import publish as publish_table
 from betalike.release.signatures import load_signer
@@ -52,14 +60,14 @@ from betalike.runtime.notebook import shows_progress
 from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import randomness
 from betalike.schemes import DEFAULT_SCHEME, Scheme, choose_scheme, make_promise
-from betalike.table.schema import Attribute, Kind, Role, Schema
+from betalike.table.schema import Attribute, Role
 
 
 @short_traceback
 @takes_parameters
 @takes_specification
 @shows_progress
-@takes_standard_input("table")
+@takes_tables("table")
 def publish(
     table: Frame = None,
     *,
@@ -68,6 +76,7 @@ def publish(
     spec: str | Path | None = None,
     beta: float | None = None,
     out: str | Path | None = None,
+    into: str | None = None,
     scheme: str | Scheme = DEFAULT_SCHEME,
     promise: str | Model | None = None,
     k: int = 1,
@@ -75,9 +84,15 @@ def publish(
     kinds: Mapping[str, str] | None = None,
     domains: Mapping[str, tuple[Any, Any]] | None = None,
     weights: Mapping[str, float] | None = None,
+    round: Mapping[str, Any] | None = None,
+    bottom: Mapping[str, Any] | None = None,
+    top: Mapping[str, Any] | None = None,
     keep: Sequence[str] = (),
+    person: str | None = None,
     missing: Sequence[str] = (),
     missing_sensitive: str = "error",
+    dates: str | None = None,
+    bins: Mapping[str, int] | None = None,
     format: str | None = None,
     layout: str = "labels",
     spreadsheet_safe: bool = False,
@@ -95,61 +110,66 @@ def publish(
     """Publish a table so that no sensitive value becomes more than 1 + beta times as likely, or under another promise.
 
     Args:
-        table: a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a CSV, Parquet or Arrow IPC file.
+        table: a pandas, Polars or PyArrow frame, a DuckDB relation, the path of a CSV, Parquet, Arrow IPC, Excel, SPSS,
+            Stata or SAS file, or a database: "postgresql://...", "sqlite:FILE" or "duckdb:FILE".
         quasi_identifiers: columns that others may know; they are generalized (exact with "perturb" and "baseline").
         sensitive: the column to protect; published as it is (perturbed by "perturb", left out by "baseline"). Each
             column of a list is promised on its own; not on Spark.
         spec: a specification (release.toml) for everything that is not given here.
         beta: the largest gain: with 4, a value becomes at most 5 times as likely as its share of the table says.
         out: folder for published.csv and certificate.json; without it the release stays in memory.
-        scheme: a scheme such as Seam(effort=4), or its name: "seam" (which loses least), "whole", "burel",
-            "burel+split" and the rivals "lmondrian", "dmondrian", "tmondrian", "mondrian" and "sabre" generalize;
-            "perturb" perturbs the sensitive column and "baseline" publishes only its distribution, both
-            with exact quasi-identifiers.
-        promise: a promise such as Closeness(t=0.2), or its name: "enhanced" (frequent values are protected too;
-            Definition 3), "basic" (Definition 2), or with the scheme "mondrian" any other. By default what the scheme
-            is for.
+        into: also a new table of a database, "postgresql://USER@HOST/DATABASE/TABLE", in one transaction.
+        scheme: a scheme such as Seam(effort=4), or its name: "whole", "seam", "burel", "burel+split" and the rivals
+            "lmondrian", "dmondrian", "tmondrian", "mondrian" and "sabre" generalize; "perturb" perturbs the sensitive
+            column and "baseline" publishes only its distribution, both with exact quasi-identifiers.
+        promise: a promise such as Closeness(t=0.2), or its name: "enhanced" (Definition 3), "basic" (Definition 2), or
+            with the scheme "mondrian" any other. By default what the scheme is for.
         k: least number of rows in a class.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy, file, rows, or a
             recipe such as {"prefix": [3, 1]}.
-        kinds: types of columns where the guess is wrong: "numeric", "integer", "decimal", "real", "date", "datetime" or
-            "categorical".
+        kinds: types of columns where the guess is wrong, such as {"zip": "categorical"}.
         domains: least and greatest value of a numeric column, where the table does not show them.
         weights: how much the loss on each quasi-identifier counts; 1 by default.
+        round: what the ends of ranges are rounded to, such as {"age": 5, "birth": "month"}.
+        bottom: values up to here are published as one, such as {"age": 18} for the label `<= 18`.
+        top: values from here on are published as one, such as {"age": 90} for the label `90+`.
         keep: further columns to publish unchanged and unprotected.
-        missing: texts that stand for a missing value in a CSV file, as the empty one does.
+        person: the column that names the person of each row, if a person may have several: the promise is then kept in
+            people as well as in rows, and k counts people. It is never published; not on Spark.
+        missing: codes that stand for a missing value, such as ["NA", "-9"], as the empty text does.
         missing_sensitive: "error", or "value" to publish a missing sensitive value as a value of its own.
-        format: "csv" (by default) or "parquet" (by default on Spark).
+        dates: "dmy" or "mdy": what comes first in dates such as 03/04/1980, where the values do not show it.
+        bins: how many ranges take the place of a sensitive column's numbers or dates, such as {"salary": 50}.
+        format: "csv" (by default), "parquet" (by default on Spark), "xlsx", "sav" or "dta".
         layout: "labels" (`[30, 45]`) or "bounds" (columns `age_low` and `age_high`).
         spreadsheet_safe: write text cells that a spreadsheet would run as formulas with a leading "'"; CSV only.
         force: replace a release that is in the folder already.
         seed: repeatable choices, for experiments only: anyone who knows the seed can undo them.
-        options: further options of the scheme, such as {"effort": 4} for "seam" and "whole".
+        options: further options of the scheme, such as {"effort": 4} for "whole" and "seam".
         engine: "local" (this machine; reads tables that do not fit in memory in batches), "spark", or "auto".
         memory: how much memory may be used, such as "2GB"; by default most of what is at hand.
         master: of a Spark cluster, such as "spark://host:7077"; by default Spark runs on this machine.
         delimiter: of a CSV file, where it is not recognized.
         sign: the file of a private key, made with `betalike keys new`, to sign the certificate with; needs `out`.
         progress: a listener for the progress of the work; by default a bar in notebooks once it takes long.
-        **parameters: the numbers of a promise that is named: t, delta, l, c, ground, negative_beta, groups, width,
-            with_values, cap. See `betalike.promises.parameters`.
+        sheet, labels, query, table_name: the sheet of a workbook; what codes mean in place of the codes (SPSS, Stata,
+            SAS); the SELECT whose rows are the table, or the table itself, of a database.
+        **parameters: the numbers of a promise that is named, such as t. See `betalike.promises.parameters`.
     """
-    signer = None if sign is None else load_signer(sign, out)
+    signer, target = None if sign is None else load_signer(sign, out), open_for(into, out, force)
     chosen = choose_scheme(scheme, seed, options or {})
     promised = make_promise(chosen.name, promise, k, {"beta": beta, **parameters})
     assert promised is not None  # every scheme has a promise
     if out is not None and str(out) == "":
         raise ParameterError("out is empty; name a folder for the release.")
     hierarchies = with_built(hierarchies, table, quasi_identifiers, sensitive, missing, delimiter)
+    is_value, ends = missing_is_value(missing_sensitive), {"round": round, "bottom": bottom, "top": top}
     schema = make_schema(
-        quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, keep, missing_is_value(missing_sensitive)
+        quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, keep, is_value, ends, person, dates, bins
     )
     choice = choose_engine(table, engine, memory, len(schema.names), master)
-    form = Format.PARQUET if choice.name is EngineName.SPARK else Format.CSV
-    if format is not None:
-        form = choose_format(format)
-    form = safe_format(form, schema) if spreadsheet_safe else form
-    job = Job(chosen, promised, choose(Layout, layout, "layout"), form, tuple(keep))
+    form = form_for(schema.names, format, spreadsheet_safe, is_on_spark=choice.name is EngineName.SPARK)
+    job = Job(chosen, promised, choose(Layout, layout, "layout"), form, tuple(keep), schema.is_rounded)
     watch = Stopwatch(progress)
     folder = Path(out) if out is not None else None
     inputs = [*input_files(table, hierarchies), *(Path(named) for named in (sign, spec) if named is not None)]
@@ -158,10 +178,10 @@ def publish(
     with contextlib.ExitStack() as stack:
         with watch.step("load"):
             carrier = stack.enter_context(
-                open_engine(table, schema, missing, delimiter, choice, folder, master, progress)
+                open_engine(table, schema, missing, delimiter, choice, folder, master, progress, form)
             )
-        published = publish_table(carrier, job, watch, folder, force, inputs, signer)
-        labels = carrier.sensitive_labels
+        published = publish_table(carrier, job, watch, folder, force, inputs, signer, target)
+        labels, types = carrier.sensitive_labels, carrier.types
         path = None if folder is None else folder / f"published.{job.form.ending}"
         native = carrier.give_back(published.rows, path, job.form)
     if not is_path(table) and isinstance(native, pl.DataFrame):
@@ -176,12 +196,14 @@ def publish(
         verified=published.verified,
         worst_value=worst_value,
         engine=choice,
+        types=types,
+        warnings=() if person or choice.name is EngineName.SPARK else warn_about_persons(table, schema, delimiter),
     )
 
 
 @short_traceback
 @takes_parameters
-@takes_standard_input("table", "original")
+@takes_tables("table", "original")
 def audit(
     table: Frame,
     *,
@@ -196,6 +218,7 @@ def audit(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     population: int | None = None,
+    person: str | None = None,
     **parameters: Any,
 ) -> AuditReport:
     """Measure any published table, by betalike or not: rows with the same quasi-identifiers are a class.
@@ -203,36 +226,30 @@ def audit(
     The table is a frame, a file, a release folder, or what `publish` returned. The prior comes from the original table,
     else from a certificate, else (with a warning) from the table itself. Every promise given is checked: one of those
     that `publish` makes, with the same parameters, or k alone. With the size of the population that the table is a
-    sample of, risks are also those of a person who may not be in it.
+    sample of, risks are also those of a person who may not be in it. With a person column, of the table or of the
+    original, everything is judged in people too.
     """
     check_one_sensitive(sensitive, "audited")
     promised = make_promise(None, promise, k, {"beta": beta, **parameters})
-    known: AnyCertificate | None = certificate
-    if isinstance(table, Release):
-        refuse_exact(table.facts)
-        if certificate is None and original is None:
-            known = table.facts
-        table = table.frame
-    if is_path(table) and (Path(table) / FILE_NAME).is_file():
-        refuse_exact(read_if_certified(Path(table)))
-    elif is_path(table) and Path(table).is_dir() and not holds_release(Path(table)):
-        raise FileError(f"'{table}' is a folder without a release; name a file, or a folder that holds one.")
-    frame = read_release_text(table, known) if is_path(table) else None
-    if frame is None:
-        frame = read_text(table, None, (), delimiter)
+    audited = read_audited(table, certificate, original is not None, delimiter)
     tree = choose_hierarchies(hierarchies, [sensitive]).get(sensitive)
     if original is not None:
-        prior = prior_from_column(read_text(original, [sensitive], missing, delimiter)[sensitive])
-    elif known is not None:
-        prior = prior_from_certificate(choose_certificate(known), sensitive)
+        values = read_text(original, [sensitive], missing, delimiter)[sensitive]
+        prior = prior_from_column(as_binned(values, audited.own))
+    elif audited.known is not None:
+        prior = prior_from_certificate(choose_certificate(audited.known), sensitive)
     else:
         prior = None
     attribute = Attribute(sensitive, Role.SENSITIVE, hierarchy=tree)
-    return audit_frame(frame, list(quasi_identifiers), attribute, prior, promised, population)
+    persons = None
+    if person is not None:
+        read_original = None if original is None else lambda names: read_text(original, names, missing, delimiter)
+        persons = Persons(person, read_original, audited.own)
+    return audit_frame(audited.frame, list(quasi_identifiers), attribute, prior, promised, population, persons)
 
 
 @short_traceback
-@takes_standard_input("original")
+@takes_tables("original")
 def verify(
     folder: str | Path | Release,
     *,
@@ -240,6 +257,7 @@ def verify(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     signed_by: str | Path | None = None,
+    **source: Unpack[SourceOptions],
 ) -> VerifyReport:
     """Check a release folder: its files, promise and figures, counted from the files, and with the original its rows.
 
@@ -271,7 +289,7 @@ def query(
 
 
 @short_traceback
-@takes_standard_input("original")
+@takes_tables("original")
 def workload(
     folder: str | Path | Release,
     *,
@@ -284,26 +302,18 @@ def workload(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     seed: int | None = None,
+    **source: Unpack[SourceOptions],
 ) -> WorkloadResult:
     """Measure how far a release's answers to random queries are from the exact ones. Paper: 6.2."""
     release = open_release(folder, hierarchies=hierarchies).estimator
-    chosen = release.choose_method(method)
-    drawn = draw_queries(
-        release.quasi_identifiers, release.sensitive, queries, predicates, selectivity, randomness(seed)
-    )
-    table = release.certificate.table
-    kinds = {column.name: Kind(column.kind) for column in table.columns}
-    attributes = tuple(Attribute(name, Role.QUASI_IDENTIFIER, kinds[name]) for name in table.quasi_identifiers)
-    schema = Schema(attributes, Attribute(table.sensitive, Role.SENSITIVE), sensitive_missing_is_value=True)
-    engine = LocalEngine(read(original, schema, missing, delimiter), schema)
-    index = exact_index(release, engine.count_cells(), engine.sensitive_labels)
-    return run_workload(release, index, drawn, chosen, predicates, selectivity)
+    cells, labels = count_original(release, original, missing, delimiter)
+    return ask_counts(release, cells, labels, queries, randomness(seed), predicates, selectivity, method)
 
 
 @short_traceback
 @takes_specification
 @shows_progress
-@takes_standard_input("table")
+@takes_tables("table")
 def compare(
     table: Frame = None,
     *,
@@ -323,12 +333,15 @@ def compare(
     weights: Mapping[str, float] | None = None,
     missing: Sequence[str] = (),
     missing_sensitive: str = "error",
+    dates: str | None = None,
+    bins: Mapping[str, int] | None = None,
     queries: int = 1000,
     predicates: int | None = None,
     selectivity: float = 0.1,
     delimiter: str | None = None,
     seed: int | None = None,
     progress: Progress = SILENT,
+    **source: Unpack[SourceOptions],
 ) -> Comparison:
     """Publish a table with several schemes, in memory, and measure each: loss, classes, what is reached, errors, time.
 
@@ -338,21 +351,20 @@ def compare(
         sensitive: the column to protect.
         beta: one, or several to try in turn; 4 by default.
         spec: a specification, as for `publish`.
-        schemes: their names, or schemes such as Seam(effort=4); all but "mondrian" by default. The first is the
-            reference.
+        schemes: names, or schemes such as Seam(effort=4); by default all but "mondrian". The first is the reference.
         match: "t" or "loss": the other schemes get the parameter with which they come to the reference's t, or loss.
-        promise: in place of beta, model, k and t: a Likeness, or a Closeness for the schemes that keep t-closeness; or
-            the name "enhanced" or "basic".
+        promise: in place of beta, model, k and t: a Likeness or a Closeness, or the name "enhanced" or "basic".
         model: "enhanced" or "basic", for the schemes that keep likeness.
         k: least number of rows in a class.
         t: for "tmondrian" and "sabre"; by default what the reference reaches.
-        hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy, file, rows, or a
-            recipe such as {"prefix": [3, 1]}.
+        hierarchies: as for `publish`.
         kinds: types of columns where the guess is wrong.
-        domains: least and greatest value of a numeric column, where the table does not show them.
-        weights: how much the loss on each quasi-identifier counts; 1 by default.
-        missing: texts that stand for a missing value in a CSV file, as the empty one does.
+        domains: least and greatest value of a column.
+        weights: how much the loss on each quasi-identifier counts.
+        missing: codes that stand for a missing value.
         missing_sensitive: "error", or "value".
+        dates: "dmy" or "mdy".
+        bins: as for `publish`.
         queries: how many random COUNT queries each release is asked; 0 for none.
         predicates: quasi-identifiers that each query names; by default 3, or all if there are fewer.
         selectivity: expected share of the rows that a query selects.
@@ -377,13 +389,15 @@ def compare(
     )
     is_value = missing_is_value(missing_sensitive)
     hierarchies = with_built(hierarchies, table, quasi_identifiers, sensitive or (), missing, delimiter)
-    schema = make_schema(quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, (), is_value)
+    schema = make_schema(
+        quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, (), is_value, dates=dates, bins=bins
+    )
     return compare_schemes(LocalEngine(read(table, schema, missing, delimiter), schema), contest, progress)
 
 
 @short_traceback
 @shows_progress
-@takes_standard_input("original")
+@takes_tables("original", "own")
 def attack(
     release: str | Path | Release,
     *,
@@ -396,6 +410,7 @@ def attack(
     delimiter: str | None = None,
     seed: int | None = None,
     progress: Progress = SILENT,
+    **source: Unpack[SourceOptions],
 ) -> AttackReport:
     """Attack a release with what an adversary could know, and measure how often that succeeds. Paper: Section 7.
 
@@ -404,10 +419,9 @@ def attack(
         original: the original table; guesses are judged by it.
         attacks: their names; all by default.
         second: another release of the same table, for the attack "composition"; one is made up by default.
-        own: a table of the same kind that the adversary has, for the attack "program"; by default a random half of the
-            original, and the other half is published for the attack.
+        own: a table of the same kind that the adversary has, for "program"; by default a random half of the original.
         hierarchies: as for `publish`; the sensitive column's one says which values are close to each other.
-        missing: texts that stand for a missing value in the original.
+        missing: codes that stand for a missing value in the original.
         delimiter: of the original, where it is not recognized.
         seed: repeatable choices.
         progress: a listener for the progress of the work; by default a bar in notebooks once it takes long.
@@ -421,10 +435,15 @@ def attack(
 
 
 @short_traceback
-@takes_standard_input("table")
-def describe(table: Frame, *, hierarchies: str | Path | None = None, delimiter: str | None = None) -> Description:
-    """Guess types and roles of a table's columns; its `to_toml()` is a specification to edit."""
-    frame = load_described(table, delimiter) if is_path(table) else to_polars(table)
-    folder = Path(hierarchies) if hierarchies is not None else None
-    is_file = is_path(table) and not is_standard_input(table)
-    return describe_frame(frame, Path(table) if is_file else None, folder)
+@takes_tables("table")
+def describe(
+    table: Frame,
+    *,
+    hierarchies: str | Path | None = None,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    **source: Unpack[SourceOptions],
+) -> Description:
+    """Guess types and roles of a table's columns and measure which identify rows; `to_toml()` is a specification."""
+    frame = load_described(table, delimiter, missing) if is_path(table) else to_polars(table)
+    return describe_frame(frame, specified_table(table), hierarchies, missing)

@@ -18,10 +18,12 @@ Messages name columns and counts, never a cell of the table: a traceback must no
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import os
-from collections.abc import Callable, Iterable
+import traceback
+from collections.abc import Callable, Iterable, Iterator
 from typing import ParamSpec, TypeVar
 
 Arguments = ParamSpec("Arguments")
@@ -94,6 +96,17 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f" Did you mean '{close[0]}'?" if close else ""
 
 
+@contextlib.contextmanager
+def extra_needed(extra: str, what: str) -> Iterator[None]:
+    """Name the extra to install where a library that `what` needs is missing."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{what} needs the package '{error.name}': pip install 'betalike[{extra}]'."
+        ) from error
+
+
 def short_traceback(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Let the errors of a function show the caller's line and the message, not the way through betalike.
 
@@ -111,3 +124,16 @@ def short_traceback(function: Callable[Arguments, Result]) -> Callable[Arguments
             raise error.with_traceback(None) from None
 
     return called
+
+
+def describe_bug(error: BaseException) -> str:
+    """Say where a bug occurred; the error's own text may contain a cell of the table and is not shown."""
+    if os.environ.get("BETALIKE_DEBUG"):
+        traceback.print_exception(error)
+    places = traceback.extract_tb(error.__traceback__)
+    ours = [place for place in places if "betalike" in place.filename] or places
+    where = f"{os.path.basename(ours[-1].filename)}:{ours[-1].lineno}" if ours else "?"
+    return (
+        f"a bug in betalike ({type(error).__name__} at {where}). Please report it. "
+        "With BETALIKE_DEBUG=1 the whole traceback is shown, which may contain cells of the table."
+    )

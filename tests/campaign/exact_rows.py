@@ -80,28 +80,76 @@ def _check_perturbed(
     outcome: Outcome,
 ) -> None:
     header, lines = read_csv(folder / "transition.csv")
-    keys = [figures.key_of(job, text or "") for text in header[1:]]
-    outcome.expect(
-        keys == [figures.key_of(job, line[0] or "") for line in lines], "file", "transition.csv is no square"
-    )
+    keys = [figures.key_of(job, line[0] or "") for line in lines]
     if not outcome.expect(sorted(keys, key=str) == sorted(job.truth.keys, key=str), "file", "values of transition.csv"):
         return
-    place = [keys.index(key) for key in job.truth.keys]
     chances = [[Fraction(Decimal(text or "nan")) for text in line[1:]] for line in lines]
     outcome.expect(all(sum(row) == 1 and min(row) >= 0 for row in chances), "promise", "chances do not add up to 1")
-    first = len(job.columns)
-    secrets = [
-        [checker.protected(job, c, x) for c, x in zip(job.secrets, line[first:], strict=False)] for line in cells
-    ]
-    values = {tuple(row) if len(row) > 1 else row[0] for row in secrets}
-    outcome.expect(values <= {*job.truth.keys}, "rows", "a published value that the table does not have")
-    # Rows that are expected with each published value, by their original value: in units, as exact integers.
-    units = [[int(chances[i][v] * 10**15) for v in place] for i in place]
+    # Rows that are expected with each published label, by their original value: in units, as exact integers.
+    units = [[int(chance * 10**15) for chance in chances[keys.index(key)]] for key in job.truth.keys]
     counts = job.truth.secret.counts.tolist()
     joint = np.array(
-        [[n * unit for n, unit in zip(counts, row, strict=True)] for row in zip(*units, strict=True)], object
+        [[n * unit for n, unit in zip(counts, column, strict=True)] for column in zip(*units, strict=True)], object
     )
+    first = len(job.columns)
+    if job.options.get("mechanism") == "sets":
+        _check_sets(job, certificate, header[1:], joint, [line[first] for line in cells], outcome)
+    else:
+        is_square = keys == [figures.key_of(job, text or "") for text in header[1:]]
+        outcome.expect(is_square, "file", "transition.csv is no square")
+        secrets = [
+            [checker.protected(job, c, x) for c, x in zip(job.secrets, line[first:], strict=False)] for line in cells
+        ]
+        values = {tuple(row) if len(row) > 1 else row[0] for row in secrets}
+        outcome.expect(values <= {*job.truth.keys}, "rows", "a published value that the table does not have")
     _check_figures(job, certificate, promise, joint[[sum(row) > 0 for row in joint.tolist()]], ROUNDED, outcome)
+
+
+def _check_sets(
+    job: Job,
+    certificate: dict[str, Any],
+    header: list[str | None],
+    joint: np.ndarray,
+    published: list[str | None],
+    outcome: Outcome,
+) -> None:
+    """Labels are distinct and name exactly the values that they make likelier; the figures follow from the matrix."""
+    labels = [label or "" for label in header]
+    outcome.expect(len({*labels}) == len(labels), "label", "two sets have one label")
+    outcome.expect({text or "" for text in published} <= {*labels}, "rows", "a published set that is not in the matrix")
+    n_rows, counts = job.n_rows, job.truth.secret.counts.tolist()
+    likelier = [
+        [weight * n_rows > n * sum(column) for n, weight in zip(counts, column, strict=True)]
+        for column in joint.tolist()
+    ]
+    for label, is_likelier in zip(labels, likelier, strict=True):
+        named = {figures.key_of(job, text) for text in _members(label)}
+        truth = {key for key, is_in in zip(job.truth.keys, is_likelier, strict=True) if is_in}
+        outcome.expect(named == truth, "label", "a set does not name the values that it makes likelier")
+    told, sizes = certificate["scheme"]["details"], [sum(column) for column in likelier]
+    outcome.expect(told["rule"] == "sets" and told["sets"] == len(labels), "figure", "scheme.details.sets")
+    outcome.expect((told["fewest_values"], told["most_values"]) == (min(sizes), max(sizes)), "figure", "sizes of sets")
+    named_rows = sum(
+        weight
+        for column, is_in in zip(joint.tolist(), likelier, strict=True)
+        for weight, is_named in zip(column, is_in, strict=True)
+        if is_named
+    )
+    outcome.expect(is_near(told["named_share"], named_rows / (n_rows * 10**15)), "figure", "scheme.details.named_share")
+
+
+def _members(label: str) -> list[str]:
+    """The texts between the bars of a label; a backslash protects the character after it."""
+    texts, is_protected = [""], False
+    for letter in label:
+        if is_protected or letter not in "\\|":
+            texts[-1] += letter
+            is_protected = False
+        elif letter == "|":
+            texts.append("")
+        else:
+            is_protected = True
+    return texts
 
 
 def _check_figures(

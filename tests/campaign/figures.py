@@ -193,6 +193,7 @@ def check_column(scale: Scale, told: dict[str, Any], shown: set[Label] | None, o
     outcome.expect(told["name"] == column.name and told["kind"] == kind, "figure", "columns.name or kind")
     outcome.expect(told["weight"] == column.weight, "figure", "columns.weight")
     outcome.expect(told["has_missing"] == scale.has_missing, "figure", "columns.has_missing")
+    _check_ends(scale, told, outcome)
     if not column.is_categorical:
         _check_domain(scale, told["domain"], shown, outcome)
         return
@@ -211,6 +212,20 @@ def check_column(scale: Scale, told: dict[str, Any], shown: set[Label] | None, o
     elif shown is not None:
         leaves = {path[0] for path in told["hierarchy"]}
         outcome.expect(leaves <= {str(label) for label in shown}, "figure", "a leaf that is not published is stated")
+
+
+def _check_ends(scale: Scale, told: dict[str, Any], outcome: Outcome) -> None:
+    """The step and the extremes that were asked for, as text."""
+    column, found = scale.column, [told[word] for word in ("round", "bottom", "top")]
+    if column.ends is None:
+        outcome.expect(found == [None] * 3, "figure", "columns.round, bottom or top of a column that is not rounded")
+        return
+    codes = tuple(None if text is None else read(column.kind, text) for text in found[1:])
+    outcome.expect(codes == column.ends.codes, "figure", "columns.bottom or top")
+    step = column.ends.round
+    is_unit = step is None or isinstance(step, str)
+    is_right = found[0] == step if is_unit else found[0] is not None and Fraction(found[0]) == Fraction(str(step))
+    outcome.expect(is_right, "figure", "columns.round")
 
 
 def _check_domain(scale: Scale, told: Sequence[str] | None, shown: set[Label] | None, outcome: Outcome) -> None:

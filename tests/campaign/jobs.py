@@ -7,7 +7,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from .promises import Promise, Secret
 from .reading import ORDERED, key_of, text_of
+from .round_ends import RoundEnds, random_ends
 from .trees import random_tree
 from .wishes import EXACT, random_promise, random_scheme
 
@@ -72,6 +73,7 @@ class Column:
     domain: tuple[Any, Any] | None = None
     weight: float = 1.0
     is_big: bool = False
+    ends: RoundEnds | None = None  # how the ends of its ranges are rounded
 
     @property
     def keys(self) -> list[Any]:
@@ -163,6 +165,8 @@ def make_job(seed: int, is_plain: bool = False) -> Job:
     if scheme == "perturb" and n_rows < 40:
         scheme, options = "seam", {"effort": 0}
     promise = random_promise(rng, scheme, truth.secret)
+    if scheme not in EXACT:
+        columns = [_rounded(random.Random(f"ends {seed} {column.name}"), column) for column in columns]
     kept = [random_kept(rng, f"kept {i}", n_rows) for i in range(rng.choice([0, 0, 0, 0, 1, 2]))]
     engine, in_batches, most_cells = _random_engine(rng, source)
     return Job(
@@ -193,6 +197,13 @@ def _random_engine(rng: random.Random, source: str) -> tuple[str, bool, int | No
         return rng.choice(["local", "auto"]), False, None
     engine, in_batches = rng.choice([("local", False), ("local", False), ("auto", False), ("local", True)])
     return engine, in_batches, rng.choice([None, 12, 40]) if in_batches else None
+
+
+def _rounded(rng: random.Random, column: Column) -> Column:
+    """The column, perhaps with round ends."""
+    if column.is_categorical:
+        return column
+    return replace(column, ends=random_ends(rng, column.kind, column.cells))
 
 
 def _holds(text: str, columns: Sequence[Column]) -> bool:

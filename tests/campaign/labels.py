@@ -10,6 +10,7 @@ from typing import Any
 
 from .jobs import Column
 from .reading import read
+from .round_ends import RoundEnds
 
 Label = str | None | tuple[str | None, str | None]  # two texts in the layout `bounds`
 
@@ -54,10 +55,38 @@ class Scale:
     def domain(self) -> tuple[Any, Any] | None:
         """The declared domain, else from the least to the greatest value."""
         present = [value for value in self.values if value is not None]
+        declared = None
         if self.column.domain is not None:
-            ends = [read(self.column.kind, str(end)) for end in self.column.domain]
-            return ends[0], ends[1]
-        return (present[0], present[-1]) if present else None
+            declared = tuple(read(self.column.kind, str(end)) for end in self.column.domain)
+        if self.column.ends is not None:
+            return self._rounded_domain(self.column.ends, declared, present)
+        return declared or ((present[0], present[-1]) if present else None)
+
+    def _rounded_domain(self, ends: RoundEnds, declared: Any, present: list[Any]) -> tuple[Any, Any] | None:
+        """From the first bin to the last one; a declared domain may reach beyond the codes."""
+        bins = [ends.bin_of(value) for value in present]
+        if declared is not None:
+            bottom, top = ends.codes
+            low, high = ends.bin_of(declared[0])[0], ends.bin_of(declared[1])[1]
+            low = declared[0] if bottom is not None and declared[0] <= bottom else low
+            high = declared[1] if top is not None and declared[1] >= top else high
+            bins.append((low, high))
+        return (min(low for low, _ in bins), max(high for _, high in bins)) if bins else None
+
+    @cached_property
+    def edges(self) -> tuple[set[Any], set[Any]]:
+        """Where a range may begin, and where it may end: at values of the table, or at the ends of their bins."""
+        present = [value for value in self.values if value is not None]
+        ends = self.column.ends
+        bins = [(value, value) if ends is None else ends.bin_of(value) for value in present]
+        return {low for low, _ in bins}, {high for _, high in bins}
+
+    @property
+    def everything_bounds(self) -> tuple[Any, Any] | None:
+        """The two bounds that stand for present and missing values together."""
+        if self.column.ends is None or self.domain is None:
+            return self.domain
+        return self.column.ends.clamp(self.domain[0]), self.column.ends.clamp(self.domain[1])
 
     @cached_property
     def n_leaves(self) -> int:
@@ -73,28 +102,46 @@ class Scale:
             return self._cover_node(str(label))
         if isinstance(label, tuple):
             return self._cover_bounds(label)
+        bottom, top = (None, None) if self.column.ends is None else self.column.ends.codes
         if label == "*":
-            return Cover(self.everything, self.has_missing, Fraction(1))
+            is_coded = bottom in self.edges[1] and top in self.edges[0]
+            return Cover(self.everything, self.has_missing or is_coded, Fraction(1))
+        if bottom is not None and label.startswith("<= "):
+            return self._cover_range(bottom, read(self.column.kind, label[3:]), True, opens_low=True)
+        if top is not None and label.endswith("+"):
+            return self._cover_range(read(self.column.kind, label[:-1]), top, True, opens_high=True)
         is_range = label.startswith("[")
         ends = label[1:-1].split(", ") if is_range and label.endswith("]") else [label, label]
         low, high = (read(self.column.kind, end) for end in ends)
-        is_proper = (low < high) if is_range else True
-        return self._cover_range(low, high, is_proper and low in self.place and high in self.place)
+        return self._cover_range(low, high, (low < high) if is_range else True)
 
-    def _cover_range(self, low: Any, high: Any, is_proper: bool) -> Cover:
-        bits = sum(1 << i for i, value in enumerate(self.values) if value is not None and low <= value <= high)
+    def _cover_range(
+        self, low: Any, high: Any, is_proper: bool, opens_low: bool = False, opens_high: bool = False
+    ) -> Cover:
+        """What a range covers; an open one has no end where its code is."""
+        bits = 0
+        for i, value in enumerate(self.values):
+            if value is not None and (opens_low or low <= value) and (opens_high or value <= high):
+                bits |= 1 << i
+        is_proper = is_proper and low in self.edges[0] and high in self.edges[1]
+        return Cover(bits, is_proper, self._loss(low, high), (low, high))
+
+    def _loss(self, low: Any, high: Any) -> Fraction:
+        """The part of the domain; what is at a code counts up to the end of the domain."""
         assert self.domain is not None
-        width = self.domain[1] - self.domain[0]
-        return Cover(bits, is_proper, Fraction(high - low) / width if high > low else Fraction(0), (low, high))
+        bottom, top = (None, None) if self.column.ends is None else self.column.ends.codes
+        begin = min(low, self.domain[0]) if low == bottom else low
+        end = max(high, self.domain[1]) if high == top else high
+        return Fraction(end - begin) / (self.domain[1] - self.domain[0]) if end > begin else Fraction(0)
 
     def _cover_bounds(self, label: tuple[str | None, str | None]) -> Cover:
         if label[0] is None or label[1] is None:
             return Cover(0, False, Fraction(0))
         low, high = (read(self.column.kind, end) for end in label)
-        if self.has_missing and (low, high) == self.domain:  # present and missing values together, or all present ones
-            covered = self._cover_range(low, high, True)
-            return Cover(self.everything, True, covered.loss, (low, high))
-        return self._cover_range(low, high, low <= high and low in self.place and high in self.place)
+        if self.has_missing and (low, high) == self.everything_bounds:  # with missing values, or all present ones
+            return Cover(self.everything, True, self._loss(low, high), (low, high))
+        bottom, top = (None, None) if self.column.ends is None else self.column.ends.codes
+        return self._cover_range(low, high, low <= high, low == bottom, high == top)
 
     def _cover_node(self, label: str) -> Cover:
         if label == "*":

@@ -76,6 +76,7 @@ def arguments(job: Job, place: Path) -> dict[str, Any]:
         "hierarchies": trees,
         "kinds": {column.name: kind for column in job.columns if (kind := _kind(job, column)) is not None},
         "domains": {c.name: _ends(c) for c in job.columns if c.domain is not None},
+        **{word: _round_ends(job, word) for word in ("round", "bottom", "top")},
         "weights": {column.name: column.weight for column in job.columns},
         "missing": [job.missing_text] if job.missing_text else [],
         "missing_sensitive": "value" if any(None in column.cells for column in job.secrets) else "error",
@@ -90,17 +91,22 @@ def arguments(job: Job, place: Path) -> dict[str, Any]:
 
 
 def _kind(job: Job, column: Column) -> str | None:
-    """The kind, where text in a CSV file would be taken for another."""
+    """The kind, where values could be taken for another: text in a CSV file, whole numbers among reals."""
     if column.tree is not None:
         return None
     if column.is_categorical:
         return "categorical" if column.kind in ("text", "real") else None
-    return column.kind if job.source == "csv" else None
+    return column.kind
 
 
 def _ends(column: Column) -> tuple[Any, Any]:
     assert column.domain is not None
     return tuple(str(end) for end in column.domain) if column.kind == "date" else column.domain
+
+
+def _round_ends(job: Job, word: str) -> dict[str, Any]:
+    found = {column.name: getattr(column.ends, word) for column in job.columns if column.ends is not None}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def make_table(job: Job, place: Path) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 from collections.abc import Hashable
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,8 @@ def text_of_cell(cell: Any) -> str | None:
         return cell
     if isinstance(cell, bool):
         return "true" if cell else "false"
+    if isinstance(cell, Decimal):  # whole numbers beyond 64 bits
+        return format(cell, "f")
     if isinstance(cell, datetime.datetime):
         return cell.replace(tzinfo=None).isoformat(sep=" ")
     return cell.isoformat() if isinstance(cell, datetime.date) else repr(cell)

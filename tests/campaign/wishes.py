@@ -20,9 +20,10 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "tmondrian": CUTS,
     "mondrian": CUTS,
     "sabre": [{}, {"redistribution": "counts"}, {"redistribution": "space"}],
+    "perturb": [{}, {"mechanism": "matrix"}, {"mechanism": "sets"}, {"mechanism": "sets"}],
 }
-PLANNING = ["seam", "seam", "seam", *OPTIONS]
 EXACT = ["perturb", "baseline"]
+PLANNING = ["seam", "seam", "seam", *(scheme for scheme in OPTIONS if scheme not in EXACT)]
 OTHERS = [
     "t-closeness",
     "delta-disclosure",
@@ -56,7 +57,8 @@ def random_scheme(rng: random.Random, secret: Secret, is_planning: bool) -> tupl
     """A scheme that keeps promises of these values, and options of it."""
     schemes = PLANNING if secret.codes is None else ["seam", "whole", "lmondrian", "mondrian"]
     scheme = rng.choice(schemes if is_planning else [*schemes, *EXACT])
-    return scheme, dict(rng.choice(OPTIONS.get(scheme, [{}])))
+    options = dict(rng.choice(OPTIONS.get(scheme, [{}])))
+    return scheme, {} if secret.codes is not None and scheme in EXACT else options  # sets are of one column
 
 
 def random_beta(rng: random.Random) -> float:

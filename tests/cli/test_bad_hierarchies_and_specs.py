@@ -98,7 +98,7 @@ BAD_SPECS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "no such promise": ({"head": '[promise]\nbeta = 2\nmodel = "likeness"'}, ("model is 'likeness'",)),
     "another scheme's promise": (
         {"head": '[promise]\nt = 0.2\nmodel = "t-closeness"'},
-        ("'seam' keeps the promise enhanced or basic, not t-closeness", "'mondrian'"),
+        ("'whole' keeps the promise enhanced or basic, not t-closeness", "'mondrian'"),
     ),
     "second_try as text": (
         {"head": '[promise]\nbeta = 2\n[release]\nscheme = "lmondrian"\noptions = { second_try = "no" }'},

@@ -87,7 +87,6 @@ BAD = {
     "unclosed quote": Bad(GOOD + b'"x,1,f,Ulm,flu\n', ("quote", "never closed")),
     "duplicated header": Bad(GOOD.replace(b"gender", b"age", 1), ("more than one column", "'age'")),
     "binary": Bad(junk(5000, has_nul=True), ("not a text file", "CSV, Parquet")),
-    "text in numbers": Bad(changed("age", f"{CANARY} years", range(4)), ("'age'", "text in 4", "--categorical age")),
     "text in declared numbers": Bad(
         changed("age", CANARY, range(100)), ("'age'", "100 of its 120", "--missing"), {"numeric": "age"}
     ),

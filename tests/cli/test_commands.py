@@ -91,8 +91,31 @@ def test_demo_json_is_one_document(desk: Desk) -> None:
     assert document["scheme"]["name"] == "burel"
 
 
-def test_describe_prints_a_specification(desk: Desk) -> None:
+def test_describe_shows_guesses_with_reasons_and_what_identifies(desk: Desk) -> None:
     outcome = run("describe", desk.table())
+    assert outcome.status == 0
+    for word in [
+        "quasi-identifier",
+        "could be sensitive",
+        "identifier",
+        "its name suggests",
+        "separates %",
+        "age, city",
+    ]:
+        assert word in outcome.text
+    assert not any(city in outcome.text for city in CITIES)
+
+
+def test_describe_as_json(desk: Desk) -> None:
+    document = run("describe", desk.table(), "--missing", "NA", "--json").document
+    columns = {column["name"]: column for column in document["columns"]}
+    assert columns["disease"]["role"] == "sensitive"
+    assert columns["age"]["unique"] <= columns["age"]["separation"] <= 1
+    assert document["combinations"][-1]["columns"] == ["age", "gender", "city"]
+
+
+def test_describe_prints_a_specification(desk: Desk) -> None:
+    outcome = run("describe", desk.table(), "-o", "-")
     assert outcome.status == 0
     for word in ['role = "quasi-identifier"', 'role = "sensitive"', 'role = "identifier"', "beta ="]:
         assert word in outcome.stdout

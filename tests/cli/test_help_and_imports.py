@@ -13,18 +13,28 @@ import betalike
 
 OPTIONS = {
     "demo": "--out --rows --beta --scheme --force --seed --json --help",
-    "describe": "--output -o --hierarchies --delimiter --force --help",
-    "publish": "--qi --sensitive --beta --out --spec --scheme --model --k --t --delta --l --c --ground --negative-beta "
-    "--groups --width --with-values --hierarchies "
-    "--numeric --categorical --keep --weights --missing --missing-sensitive --format --layout "
-    "--spreadsheet-safe --retrieval --effort --strict --attribute --no-second-try --redistribution --mechanism "
-    "--engine --memory --master --delimiter --force --seed --sign --json --help",
-    "audit": "--qi --sensitive --original --certificate --beta --model --k --t --delta --l --c --ground "
-    "--negative-beta --groups --width --with-values --hierarchies --missing --delimiter --population --json --help",
-    "compare": "--qi --sensitive --beta --schemes --match --spec --model --k --t --hierarchies --numeric --categorical "
-    "--weights --missing --missing-sensitive --queries --predicates --selectivity --picture --delimiter --seed --json "
+    "describe": "--output -o --hierarchies --missing --sheet --labels --query --table --delimiter --force --json "
     "--help",
-    "verify": "--original --signed-by --missing --delimiter --json --help",
+    "publish": "--qi --sensitive --beta --out --into --spec --scheme --model --k --t --delta --l --c --ground "
+    "--negative-beta --groups --width --with-values --hierarchies "
+    "--numeric --categorical --keep --person --weights --round --bottom --top "
+    "--missing --missing-sensitive --dates --format --layout "
+    "--spreadsheet-safe --retrieval --effort --strict --attribute --no-second-try --redistribution --mechanism "
+    "--engine --memory --master --sheet --labels --query --table --delimiter --report --force --seed --sign --json "
+    "--help",
+    "audit": "--qi --sensitive --original --certificate --beta --model --k --t --delta --l --c --ground "
+    "--negative-beta --groups --width --with-values --hierarchies --missing --sheet --labels --query "
+    "--table --delimiter --population --person --json --help",
+    "compare": "--qi --sensitive --beta --schemes --match --spec --model --k --t --hierarchies --numeric --categorical "
+    "--weights --missing --missing-sensitive --dates --queries --predicates --selectivity --picture --sheet --labels "
+    "--query --table --delimiter --seed --json --help",
+    "explore": "--qi --sensitive --beta --schemes --consider --spec --model --k --hierarchies --numeric --categorical "
+    "--weights --missing --missing-sensitive --queries --output -o --sheet --labels --query --table --delimiter "
+    "--force --seed --json --help",
+    "report": "--original --audience --output -o --quick --population --hierarchies --missing --sheet --labels "
+    "--query --table --delimiter --force --seed --json --help",
+    "verify": "--original --signed-by --missing --sheet --labels --query --table --delimiter --json --help",
+    "web": "--port --folder --projects --upload-limit --no-browser --read-only --help",
 }
 HEAVY = ["pyspark", "duckdb", "altair", "polars", "numba", "pandas", "pyarrow", "numpy", "narwhals", "rich"]
 

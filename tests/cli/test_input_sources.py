@@ -71,7 +71,7 @@ def test_a_table_comes_from_standard_input(desk: Desk, form: str) -> None:
 
 
 def test_every_command_takes_standard_input(desk: Desk) -> None:
-    described = run_with(GOOD, "describe", "-")
+    described = run_with(GOOD, "describe", "-", "-o", "-")
     assert described.status == 0
     assert '[columns."age"]' in described.stdout
     assert "table =" not in described.stdout

@@ -100,7 +100,7 @@ def test_a_specification_names_the_mechanism(desk: Desk, table: Path) -> None:
     ("words", "said"),
     [
         (["--scheme", "perturb", "--mechanism", "subset"], ("mechanism is 'subset'", "matrix, sets")),
-        (["--mechanism", "sets"], ("'seam' has no option 'mechanism'",)),
+        (["--mechanism", "sets"], ("'whole' has no option 'mechanism'",)),
         ([*SETS, "--sensitive", "disease,name"], ("one sensitive column", "'matrix'")),
     ],
     ids=["unknown", "another scheme", "several columns"],

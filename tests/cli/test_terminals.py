@@ -71,7 +71,7 @@ def words_of(command: str, desk: Desk, table: Path) -> list[object]:
         "audit": ["audit", desk.out, *qi],
         "verify": ["verify", desk.out],
         "query": ["query", desk.out, "age > 30"],
-        "describe": ["describe", table],
+        "describe": ["describe", table, "-o", "-"],
         "help": ["publish", "--help"],
         "workload": ["workload", desk.out, "--original", table, "--queries", 20, "--predicates", 1],
     }[command]

@@ -144,7 +144,7 @@ def test_what_was_verified_is_shown(desk: Desk) -> None:
     outcome = run("verify", desk.out)
     for words in (
         "enhanced-likeness with beta 2",
-        "seam",
+        "whole",
         "120 rows",
         "age, gender, city",
         "disease",

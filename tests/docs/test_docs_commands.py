@@ -32,10 +32,11 @@ COMMAND_LINE = DOCS / "reference" / "command-line.md"
 SPECIFICATION = DOCS / "reference" / "specification.md"
 GROUP: Any = typer.main.get_command(app)
 COMMANDS: dict[str, Any] = GROUP.commands
+FUNCTIONS = {"report": "make_report"}  # where a function has another name than its command
 PYTHON_NAMES = {"qi": "quasi_identifiers"}  # where the command line has another name than the function
-NUMBERS = {9: "nine", 10: "ten", 11: "eleven", 12: "twelve"}
+NUMBERS = {9: "nine", 10: "ten", 11: "eleven", 12: "twelve", 13: "thirteen", 14: "fourteen", 15: "fifteen"}
 MODELS = {model for scheme in SCHEMES for model in promises_of(scheme)}
-FORMATS = {"csv", "parquet"}
+FORMATS = {"csv", "parquet", "xlsx", "sav", "dta"}
 each_command = pytest.mark.parametrize("command", COMMANDS)
 
 
@@ -96,7 +97,7 @@ def default_of(command: str, parameter: Any) -> str | None:
         return "off"
     if parameter.default is not None:
         return f"`{parameter.default}`"
-    function = inspect.signature(getattr(betalike, command, betalike.publish))
+    function = inspect.signature(getattr(betalike, FUNCTIONS.get(command, command), betalike.publish))
     known = function.parameters.get(PYTHON_NAMES.get(parameter.name, parameter.name))
     is_fixed = known is not None and isinstance(known.default, str | int) and not isinstance(known.default, bool)
     return f"`{known.default}`" if known is not None and is_fixed else None

@@ -78,6 +78,8 @@ ENGINES: dict[str, ScratchEngineMaker] = {
 WORK = Hierarchy.from_rows([["nurse", "care", "*"], ["doctor", "care", "*"], ["cook", "other", "*"]])
 AWKWARD = ['a, "b"', "line\nbreak", " space ", "null", "007", "1e5", "é", "[1, 2]"]
 N_ROWS = 240
+# What engines write themselves; workbooks and statistics files, made of these, have tests of their own in tests/cli.
+FORMATS = (Format.CSV, Format.PARQUET, Format.SPREADSHEET)
 QIS = ["age", "weight", "born", "seen", "work", "place"]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from contract import N_ROWS, QIS, EngineMaker, replace_rows, schema_of
+from contract import FORMATS, N_ROWS, QIS, EngineMaker, replace_rows, schema_of
 
 from betalike.engines.engine import Engine, ExactRecount, Format
 from betalike.engines.spark.engine import SparkEngine
@@ -95,7 +95,7 @@ def test_values_are_drawn_where_no_row_lacks_one(make_engine: EngineMaker, table
     assert dict(zip(engine.sensitive_labels, recount.moves.sum(axis=1).tolist(), strict=True)) == dict(expected)
 
 
-@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("is_file", [True, False], ids=["file", "memory"])
 def test_rows_are_compared_and_moves_counted(
     make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path, form: Format, is_file: bool
@@ -116,7 +116,7 @@ def written_rows(path: Path, form: Format) -> pl.DataFrame:
     return pl.read_parquet(path) if form is Format.PARQUET else pl.read_csv(path, infer_schema=False)
 
 
-@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("column", QIS)
 def test_a_changed_quasi_identifier_is_seen(
     make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path, form: Format, column: str
@@ -132,7 +132,7 @@ def test_a_changed_quasi_identifier_is_seen(
     assert found == n_changed if isinstance(release, pl.DataFrame) else found > 0  # else all rows together
 
 
-@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize("form", FORMATS)
 def test_lost_rows_columns_and_unknown_values_are_seen(
     make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path, form: Format
 ) -> None:
@@ -177,7 +177,7 @@ TYPES: dict[str, pl.Series] = {
 }
 
 
-@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("kind", TYPES)
 def test_columns_of_every_type_are_read_back_as_they_were(
     request: pytest.FixtureRequest, make_engine: EngineMaker, tmp_path: Path, kind: str, form: Format

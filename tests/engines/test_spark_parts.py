@@ -79,7 +79,7 @@ def test_parts_are_split_by_the_workers(table: pl.DataFrame, tmp_path: Path, sch
 
 
 def test_too_many_names_are_told(table: pl.DataFrame, tmp_path: Path) -> None:
-    names = table.with_columns(pl.col("row").cast(pl.String).alias("work"))
+    names = table.with_columns(pl.format("name {}", "row").alias("work"))
     engine = engine_of(names, tmp_path / "t", schema("work"))
     with pytest.raises(InputError, match="the column 'work' has more than 1,000 distinct values"):
         engine.count_cells()

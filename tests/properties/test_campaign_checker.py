@@ -36,9 +36,10 @@ def job_of(scheme: str = "seam", **changes) -> Job:
 def released(tmp_path_factory):
     """A release of each scheme that is right."""
     found = {}
-    for scheme in ("seam", "perturb", "baseline"):
-        place = tmp_path_factory.mktemp(scheme)
-        found[scheme] = (job_of(scheme), publishing.publish(job_of(scheme), place)[0])
+    jobs = {scheme: job_of(scheme) for scheme in ("seam", "perturb", "baseline")}
+    jobs["sets"] = job_of("perturb", options={"mechanism": "sets"})
+    for name, job in jobs.items():
+        found[name] = (job, publishing.publish(job, tmp_path_factory.mktemp(name))[0])
     return found
 
 
@@ -69,7 +70,7 @@ def copied(released, scheme: str, tmp_path: Path) -> tuple[Job, Path]:
     return job, tmp_path
 
 
-@pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline"])
+@pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline", "sets"])
 def test_a_right_release_has_no_fault(released, scheme):
     assert kinds_of(*released[scheme]) == set()
 
@@ -193,6 +194,39 @@ def test_a_matrix_that_keeps_more_than_promised_is_caught(released, tmp_path):
         rows[i][1:] = ["0.9" if j == i else "0.05" for j in (1, 2, 3)]
     write(folder, rows, "transition.csv")
     assert "promise" in kinds_of(job, folder)
+
+
+def sure_sets(rows):
+    for i in (1, 2, 3):
+        rows[i][1:] = ["0.9" if j == i else "0.1" if j == i % 3 + 1 else "0" for j in range(1, len(rows[0]))]
+
+
+def exchange_two_labels(rows):
+    rows[0][1], rows[0][2] = rows[0][2], rows[0][1]
+
+
+def name_one_value_less(rows):
+    wide = next(i for i, label in enumerate(rows[0]) if "|" in label)
+    rows[0][wide] = rows[0][wide].rpartition("|")[0]
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"), [(sure_sets, "promise"), (exchange_two_labels, "label"), (name_one_value_less, "label")]
+)
+def test_false_sets_are_caught(released, tmp_path, fault, kind):
+    job, folder = copied(released, "sets", tmp_path)
+    rows = rows_of(folder, "transition.csv")
+    fault(rows)
+    write(folder, rows, "transition.csv")
+    assert kind in kinds_of(job, folder)
+
+
+def test_a_published_set_that_the_matrix_does_not_have_is_caught(released, tmp_path):
+    job, folder = copied(released, "sets", tmp_path)
+    rows = rows_of(folder)
+    rows[1][2] = "flu|gout|hiv"
+    write(folder, rows)
+    assert "rows" in kinds_of(job, folder)
 
 
 def test_a_changed_exact_row_and_a_false_distribution_are_caught(released, tmp_path):

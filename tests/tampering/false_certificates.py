@@ -154,6 +154,16 @@ FALSE_FIGURES: dict[str, Falsification] = {
     "distances that do not exist": Falsification(told(lambda c: c["also"].update(t_ground="near")), ALL),
     "delta": Falsification(told(lambda c: c["also"].update(delta=0.01)), ALL),
     "basic beta": Falsification(told(lambda c: c["also"].update(basic_beta=0.01)), ALL),
+    # risks
+    "surest guess lowered": Falsification(told(lambda c: c["risk"].update(surest_guess=0.01)), ALL),
+    "fewer people near the promise": Falsification(told(lambda c: c["risk"].update(near_promise=-1)), ALL),
+    "greatest risk lowered": Falsification(told(lambda c: c["risk"].update(prosecutor_maximum=0.001)), ALL),
+    "average risk lowered": Falsification(told(lambda c: c["risk"].update(prosecutor_average=0.001)), ALL),
+    "no row above a threshold": Falsification(told(lambda c: c["risk"].update(above={"0.05": 0.0})), ALL),
+    "unique rows denied": Falsification(told(lambda c: c["risk"].update(unique=0.5)), ALL),
+    "risks removed, as earlier versions had none": Falsification(
+        told(lambda c: c.update(risk=None)), ALL, alone=False, original=False
+    ),
     # prior, randomness, warnings
     "prior": Falsification(told(lambda c: c["prior"].update(flu=0.9)), ALL),
     "prior counts": Falsification(told(lambda c: c["prior_counts"].update(flu=1)), ALL),

@@ -20,14 +20,16 @@ from betalike.io.tables import Frame, read
 from betalike.queries.columns import LabelSpans, NamedColumn, QueryColumn, comparable_number
 from betalike.queries.estimator import BASELINE, PERTURBED, Estimator
 from betalike.queries.release import Release, folder_of
+from betalike.release.binned_values import ranges_of
 from betalike.release.certificate import Certificate, ColumnFacts, read_certificate
 from betalike.release.promise import promised_model
 from betalike.runtime.arrays import Ids, Ints
 from betalike.schemes import OPTIONS
 from betalike.table.axis import Axis, OrderedAxis
 from betalike.table.cells import Cells, ClassCounts, fold
+from betalike.table.exact_numbers import Numbers
 from betalike.table.hierarchy import ROOT, Hierarchy
-from betalike.table.schema import Attribute, Kind, Role, Schema
+from betalike.table.schema import Attribute, Kind, Role, RoundEnds, Schema
 
 OTHER_TABLE = "so this is not the table that was published. Name the original table of this release."
 
@@ -104,7 +106,8 @@ def _schema(release: Estimator, further: Mapping[str, list[str]], tree: Hierarch
     rows = certificate.promise.hierarchy
     if tree is None and rows:
         tree = Hierarchy.from_rows(rows, source="the hierarchy of the sensitive values in the certificate")
-    sensitive = Attribute(certificate.table.sensitive, Role.SENSITIVE, hierarchy=tree)
+    bins = ranges_of(certificate).get(certificate.table.sensitive)
+    sensitive = Attribute(certificate.table.sensitive, Role.SENSITIVE, hierarchy=tree, bins=bins)
     return Schema(attributes, sensitive, sensitive_missing_is_value=True)
 
 
@@ -113,8 +116,17 @@ def _attribute(column: QueryColumn, facts: ColumnFacts, further: list[str]) -> A
     if tree is not None and further:
         height = len(tree.paths[0])
         tree = Hierarchy.from_rows([*tree.paths, *([leaf] * (height - 1) + [ROOT] for leaf in further)])
-    kind = Kind(facts.kind)
-    return Attribute(column.name, Role.QUASI_IDENTIFIER, kind, facts.domain, tree, weight=facts.weight)
+    ends = RoundEnds(facts.round, facts.bottom, facts.top)
+    return Attribute(
+        column.name,
+        Role.QUASI_IDENTIFIER,
+        Kind(facts.kind),
+        facts.domain,
+        tree,
+        facts.weight,
+        None if ends == RoundEnds() else ends,
+        facts.dates,
+    )
 
 
 def _unnamed_leaves(release: Estimator, frame: pl.DataFrame) -> dict[str, list[str]]:
@@ -169,17 +181,22 @@ def _codes_of_labels(column: QueryColumn, axis: Axis, spans: LabelSpans) -> tupl
     shown = spans.is_present
     low, high = np.where(shown, spans.low, 0.0), np.where(shown, spans.high, 0.0)
     if isinstance(axis, OrderedAxis):
-        values = axis.values.astype(np.float64)
-        if low.dtype == object:  # floats would not be exact
-            values = np.array([comparable_number(value) for value in axis.values.tolist()], dtype=object)
-        first = np.searchsorted(values, low, side="left")
-        last = np.searchsorted(values, high, side="right") - 1
+        begins, ends = (_comparable(side, low.dtype == object) for side in (axis.values, axis.uppers))
+        first = np.searchsorted(begins, low, side="left")
+        last = np.searchsorted(ends, high, side="right") - 1
     else:
         assert isinstance(column, NamedColumn)
         is_root = (low == 0) & (high == column.n_leaves - 1)
         first, last = low.astype(np.int64), np.where(is_root, n_present - 1, high).astype(np.int64)
     first, last = np.where(shown & spans.missing, 0, first), np.where(shown & spans.missing, axis.size - 1, last)
     return np.where(shown, first, n_present), np.where(shown, last, axis.size - 1)
+
+
+def _comparable(numbers: Numbers, is_exact: bool) -> Numbers:
+    """Return numbers that compare exactly with the ends of labels; floats suffice where these are floats."""
+    if not is_exact:
+        return numbers.astype(np.float64)
+    return np.array([comparable_number(number) for number in numbers.tolist()], dtype=object)
 
 
 def _points_of(low: Ids, high: Ids, cells: Cells) -> Ids:

@@ -11,11 +11,15 @@ import betalike
 from betalike.cli.commands.compare import compare
 from betalike.cli.commands.demo import demo
 from betalike.cli.commands.describe import describe
+from betalike.cli.commands.explore import explore
 from betalike.cli.commands.hierarchy import hierarchy
 from betalike.cli.commands.keys import keys
 from betalike.cli.commands.publish import publish
 from betalike.cli.commands.releases import attack, audit, query, verify, workload
+from betalike.cli.commands.report import report
+from betalike.cli.commands.web import web
 from betalike.cli.outcome import settle
+from betalike.cli.process_arguments import hide_passwords
 from betalike.cli.streams import guarded_streams
 
 app = typer.Typer(
@@ -25,12 +29,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a pretty traceback shows local variables, and so cells of the table
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, describe, publish, audit, verify, query, workload, compare, attack, hierarchy, keys):
+for command in (
+    demo,
+    describe,
+    publish,
+    audit,
+    verify,
+    query,
+    workload,
+    compare,
+    explore,
+    attack,
+    report,
+    hierarchy,
+    keys,
+    web,
+):
     app.command()(command)
 
 
 def main() -> None:
     """Run the command line."""
+    hide_passwords()
     with guarded_streams():
         try:
             app()

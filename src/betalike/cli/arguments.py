@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from betalike.errors import ParameterError
@@ -10,6 +10,13 @@ from betalike.promises.parameters import PARAMETERS
 
 WORDS = {"table": "TABLE", "quasi_identifiers": "--qi", "sensitive": "--sensitive", "out": "--out"}
 OPTIONS = ("retrieval", "effort", "strict", "attribute", "second_try", "redistribution", "mechanism")  # of schemes
+
+
+ENDS = {
+    "round": "number, such as age=5, or birth=month",
+    "bottom": "value, such as age=18",
+    "top": "value, such as age=90",
+}
 
 
 def split_list(given: list[str] | None) -> list[str]:
@@ -36,8 +43,10 @@ def arguments_of(given: Mapping[str, Any]) -> dict[str, Any]:
     read["options"] = {name: value for name, value in options.items() if not _is_absent(value)}
     if split.pop("no_second_try", False):
         read["options"]["second_try"] = False
-    numeric, categorical, weights = (split.pop(name, None) or [] for name in ("numeric", "categorical", "weights"))
-    read["kinds"], read["weights"] = _kinds(numeric, categorical), _parse_weights(weights)
+    numeric, categorical = (split.pop(name, None) or [] for name in ("numeric", "categorical"))
+    read["kinds"] = _kinds(numeric, categorical)
+    read["weights"] = _by_column("weights", split.pop("weights", None), float, "number, such as age=2")
+    read |= {name: _by_column(name, split.pop(name, None), _some, example) for name, example in ENDS.items()}
     return {name: value for name, value in {**split, **read}.items() if not _is_absent(value)}
 
 
@@ -68,12 +77,19 @@ def _kinds(numeric: list[str], categorical: list[str]) -> dict[str, str]:
     return {**dict.fromkeys(categorical, "categorical"), **dict.fromkeys(numeric, "numeric")}
 
 
-def _parse_weights(given: list[str]) -> dict[str, float]:
-    weights = {}
-    for text in given:
-        column, _, number = text.partition("=")
+def _by_column(option: str, given: list[str] | None, read: Callable[[str], Any], wanted: str) -> dict[str, Any]:
+    """Return what `age=2,gender=1` says about each column."""
+    found = {}
+    for text in given or []:
+        column, _, value = text.partition("=")
         try:
-            weights[column.strip()] = float(number)  # an empty text where there is no sign
+            found[column.strip()] = read(value.strip())  # an empty text where there is no sign
         except ValueError as error:
-            raise ParameterError(f"--weights has '{text}'; write column=number, such as age=2.") from error
-    return weights
+            raise ParameterError(f"--{option} has '{text}'; write column={wanted}.") from error
+    return found
+
+
+def _some(text: str) -> str:
+    if not text:
+        raise ValueError("no text")
+    return text

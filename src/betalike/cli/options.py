@@ -29,12 +29,14 @@ def input_argument(help: str) -> Any:
 
 
 Texts = list[str] | None
+TABLE = "CSV, Parquet, Arrow IPC, Excel, SPSS, Stata or SAS file, or a database (- is standard input)"
 Folder = Annotated[Path, typer.Argument(help="The folder of a release.")]
 Json = Annotated[bool, flag("--json", "Print one JSON document on standard output.")]
 Qi = Annotated[Texts, typer.Option("--qi", help="Quasi-identifiers: columns that others may know, a,b,c.")]
 Sensitive = Annotated[str | None, option("The column to protect; publish takes several too, a,b.")]
 Hierarchies = Annotated[Path | None, input_option("Folder with a <column>.csv for each hierarchy (leaf;...;*).")]
-Missing = Annotated[Texts, option("Texts that stand for a missing value, NA,?.")]
+Missing = Annotated[Texts, option("Codes that stand for a missing value, NA,-9.")]
+Dates = Annotated[str | None, option("dmy or mdy: what comes first in dates such as 03/04/1980, if that is not clear.")]
 Delimiter = Annotated[str | None, option("Delimiter of a CSV file, if not recognized.")]
 Force = Annotated[bool, flag("--force", "Replace a release that is already in the folder.")]
 ForceFile = Annotated[bool, flag("--force", "Replace an existing file.")]
@@ -43,7 +45,13 @@ Method = Annotated[str | None, option("density or uniform; for a perturbed relea
 Seed = Annotated[int | None, option("Repeatable choices, for experiments only.")]
 Numeric = Annotated[Texts, option("Quasi-identifiers to treat as numbers, a,b.")]
 Categorical = Annotated[Texts, option("Quasi-identifiers to treat as categories, a,b.")]
+Person = Annotated[str | None, option("Column that names the person of each row, if one may have several.")]
 Weights = Annotated[Texts, option("How much the loss on a column counts, age=2,gender=1.")]
 MissingSensitive = Annotated[str | None, option("error (default), or value: publish it as a value.")]
 Spec = Annotated[Path | None, input_option("A release.toml; options on the command line win over it.")]
+Sheet = Annotated[str | None, option("Sheet of a workbook, if it has several.")]
+Labels = Annotated[bool, flag("--labels", "SPSS, Stata, SAS: take what codes mean in place of the codes.")]
+Query = Annotated[str | None, option("Database: the SELECT whose rows are the table.")]
+TableName = Annotated[str | None, typer.Option("--table", help="Database: the table, in place of a query.")]
+TableNameInFull = Annotated[str | None, option("Database: the table, in place of a query.")]
 Selectivity = Annotated[float, option("Expected share of the rows.")]

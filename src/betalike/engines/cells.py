@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.coarse import Bins
-from betalike.engines.coding import code_quasi_identifier
+from betalike.engines.coding import code_quasi_identifier, read_as
 from betalike.engines.combinations import Combinations
 from betalike.engines.sensitive import DistinctColumn, SensitiveValues, code_sensitive_columns
+from betalike.io.column_types import TypeGuess
 from betalike.runtime.arrays import Ids, Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import Cells, ValueCounts, fold
@@ -27,6 +28,7 @@ class Coded:
     cells: Cells
     cell_of: Ids
     sensitive: SensitiveValues
+    types: Mapping[str, TypeGuess]  # of the quasi-identifiers
 
     @property
     def is_coarse(self) -> bool:
@@ -60,36 +62,44 @@ def make_cells(
 
 def code_combinations(combinations: Combinations, schema: Schema) -> Coded:
     """Return cells from the distinct combinations of a table's quasi-identifiers and its sensitive columns."""
-    n_axes, axes, codes = len(schema.quasi_identifiers), [], []
+    n_axes, axes, codes, types = len(schema.quasi_identifiers), [], [], {}
     for place, attribute in enumerate(schema.quasi_identifiers):
-        axis, code = _code_column(combinations, place, attribute)
+        axis, code, types[attribute.name] = _code_column(combinations, place, attribute)
         axes.append(axis)
         codes.append(code)
     sensitive, code = _code_sensitive(combinations, n_axes, schema)
     cells, cell_of = make_cells(schema, axes, sensitive.axis, [*codes, code], combinations.count)
-    return Coded(combinations, cells, cell_of, sensitive)
+    return Coded(combinations, cells, cell_of, sensitive, types)
 
 
 def code_values(
     columns: Sequence[Combinations], sensitive: Combinations, schema: Schema
-) -> tuple[ValueCounts, SensitiveValues]:
-    """Return value counts from the values of each quasi-identifier and the combinations of the sensitive columns."""
+) -> tuple[ValueCounts, SensitiveValues, dict[str, TypeGuess]]:
+    """Return value counts from the values of each quasi-identifier and the combinations of the sensitive columns.
+
+    Also return the types of the quasi-identifiers.
+    """
     pairs = zip(columns, schema.quasi_identifiers, strict=True)
-    axes = tuple(_code_column(combinations, 0, attribute)[0] for combinations, attribute in pairs)
+    coded = [_code_column(combinations, 0, attribute) for combinations, attribute in pairs]
+    axes, types = tuple(axis for axis, _, _ in coded), {axis.name: taken for axis, _, taken in coded}
     values, code = _code_sensitive(sensitive, 0, schema)
     counts = np.bincount(code, sensitive.count, values.axis.size).astype(np.int64)
-    return ValueCounts(axes, values.axis, schema.weights, counts), values
+    return ValueCounts(axes, values.axis, schema.weights, counts), values, types
 
 
-def _code_column(combinations: Combinations, place: int, attribute: Attribute) -> tuple[Axis, NDArray[np.integer]]:
-    """Return the axis of a quasi-identifier, and its code in each combination."""
+def _code_column(
+    combinations: Combinations, place: int, attribute: Attribute
+) -> tuple[Axis, NDArray[np.integer], TypeGuess]:
+    """Return the axis of a quasi-identifier, its code in each combination, and what it was taken for."""
     column, present = combinations.columns[attribute.name], _present(combinations, place)
     axis: Axis
     if isinstance(column, Bins):
+        taken = column.taken
         axis, code = column.code(present.values)
     else:
-        axis, code = code_quasi_identifier(present.values, attribute, present.counts)
-    return axis, code[present.places]
+        taken = read_as(present.values, attribute, present.counts)
+        axis, code = code_quasi_identifier(present.values, attribute, present.counts, taken)
+    return axis, code[present.places], taken
 
 
 def _code_sensitive(combinations: Combinations, first: int, schema: Schema) -> tuple[SensitiveValues, Ids]:

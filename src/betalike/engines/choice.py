@@ -13,12 +13,14 @@ from pathlib import Path
 import polars as pl
 
 from betalike.engines.engine import Engine, Format
+from betalike.engines.formats import check_rows
 from betalike.engines.local import LocalEngine
-from betalike.errors import ParameterError, SchemaError
+from betalike.errors import ParameterError
 from betalike.io.compression import is_compressed
+from betalike.io.copies import origin_of
 from betalike.io.csv_text import file_pieces
+from betalike.io.missing_codes import without_codes
 from betalike.io.sources import interruptible, read_beginning, shown_name, table_files
-from betalike.io.spreadsheet import escape
 from betalike.io.tables import (
     CSV,
     DAMAGED,
@@ -31,7 +33,7 @@ from betalike.io.tables import (
     scan_columnar,
     scan_table,
 )
-from betalike.promises.parameters import choose, unknown
+from betalike.promises.parameters import choose
 from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
 from betalike.runtime.progress import SILENT, Progress
 from betalike.table.schema import Schema, text_columns
@@ -73,8 +75,9 @@ def open_engine(
     folder: Path | None,
     master: str | None = None,
     progress: Progress = SILENT,
+    form: Format = Format.CSV,
 ) -> Iterator[Engine]:
-    """Open a table with the chosen engine; `folder` is where the release goes, if not into memory."""
+    """Open a table with the chosen engine; `folder` is where the release goes, in which form, if not into memory."""
     if choice.name is EngineName.SPARK:
         from betalike.engines.spark.engine import SparkEngine
         from betalike.engines.spark.failures import failures_explained
@@ -85,6 +88,8 @@ def open_engine(
                 f"the engine 'spark' ({choice.reason}) publishes one sensitive column, not several. Take --engine "
                 "local, or name one sensitive column."
             )
+        if schema.sensitive.bins is not None:
+            raise ParameterError(f"the engine 'spark' ({choice.reason}) puts no values into bins. Take --engine local.")
         with failures_explained():
             rows = read_table(table, schema, missing, delimiter, master, choice.memory)
             yield SparkEngine(rows, schema, choice.memory // PER_PLANNED_CELL)
@@ -92,12 +97,18 @@ def open_engine(
     if choice.holds_table:
         source = Source.of(read(table, schema, missing, delimiter, choice.memory))
     elif isinstance(table, pl.LazyFrame):
-        source = Source.of(table)
+        source = Source.of(without_codes(table, missing))
     else:
         source = scan_table(table, schema.names, text_columns(schema), missing, delimiter)
-    if folder is None and not choice.holds_table:
+    if folder is not None:
+        check_rows(form, source.n_rows)
+    if (folder is None or form.is_held) and not choice.holds_table:
         _check_release_fits(source.n_rows, len(schema.names), choice.memory)
-    yield LocalEngine(source, schema, choice.memory, progress=progress, holds_release=folder is None)
+    origin = origin_of(table)
+    meanings = {} if origin is None else origin.value_labels
+    yield LocalEngine(
+        source, schema, choice.memory, progress=progress, holds_release=folder is None, value_labels=meanings
+    )
 
 
 def _check_release_fits(n_rows: int, n_columns: int, memory: int) -> None:
@@ -182,15 +193,20 @@ def parse_memory(given: str | int) -> int:
     >>> parse_memory("2GB") == 2 << 30
     True
     """
+    size = parse_size(given, "memory")
+    if size < LEAST_MEMORY:
+        raise ParameterError(f"memory is '{given}'; betalike needs at least {in_words(LEAST_MEMORY)}.")
+    return size
+
+
+def parse_size(given: str | int, what: str) -> int:
+    """Return bytes from a text such as 2GB; an error names what is given."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?i?B?)\s*", str(given), flags=re.IGNORECASE)
     unit = match.group(2).upper().replace("I", "") if match else "?"
     unit = f"{unit}B" if unit in ("K", "M", "G", "T") else unit
     if match is None or unit not in UNITS:
-        raise ParameterError(f"memory is '{given}'; write a size such as 2GB or 512MB.")
-    size = int(min(float(match.group(1)) * UNITS[unit], MOST_MEMORY))
-    if size < LEAST_MEMORY:
-        raise ParameterError(f"memory is '{given}'; betalike needs at least {in_words(LEAST_MEMORY)}.")
-    return size
+        raise ParameterError(f"{what} is '{given}'; write a size such as 2GB or 512MB.")
+    return int(min(float(match.group(1)) * UNITS[unit], MOST_MEMORY))
 
 
 def in_words(size: float) -> str:
@@ -203,24 +219,3 @@ def in_words(size: float) -> str:
         if size >= UNITS[unit]:
             return f"{size / UNITS[unit]:.1f} {unit}"
     return f"{size / 1024:.0f} KB"
-
-
-def choose_format(given: str) -> Format:
-    """Return the format of this name."""
-    known = (Format.CSV, Format.PARQUET)
-    if given not in known:
-        raise unknown("format", given, known)
-    return Format(given)
-
-
-def safe_format(form: Format, schema: Schema) -> Format:
-    """Return CSV that a spreadsheet runs no cell of; refuse Parquet, and columns whose name would be run."""
-    if form is Format.PARQUET:
-        raise ParameterError("spreadsheet_safe is for CSV, and this release is Parquet. Leave it out, or publish CSV.")
-    for name in schema.names:
-        if escape(name) != name:
-            raise SchemaError(
-                f"a spreadsheet would run the column name '{name}' as a formula, and names are published as they are. "
-                "Rename the column in the table."
-            )
-    return Format.SPREADSHEET

@@ -12,12 +12,15 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import polars as pl
 
-from betalike.engines.coding import domain_of, empty_to_missing, kind_of, ordered_numbers
+from betalike.engines.coding import domain_of, empty_to_missing, ordered_numbers, settle_type
 from betalike.engines.combinations import EACH_ROW, Combinations, Dictionary, NumberedColumn, Tally, number_rows
 from betalike.errors import InputError
+from betalike.io.column_types import Seen, TypeGuess, see
 from betalike.runtime.arrays import Ids, Ints
 from betalike.table.axis import OrderedAxis
 from betalike.table.exact_numbers import Number
+from betalike.table.rounded_axis import rounded_like
+from betalike.table.rounding import make_rounding
 from betalike.table.schema import Attribute, Kind, Schema
 
 MOST_BINS = 4096
@@ -27,15 +30,20 @@ FEW_VALUES = 16  # a column with no more of them is left as it is
 class Bins:
     """A column of numbers or dates, in bins that can be made wider; 0 is a missing value."""
 
-    def __init__(self, attribute: Attribute, kind: Kind, sample: pl.Series) -> None:
+    def __init__(self, attribute: Attribute, taken: TypeGuess, sample: pl.Series) -> None:
         numbers = sample.drop_nulls().cast(pl.Float64)  # bins need no exact edges, only the same ones for all rows
         values = numbers.unique().sort().to_numpy()
         if len(values) > MOST_BINS:
             values = np.unique(np.quantile(numbers.to_numpy(), np.linspace(0, 1, MOST_BINS)[1:-1]))
-        self.attribute, self.kind, self.edges = attribute, kind, values
+        self.attribute, self.taken, self.edges = attribute, taken, values
         self.low: Number = math.inf
         self.high: Number = -math.inf
         self.shift = 0
+
+    @property
+    def kind(self) -> Kind:
+        """The type of the values."""
+        return self.taken.kind
 
     @property
     def size(self) -> int:
@@ -44,7 +52,7 @@ class Bins:
 
     def number(self, column: pl.Series) -> Ids:
         """Return the bin of each row, and remember the least and the greatest value."""
-        numbers = ordered_numbers(column, self.kind)
+        numbers = ordered_numbers(column, self.kind, self.taken.dates)
         low, high = numbers.min(), numbers.max()
         if low is not None:
             assert isinstance(low, Number)
@@ -66,19 +74,38 @@ class Bins:
         name, has_missing = self.attribute.name, middles.null_count() > 0
         domain, is_declared = domain_of(self.attribute, self.kind, (self.low, self.high), lambda *_: "")
         numbers = middles.drop_nulls().to_numpy()
-        axis = OrderedAxis(name, self.kind, numbers, domain, has_missing, is_declared)
+        axis = OrderedAxis(name, self.kind, numbers, domain, has_missing, is_declared, self.taken.dates)
+        rounding = make_rounding(name, self.kind, self.attribute.round_ends)
+        if rounding is not None:
+            axis = rounded_like(axis, numbers, numbers, rounding)
         return axis, np.roll(np.arange(len(middles)), 1) if has_missing else np.arange(len(middles))
 
 
-def make_bins(schema: Schema, sample: pl.DataFrame) -> dict[str, NumberedColumn]:
-    """Return how each column is numbered: numbers and dates of many values in bins, everything else value by value."""
+def see_rows(rows: pl.DataFrame, schema: Schema) -> dict[str, Seen]:
+    """Return what is seen of the quasi-identifiers in some rows."""
+    seen = {}
+    for name in schema.quasi_identifier_names:
+        column = rows[name]
+        if column.dtype == pl.String:  # many texts repeat
+            counted = column.to_frame().group_by(name).len("rows")
+            seen[name] = see(counted[name], counted["rows"].cast(pl.Int64).to_numpy())
+        else:
+            seen[name] = see(column)
+    return seen
+
+
+def make_bins(schema: Schema, sample: pl.DataFrame, seen: Mapping[str, Seen]) -> dict[str, NumberedColumn]:
+    """Return how each column is numbered: numbers and dates of many values in bins, everything else value by value.
+
+    `seen` is what all rows show of each column.
+    """
     columns: dict[str, NumberedColumn] = {}
     for attribute in schema.quasi_identifiers:
-        column = empty_to_missing(sample[attribute.name])
-        kind = kind_of(column, attribute)
-        is_coarse = kind is not Kind.CATEGORICAL and column.n_unique() > FEW_VALUES
-        numbers = ordered_numbers(column, kind) if is_coarse else column
-        columns[attribute.name] = Bins(attribute, kind, numbers) if is_coarse else Dictionary()
+        name, column = attribute.name, empty_to_missing(sample[attribute.name])
+        taken = settle_type(seen[name], column.dtype, attribute)
+        is_coarse = taken.kind is not Kind.CATEGORICAL and column.n_unique() > FEW_VALUES
+        numbers = ordered_numbers(column, taken.kind, taken.dates) if is_coarse else column
+        columns[name] = Bins(attribute, taken, numbers) if is_coarse else Dictionary()
     return {**columns, **{name: Dictionary() for name in schema.sensitive_columns}}
 
 

@@ -7,7 +7,7 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from betalike.engines.numbers import count_rows, one_zero, to_numbers
 from betalike.errors import HierarchyError, SchemaError
-from betalike.io.column_types import has_no_text, stored_kind
+from betalike.io.column_types import Seen, TypeGuess, guess_type, has_no_text, see
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.exact_numbers import Number, Numbers, as_numbers, format_values, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
-from betalike.table.schema import Attribute, Kind
+from betalike.table.rounded_axis import round_axis
+from betalike.table.rounding import make_rounding
+from betalike.table.schema import Attribute, DateOrder, Kind
 
 Codes = NDArray[Any]
 Counts = NDArray[np.int64]
@@ -29,16 +31,20 @@ DENSE_SPAN = 1 << 22
 WHOLE = r"^(-?\d+)\.0$"  # a whole number among others that are not
 
 
-def code_quasi_identifier(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> tuple[Axis, Codes]:
+def code_quasi_identifier(
+    column: pl.Series, attribute: Attribute, counts: Counts | None = None, taken: TypeGuess | None = None
+) -> tuple[Axis, Codes]:
     """Return the axis of a quasi-identifier and the code of each entry.
 
     An entry is a row of the table, or stands for as many rows as `counts` says; messages count rows.
     """
     column = empty_to_missing(column)
-    kind = kind_of(column, attribute, counts)
-    if kind is Kind.CATEGORICAL:
+    taken = taken or read_as(column, attribute, counts)
+    if taken.kind is Kind.CATEGORICAL:
+        make_rounding(attribute.name, taken.kind, attribute.round_ends)  # an error if some was asked for
         return _code_categories(column, attribute, counts)
-    return _code_ordered(to_numbers(column, kind, attribute.name, counts), kind, attribute, counts)
+    numbers = to_numbers(column, taken.kind, attribute.name, counts, taken.dates or DateOrder.DMY)
+    return _code_ordered(numbers, taken, attribute, counts)
 
 
 def code_sensitive(
@@ -87,9 +93,9 @@ class ValueCodes:
         return codes_of_values(empty_to_missing(column), values, self.codes, self.missing).astype(np.int32)
 
 
-def ordered_numbers(column: pl.Series, kind: Kind) -> pl.Series:
+def ordered_numbers(column: pl.Series, kind: Kind, dates: DateOrder | None = None) -> pl.Series:
     """Return a column of numbers or dates as numbers; missing values are null."""
-    return to_numbers(empty_to_missing(column), kind, column.name)
+    return to_numbers(empty_to_missing(column), kind, column.name, dates=dates or DateOrder.DMY)
 
 
 def comparable_text(text: str) -> str:
@@ -97,38 +103,53 @@ def comparable_text(text: str) -> str:
     return re.sub(WHOLE, r"\1", text)
 
 
-def comparable(column: pl.Series, kind: Kind) -> pl.Series:
+def comparable(column: pl.Series, kind: Kind, dates: DateOrder | None = None) -> pl.Series:
     """Return a column in a form where equal values are equal in Python, from any file or frame."""
     column = empty_to_missing(column)
     if kind is Kind.CATEGORICAL:
         return column.cast(pl.String).str.replace(WHOLE, "$1")  # whole numbers of a frame may be written as 37.0
-    return to_numbers(column, kind, column.name)
+    return to_numbers(column, kind, column.name, dates=dates or DateOrder.DMY)
 
 
-def kind_of(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> Kind:
-    """Return the kind that was declared, or a guess; decimals stay exact even where numbers were asked for."""
-    kind = attribute.kind or guess_kind(column, attribute, counts)
-    if kind in (Kind.NUMERIC, Kind.REAL) and column.dtype.is_decimal():
-        return Kind.DECIMAL
-    if kind is Kind.NUMERIC:
-        return Kind.INTEGER if column.dtype.is_integer() else Kind.REAL
-    return kind
+def read_as(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> TypeGuess:
+    """Return what a column is taken for: the declared type, or what its values show.
+
+    Decimals stay exact even where numbers were asked for. Texts that stand for missing values are values, unless they
+    were named as missing.
+    """
+    return settle_type(see(empty_to_missing(column), counts), column.dtype, attribute)
 
 
-def guess_kind(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> Kind:
-    """Guess the kind of a column from its data type; refuse text that is mostly numbers."""
-    if attribute.hierarchy is not None:
-        return Kind.CATEGORICAL
-    if column.dtype == pl.String:
-        n_present = count_rows(column.is_not_null(), counts)
-        n_numbers = count_rows(column.cast(pl.Float64, strict=False).is_not_null(), counts)
-        if n_present > n_numbers > n_present / 2:
-            raise SchemaError(
-                f"the column '{attribute.name}' holds numbers in {n_numbers} rows and text in "
-                f"{n_present - n_numbers}. Fix the text, name it as missing (--missing), or, if the numbers are only "
-                f"codes, make the column categorical (--categorical {attribute.name})."
-            )
-    return stored_kind(column.dtype)
+def settle_type(seen: Seen, dtype: pl.DataType, attribute: Attribute) -> TypeGuess:
+    """Return the type of a column from what was seen of its values, and from what was declared."""
+    guess = guess_type(seen, attribute.dates)
+    kind = Kind.CATEGORICAL if attribute.hierarchy is not None else attribute.kind
+    if kind is None:
+        if guess.kind.is_ordered and seen.codes:
+            return _as_text(guess, seen)
+    else:
+        if kind is Kind.NUMERIC:
+            kind = guess.kind if guess.kind.is_number else Kind.INTEGER if seen.whole == seen.present else Kind.REAL
+        if kind is Kind.REAL and dtype.is_decimal():
+            kind = Kind.DECIMAL
+        words = "it has a hierarchy" if attribute.hierarchy is not None else "declared"
+        is_date = kind in (Kind.DATE, Kind.DATETIME)
+        guess = replace(guess, kind=kind, reason=words, is_ambiguous=guess.is_ambiguous and is_date, warning=None)
+    if guess.is_ambiguous:
+        raise SchemaError(
+            f"the column '{attribute.name}' holds dates such as DD/MM/YYYY or MM/DD/YYYY, and its values do not show "
+            f"which. Say it with --dates dmy or --dates mdy (Python: dates='dmy'), or make the column categorical "
+            f"(--categorical {attribute.name})."
+        )
+    return guess
+
+
+def _as_text(guess: TypeGuess, seen: Seen) -> TypeGuess:
+    """Return text in place of numbers or dates, because of codes that were not named as missing."""
+    n_codes = sum(seen.codes.values())
+    shown = ", ".join(guess.codes)
+    words = f"text: {n_codes} of {n_codes + seen.present} values are {shown}, all others are {guess.reason}"
+    return TypeGuess(Kind.CATEGORICAL, words, codes=guess.codes, warning=words)
 
 
 def empty_to_missing(column: pl.Series) -> pl.Series:
@@ -161,17 +182,25 @@ def _to_signed(column: pl.Series) -> pl.Series:
     return signed
 
 
-def _code_ordered(numbers: pl.Series, kind: Kind, attribute: Attribute, counts: Counts | None) -> tuple[Axis, Codes]:
-    has_missing = count_rows(numbers.is_null(), counts) > 0
+def _code_ordered(
+    numbers: pl.Series, taken: TypeGuess, attribute: Attribute, counts: Counts | None
+) -> tuple[Axis, Codes]:
+    kind, has_missing = taken.kind, count_rows(numbers.is_null(), counts) > 0
     values, codes = _rank(numbers)
+    rounding = make_rounding(attribute.name, kind, attribute.round_ends)
 
     def count_outside(low: Number, high: Number) -> str:
-        is_outside = np.array([not low <= value <= high for value in values.tolist()])
+        coded = values.tolist() if rounding is None else map(rounding.clamp, values.tolist())
+        is_outside = np.array([not low <= value <= high for value in coded])
         return f"{count_rows(pl.Series(np.append(is_outside, False)[codes]), counts)} "
 
     ends = (values[:1].tolist()[0], values[-1:].tolist()[0]) if len(values) else None
     domain, is_declared = domain_of(attribute, kind, ends, count_outside)
-    return OrderedAxis(attribute.name, kind, values, domain, has_missing, is_declared), codes
+    axis = OrderedAxis(attribute.name, kind, values, domain, has_missing, is_declared, taken.dates)
+    if rounding is None:
+        return axis, codes
+    rounded, bins = round_axis(axis, rounding)
+    return rounded, bins[codes]
 
 
 def domain_of(
@@ -179,8 +208,12 @@ def domain_of(
 ) -> tuple[tuple[Number, Number], bool]:
     """Return the domain of a column with these ends, if it has values, and whether the domain was declared.
 
-    `count_outside` says how many values are outside a domain, for the message.
+    `count_outside` says how many values are outside a domain, for the message. The domain of a column with round ends
+    is widened to them.
     """
+    rounding = make_rounding(attribute.name, kind, attribute.round_ends)
+    if rounding is not None and ends is not None:
+        ends = rounding.clamp(ends[0]), rounding.clamp(ends[1])
     low, high = ends or (0, 0)
     declared = declared_domain(attribute, kind)
     for least, greatest in ((low, high), declared or (0, 0)):
@@ -191,7 +224,8 @@ def domain_of(
             f"the column '{attribute.name}' has {count_outside(*declared)}values outside its declared domain. Widen "
             "the domain or fix the values."
         )
-    return declared or (low, high), declared is not None
+    domain = declared or (low, high)
+    return domain if rounding is None else rounding.domain(declared, ends), declared is not None
 
 
 def declared_domain(attribute: Attribute, kind: Kind) -> tuple[Number, Number] | None:

@@ -6,20 +6,30 @@ Engines differ in how they count and carry rows. What they counted becomes cells
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+import polars as pl
+
 from betalike.engines.cells import Coded, code_combinations, code_values
 from betalike.engines.combinations import Combinations, TooManyError
 from betalike.engines.sensitive import SensitiveValues
+from betalike.errors import ParameterError
+from betalike.io.column_types import TypeGuess
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.cells import Cells, ClassCounts, Plan, ValueCounts
 from betalike.table.schema import Schema
+from betalike.table.value_ranges import ValueRanges
+
+NO_PEOPLE = (
+    "a person column is named, and people are counted on one machine only, not on Spark. Take --engine local, which "
+    "reads large tables in batches, or leave the person column out."
+)
 
 
 class Draw(Protocol):
@@ -78,12 +88,25 @@ class Format(StrEnum):
 
     CSV = "csv"
     PARQUET = "parquet"
+    EXCEL = "xlsx"
+    SPSS = "sav"
+    STATA = "dta"
     SPREADSHEET = "spreadsheet-safe csv"
 
     @property
     def ending(self) -> str:
         """How the name of the published file ends."""
-        return "parquet" if self is Format.PARQUET else "csv"
+        return "csv" if self.is_csv else str(self)
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether the file is text."""
+        return self in (Format.CSV, Format.SPREADSHEET)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether all rows are written, and read, at once."""
+        return self in (Format.EXCEL, Format.SPSS, Format.STATA)
 
     @property
     def is_safe(self) -> bool:
@@ -99,8 +122,10 @@ class Engine(ABC):
 
     part_rows: int  # about how many rows a part may have
 
+    ranges: Mapping[str, ValueRanges]  # that take the place of sensitive values
+
     def __init__(self, schema: Schema) -> None:
-        self.schema = schema
+        self.schema, self.ranges = schema, {}
         self._names = [*schema.quasi_identifier_names, *schema.sensitive_columns]
         self._kept = [attribute.name for attribute in schema.kept]
 
@@ -125,7 +150,7 @@ class Engine(ABC):
         return code_combinations(combinations, self.schema)
 
     @cached_property
-    def _values(self) -> tuple[ValueCounts, SensitiveValues]:
+    def _values(self) -> tuple[ValueCounts, SensitiveValues, dict[str, TypeGuess]]:
         return code_values(*self._count_columns(), self.schema)
 
     @property
@@ -149,6 +174,23 @@ class Engine(ABC):
     def sensitive_labels(self) -> list[str]:
         """The sensitive values as text, for a certificate; a missing value is the empty text."""
         return self._sensitive.labels
+
+    @property
+    def types(self) -> Mapping[str, TypeGuess]:
+        """What each quasi-identifier was taken for, and why."""
+        return self._values[2] if "_values" in self.__dict__ else self._counted.types
+
+    def read_rows(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Yield columns of the table, batch by batch; an engine whose rows are elsewhere refuses."""
+        raise ParameterError(NO_PEOPLE)
+
+    def assign_rows(self, plan: Plan, randomness: Randomness) -> Ids:
+        """Return a class for each row of the table, at random among those that its cell was planned for."""
+        raise ParameterError(NO_PEOPLE)
+
+    def reread(self, release: Any, path: Path | None, form: Format) -> Iterator[pl.DataFrame]:
+        """Yield the rows of a release as they were written, or as they are where there is no file."""
+        raise ParameterError(NO_PEOPLE)
 
     @abstractmethod
     def generalize(self, plan: Plan, layout: Layout, randomness: Randomness) -> Any:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
 from betalike.engines.recipes import count_values
 from betalike.errors import FileError, InputError, short_traceback
+from betalike.io.foreign_tables import SourceOptions, takes_tables
 from betalike.io.hierarchies import read_hierarchy
-from betalike.io.sources import takes_standard_input
 from betalike.io.tables import Frame, column_names
 from betalike.runtime.display import Row, Shown
 
@@ -58,9 +59,14 @@ class HierarchyReport(Shown):
 
 
 @short_traceback
-@takes_standard_input("table")
+@takes_tables("table")
 def check_hierarchies(
-    hierarchies: str | Path, table: Frame, *, missing: Sequence[str] = (), delimiter: str | None = None
+    hierarchies: str | Path,
+    table: Frame,
+    *,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    **source: Unpack[SourceOptions],
 ) -> HierarchyReport:
     """Check a hierarchy file, or all files of a folder, against a table: each is named after its column.
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from betalike.engines.coarse import count_coarsely, make_bins
+from betalike.engines.coarse import count_coarsely, make_bins, see_rows
 from betalike.engines.combinations import Combinations, count_combinations, count_each
 from betalike.engines.engine import Draw, Engine, ExactRecount, Format, Layout, PartsRecount, Recount, Refine
 from betalike.engines.labels import check_distinct_names, label_columns, label_names, label_series
@@ -31,7 +31,10 @@ from betalike.engines.streams import (
     sink,
     written_names,
 )
+from betalike.engines.value_binning import bin_source
 from betalike.errors import GuaranteeError, InputError
+from betalike.io.column_types import Seen, add_seen
+from betalike.io.copies import ValueLabels
 from betalike.io.tables import BATCH_ROWS, Source
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.progress import SILENT, Progress
@@ -82,14 +85,17 @@ class LocalEngine(Engine):
         most_cells: int | None = None,
         progress: Progress = SILENT,
         holds_release: bool = False,
+        value_labels: ValueLabels | None = None,
     ) -> None:
         super().__init__(schema)
         source = table if isinstance(table, Source) else Source.of(table)
         schema.check_columns(source.table.collect_schema().names())
         if source.n_rows == 0:
             raise InputError("the table has no rows; there is nothing to publish.")
-        self._source = replace(source.select(schema.names), batch_rows=batch_rows, progress=progress)
+        source = replace(source.select(schema.names), batch_rows=batch_rows, progress=progress)
+        self._source, self.ranges = bin_source(source, schema)
         self._memory, self._batch_rows, self._progress = memory, batch_rows, progress
+        self._value_labels = {n: labels for n, labels in (value_labels or {}).items() if n not in self.ranges}
         self._most_cells = most_cells or (np.iinfo(np.int32).max if self._source.is_held else memory // PER_CELL)
         self._holds_release = holds_release or self._source.is_held
         self.part_rows = max(memory // PER_PART_ROW, 1)
@@ -99,8 +105,12 @@ class LocalEngine(Engine):
 
     def _count_coarsely(self) -> Combinations:
         step = -(-self._source.n_rows // SAMPLE_ROWS)
-        sample = pl.concat([batch.gather_every(step) for batch in self._source.batches(self._names)])
-        columns = make_bins(self.schema, sample)
+        samples: list[pl.DataFrame] = []
+        seen: dict[str, Seen] = {}
+        for batch in self._source.batches(self._names):
+            samples.append(batch.gather_every(step))
+            seen = add_seen(seen, see_rows(batch, self.schema))
+        columns = make_bins(self.schema, pl.concat(samples), seen)
         return count_coarsely(self._source.batches(self._names), columns, self._most_cells)
 
     def _count_columns(self) -> tuple[list[Combinations], Combinations]:
@@ -151,12 +161,33 @@ class LocalEngine(Engine):
     def _kept_pairs(self, plan: Plan, randomness: Randomness) -> Iterator[pl.DataFrame]:
         """Yield the kept columns of all rows, with the class and value that each row is published with."""
         counts = plan.class_counts
-        keys = plan.ec.astype(np.int64) * counts.n_values + plan.cells.value[plan.cell]
-        pair = np.searchsorted(counts.ec * counts.n_values + counts.value, keys).astype(np.int32)
-        next_slot, slots = shuffled_slots(replace(plan, ec=pair), randomness)
+        known = counts.ec * counts.n_values + counts.value
+        for batch, cell, ec in self._classes_of_rows(plan, randomness):
+            keys = ec.astype(np.int64) * counts.n_values + plan.cells.value[cell]
+            pair = np.searchsorted(known, keys).astype(np.int32)
+            yield batch.select(self._kept).with_columns(pl.Series(PAIR, pair))
+
+    def _classes_of_rows(self, plan: Plan, randomness: Randomness) -> Iterator[tuple[pl.DataFrame, Ids, Ids]]:
+        """Yield all rows, with the cell and the class of each: the one decided already, or one at random."""
+        slots = None if plan.row_classes is not None else shuffled_slots(plan, randomness)
+        first = 0
         for batch in self._source.batches([*self._names, *self._kept]):
-            taken = assign_slots(self._counted.find(batch), next_slot, slots)
-            yield batch.select(self._kept).with_columns(pl.Series(PAIR, taken))
+            cell = self._counted.find(batch)
+            if plan.row_classes is not None:
+                ec = plan.row_classes[first : first + batch.height]
+            else:
+                assert slots is not None
+                ec = assign_slots(cell, *slots)
+            yield batch, cell, ec
+            first += batch.height
+
+    def read_rows(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Yield columns of the table, batch by batch."""
+        return self._source.batches(names)
+
+    def assign_rows(self, plan: Plan, randomness: Randomness) -> Ids:
+        """Return a class for each row of the table, at random among those that its cell was planned for."""
+        return np.concatenate([ec for _, _, ec in self._classes_of_rows(plan, randomness)])
 
     def publish_parts(
         self, sets: Plan, refine: Refine | None, layout: Layout, randomness: Randomness
@@ -210,6 +241,10 @@ class LocalEngine(Engine):
         turns = (self._recount(rows(turn), layout) for turn in range(n_turns))
         return PartsRecount(turns, lambda: found.fingerprint == trace.fingerprint)
 
+    def reread(self, release: Rows, path: Path | None, form: Format) -> Iterator[pl.DataFrame]:
+        """Yield the rows of a release as they were written, or as they are where there is no file."""
+        return self._written(release, path, form)
+
     def _written(self, release: Rows, path: Path | None, form: Format) -> Iterator[pl.DataFrame]:
         """Yield the rows of a release as they were written, or as they are where there is no file."""
         if path is None:
@@ -260,12 +295,12 @@ class LocalEngine(Engine):
     def write(self, release: Rows, path: Path, form: Format) -> list[str]:
         """Write a release; return the columns with cells that a spreadsheet would run as formulas."""
         if isinstance(release, pl.DataFrame):
-            release = Stream.of(self._plain(release) if form is Format.PARQUET else release)
+            release = Stream.of(release if form.is_csv else self._plain(release))
 
         def rows(scratch: Path) -> Iterator[pl.DataFrame]:
             yield from self._progress.flow(release.make(scratch), "rows written", self._source.n_rows)
 
-        return sink(Stream(release.schema, rows), path, form)
+        return sink(Stream(release.schema, rows), path, form, self._value_labels)
 
     def _plain(self, release: pl.DataFrame) -> pl.DataFrame:
         """Return a held release with text as text: while it is made and written, repeated texts are kept once."""

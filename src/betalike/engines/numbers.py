@@ -5,8 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from betalike.errors import SchemaError
+from betalike.io.column_types import EXACT
+from betalike.io.text_values import digits_of, parse_days, parse_moments, with_points
 from betalike.runtime.arrays import Ints
-from betalike.table.schema import Kind
+from betalike.table.schema import DateOrder, Kind
 
 MOST_DIGITS = 38  # of a decimal
 
@@ -25,18 +27,18 @@ def one_zero(column: pl.Series) -> pl.Series:
     return column.set(is_zero, 0.0) if is_zero.any() else column
 
 
-def to_numbers(column: pl.Series, kind: Kind, name: str, counts: Ints | None = None) -> pl.Series:
-    """Return the column as exact numbers: days and microseconds for dates; decimals where these are not whole."""
-    if kind in (Kind.DATE, Kind.DATETIME) and not column.dtype.is_temporal() and column.dtype != pl.String:
-        raise SchemaError(f"the column '{name}' is of type {kind}, but the table has it as {column.dtype}.")
-    convert = {
-        Kind.INTEGER: _to_integers,
-        Kind.DECIMAL: _to_decimals,
-        Kind.REAL: _to_reals,
-        Kind.DATE: _to_days,
-        Kind.DATETIME: _to_microseconds,
-    }[kind]
-    numbers = convert(column)
+def to_numbers(
+    column: pl.Series, kind: Kind, name: str, counts: Ints | None = None, dates: DateOrder = DateOrder.DMY
+) -> pl.Series:
+    """Return the column as exact numbers: days and microseconds for dates; decimals where these are not whole.
+
+    `dates` says what comes first in dates such as 03/04/1980.
+    """
+    if kind in (Kind.DATE, Kind.DATETIME):
+        numbers = _to_days(column, dates) if kind is Kind.DATE else _to_microseconds(column, dates)
+    else:
+        convert = {Kind.INTEGER: _to_integers, Kind.DECIMAL: _to_decimals, Kind.REAL: _to_reals}[kind]
+        numbers = convert(with_points(column) if column.dtype == pl.String else column)
     if numbers.null_count() > column.null_count():
         n_bad, n_rows = (
             count_rows(numbers.is_null() & column.is_not_null(), counts),
@@ -57,6 +59,10 @@ def _to_integers(column: pl.Series) -> pl.Series:
     if column.dtype.is_integer() and column.dtype not in (pl.UInt64, pl.Int128):
         return column.cast(pl.Int64)
     numbers = column.cast(pl.Int128, strict=False)
+    if column.dtype == pl.String and numbers.null_count() > column.null_count():
+        reals = column.cast(pl.Float64, strict=False)  # a whole number may be written as 49.0
+        is_whole = (reals.floor() == reals) & (reals.abs() < EXACT)
+        numbers = numbers.fill_null(reals.set(~is_whole.fill_null(False), None).cast(pl.Int128, strict=False))
     if column.dtype.is_float() or column.dtype.is_decimal():
         numbers = numbers.set((numbers.cast(column.dtype, strict=False) != column).fill_null(False), None)
     narrow = numbers.cast(pl.Int64, strict=False)
@@ -87,20 +93,18 @@ def _to_reals(column: pl.Series) -> pl.Series:
     return numbers
 
 
-def _to_days(column: pl.Series) -> pl.Series:
-    if column.dtype == pl.String:
-        return column.str.strptime(pl.Date, strict=False).to_physical()
+def _to_days(column: pl.Series, dates: DateOrder) -> pl.Series:
+    if not column.dtype.is_temporal():
+        return parse_days(_date_texts(column, Kind.DATE), dates).to_physical()
     if column.dtype == pl.Datetime:
         column = column.dt.replace_time_zone(None)  # local time, where it was taken
     return column.cast(pl.Date, strict=False).to_physical()
 
 
-def _to_microseconds(column: pl.Series) -> pl.Series:
+def _to_microseconds(column: pl.Series, dates: DateOrder) -> pl.Series:
     """Convert to microseconds of local time; decimals where some moments have nanoseconds."""
-    if column.dtype == pl.String:
-        column = column.str.replace(r"(:\d\d(?:\.\d+)?)(?:[+-]\d\d:?\d\d|Z)$", "$1")  # local time
-        is_finer = column.str.contains(r"\.\d{7}").any()
-        column = _parse_moments(column, pl.Datetime("ns" if is_finer else "us"))
+    if not column.dtype.is_temporal():
+        column = parse_moments(_date_texts(column, Kind.DATETIME), dates)
     elif column.dtype == pl.Datetime:
         column = column.dt.replace_time_zone(None)
     if column.dtype == pl.Datetime("ns"):
@@ -110,9 +114,10 @@ def _to_microseconds(column: pl.Series) -> pl.Series:
     return column.cast(pl.Datetime("us"), strict=False).to_physical()
 
 
-def _parse_moments(column: pl.Series, wanted: pl.Datetime) -> pl.Series:
-    """Parse moments; null where a text is not one, even if none is, where Polars would raise an error."""
-    try:
-        return column.str.strptime(wanted, strict=False)
-    except pl.exceptions.ComputeError:
-        return pl.Series(column.name, [None] * len(column), dtype=wanted)
+def _date_texts(column: pl.Series, kind: Kind) -> pl.Series:
+    """Return the texts of dates; numbers such as 19801231 are dates too."""
+    if column.dtype == pl.String:
+        return column
+    if not column.dtype.is_numeric():
+        raise SchemaError(f"the column '{column.name}' is of type {kind}, but the table has it as {column.dtype}.")
+    return digits_of(column)

@@ -16,6 +16,7 @@ from betalike.engines.coding import code_quasi_identifier
 from betalike.engines.engine import Layout, Refine
 from betalike.engines.labels import label_series
 from betalike.engines.sensitive import SensitiveValues
+from betalike.io.column_types import TypeGuess
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
@@ -58,11 +59,13 @@ class PartPublisher:
         attribute, axis = self.schema.quasi_identifiers[place], self.axes[place]
         if isinstance(axis, HierarchyAxis):
             known = replace(attribute, kind=Kind.CATEGORICAL, hierarchy=axis.hierarchy)
-            return axis, code_quasi_identifier(column, known)[1].astype(np.int32)
-        found, codes = code_quasi_identifier(column, replace(attribute, kind=axis.kind, domain=None))
+            taken = TypeGuess(Kind.CATEGORICAL, "as in the whole table")
+            return axis, code_quasi_identifier(column, known, taken=taken)[1].astype(np.int32)
         assert isinstance(axis, OrderedAxis)
+        taken = TypeGuess(axis.kind, "as in the whole table", axis.dates)
+        found, codes = code_quasi_identifier(column, replace(attribute, domain=None), taken=taken)
         assert isinstance(found, OrderedAxis)
-        return replace(axis, values=found.values, has_missing=found.has_missing), codes.astype(np.int32)
+        return replace(found, domain=axis.domain, is_domain_declared=axis.is_domain_declared), codes.astype(np.int32)
 
 
 def _as_planned(cells: Cells, cell: Ids, sets: Ids) -> tuple[Plan, Ids]:

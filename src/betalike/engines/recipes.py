@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
 from betalike.engines.coding import category_texts, empty_to_missing
 from betalike.errors import HierarchyError, ParameterError, SchemaError, short_traceback
-from betalike.io.sources import takes_standard_input
+from betalike.io.foreign_tables import SourceOptions, takes_tables
 from betalike.io.tables import Frame, text_in_batches
 from betalike.runtime.arrays import Ints
 from betalike.table.hierarchy import Hierarchy
@@ -53,7 +53,7 @@ def with_built(
 
 
 @short_traceback
-@takes_standard_input("table")
+@takes_tables("table")
 def build_hierarchy(
     table: Frame,
     column: str,
@@ -61,6 +61,7 @@ def build_hierarchy(
     *,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
+    **source: Unpack[SourceOptions],
 ) -> Hierarchy:
     """Build the hierarchy of a column from its values, by a recipe such as {"prefix": [3, 1]}."""
     recipes = recipes_in({column: recipe})
@@ -95,6 +96,14 @@ def build_recipes(
         else:
             built[column] = recipe.build(dict(counts.iter_rows()))
     return built
+
+
+@takes_tables("table")
+def count_column(
+    table: Frame, column: str, *, missing: Sequence[str], delimiter: str | None, **source: Unpack[SourceOptions]
+) -> dict[str, int]:
+    """Count the rows of each value of a column, as the text that is published."""
+    return count_values(table, [column], missing, delimiter)[column]
 
 
 def count_values(

@@ -13,8 +13,10 @@ import numpy as np
 import polars as pl
 
 from betalike.engines.engine import Format
+from betalike.engines.formats import read_held, write_held
 from betalike.errors import FileError, GuaranteeError, SchemaError
 from betalike.io.column_types import has_no_text
+from betalike.io.copies import ValueLabels, gathered
 from betalike.io.damaged_files import damage_refused
 from betalike.io.frames import check_years
 from betalike.io.spreadsheet import escape_columns, formula_columns, restore_columns
@@ -44,8 +46,8 @@ class Stream:
         return pl.concat(self.make(scratch))
 
 
-def sink(stream: Stream, path: Path, form: Format) -> list[str]:
-    """Write a stream: to a CSV file, to a Parquet file, or to a folder of these if the rows are many.
+def sink(stream: Stream, path: Path, form: Format, value_labels: ValueLabels | None = None) -> list[str]:
+    """Write a stream: to a file, or to a folder of Parquet files if the rows are many.
 
     Return the columns with cells that a spreadsheet would run as formulas.
     """
@@ -61,6 +63,9 @@ def sink(stream: Stream, path: Path, form: Format) -> list[str]:
         if form is Format.PARQUET:
             _write_parts(stream.make(scratch), path)
             return []
+        if form.is_held:
+            write_held(stream.collect(scratch), path, form, value_labels or {})
+            return []
         return _write_csv(stream.make(scratch), path, form)
     except (OSError, pl.exceptions.PolarsError) as error:  # their words may show a cell
         is_full = "No space left" in str(error)  # Polars says it in words only
@@ -75,7 +80,7 @@ def _write_parts(batches: Iterator[pl.DataFrame], path: Path) -> None:
     path.mkdir()
     with ThreadPoolExecutor(1) as pool:
         written: list[Future[None]] = []
-        for number, part in enumerate(_parts(batches)):
+        for number, part in enumerate(gathered(batches, PART_ROWS)):
             file = path / f"part-{number:05}.parquet"
             for done in written[-1:]:
                 done.result()
@@ -88,18 +93,6 @@ def _write_parts(batches: Iterator[pl.DataFrame], path: Path) -> None:
         parts[0].rename(single)
         path.rmdir()
         single.rename(path)
-
-
-def _parts(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Put batches together to as many rows as a file of the release has."""
-    gathered: list[pl.DataFrame] = []
-    for batch in batches:
-        gathered.append(batch)
-        if sum(each.height for each in gathered) >= PART_ROWS:
-            yield pl.concat(gathered)
-            gathered = []
-    if gathered:
-        yield pl.concat(gathered)
 
 
 def _write_csv(batches: Iterator[pl.DataFrame], path: Path, form: Format) -> list[str]:
@@ -132,10 +125,13 @@ def scan_release(path: Path, form: Format, types: Mapping[str, Any] | None = Non
     Repeated texts and whole numbers stay as they are even where text is asked for. Texts that repeat are read faster as
     categories.
     """
-    if form is Format.PARQUET:
-        table = pl.scan_parquet(path, glob=False)  # a folder may be named like a pattern
+    if not form.is_csv:
+        # A folder of Parquet files may be named like a pattern.
+        table = read_held(path, form).lazy() if form.is_held else pl.scan_parquet(path, glob=False)
         if types is None:
             return table
+        numbers = {name: dtype for name, dtype in types.items() if is_plain_number(dtype)}
+        table = table.with_columns(pl.col(name).cast(dtype) for name, dtype in numbers.items())  # some have one type
         found = table.select(list(types)).collect_schema()
         # Values of these types are equal exactly when their text is.
         as_text = {name for name, dtype in found.items() if dtype not in TEXTS and not dtype.is_integer()}

@@ -10,7 +10,9 @@ from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.io.hierarchies import choose_hierarchies
 from betalike.promises.parameters import choose
 from betalike.table.joint import JOINED
-from betalike.table.schema import Attribute, Kind, Role, Schema
+from betalike.table.schema import Attribute, DateOrder, Kind, Role, RoundEnds, Schema
+
+MOST_BINS = 10_000
 
 
 def make_schema(
@@ -22,8 +24,12 @@ def make_schema(
     weights: Mapping[str, float] | None,
     keep: Sequence[str],
     is_missing_value: bool,
+    ends: Mapping[str, Mapping[str, Any] | None] | None = None,
+    person: str | None = None,
+    dates: str | None = None,
+    bins: Mapping[str, int] | None = None,
 ) -> Schema:
-    """Combine what the user said about each column."""
+    """Combine what the user said about each column; `ends` has what is said about `round`, `bottom` and `top`."""
     if isinstance(quasi_identifiers, str):
         raise ParameterError("quasi_identifiers must be a list of column names, not one text.")
     protected = [sensitive] if isinstance(sensitive, str) else list(sensitive)
@@ -32,17 +38,26 @@ def make_schema(
     named = [*quasi_identifiers, *protected]
     typed = {column: choose(Kind, kind, f"type of '{column}'") for column, kind in (kinds or {}).items()}
     domains, weights = domains or {}, weights or {}
+    order = None if dates is None else choose(DateOrder, dates, "order of dates")
     is_folder = isinstance(hierarchies, str | Path)  # it may contain hierarchies of columns that are numbers here
     ordered = {column for column, kind in typed.items() if kind.is_ordered and is_folder}
     trees = choose_hierarchies(hierarchies, [column for column in named if column not in ordered])
     _check_named("types", typed, named)
     _check_named("domains", domains, named)
     _check_named("weights", weights, quasi_identifiers)
+    _check_bins(bins or {}, protected)
+    asked = {option: given for option, given in (ends or {}).items() if given}
+    for option, given in asked.items():
+        _check_named(option, given, quasi_identifiers)
 
     def attribute(column: str, role: Role) -> Attribute:
         domain = domains.get(column)
         pair = None if domain is None else (domain[0], domain[1])
-        return Attribute(column, role, typed.get(column), pair, trees.get(column), float(weights.get(column, 1.0)))
+        wish = {option: given[column] for option, given in asked.items() if column in given}
+        rounded = RoundEnds(**wish) if wish else None
+        weight = float(weights.get(column, 1.0))
+        ranges = (bins or {}).get(column)
+        return Attribute(column, role, typed.get(column), pair, trees.get(column), weight, rounded, order, ranges)
 
     parts = tuple(attribute(column, Role.SENSITIVE) for column in protected)
     return Schema(
@@ -51,7 +66,15 @@ def make_schema(
         tuple(Attribute(column, Role.KEPT) for column in keep),
         is_missing_value,
         parts if len(parts) > 1 else (),
+        None if person is None else Attribute(person, Role.PERSON),
     )
+
+
+def _check_bins(bins: Mapping[str, int], sensitive: Sequence[str]) -> None:
+    _check_named("bins", bins, sensitive)
+    for column, number in bins.items():
+        if not isinstance(number, int) or isinstance(number, bool) or not 2 <= number <= MOST_BINS:
+            raise ParameterError(f"bins of '{column}' is {number}; it must be a whole number from 2 to {MOST_BINS}.")
 
 
 def _check_named(option: str, given: Mapping[str, Any], named: Sequence[str]) -> None:

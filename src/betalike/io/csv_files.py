@@ -18,6 +18,7 @@ from betalike.io.compression import is_compressed
 from betalike.io.csv_rows import Layout
 from betalike.io.csv_text import CsvText, file_pieces, survey_bytes, survey_file
 from betalike.io.damaged_files import compiled_code_silenced
+from betalike.io.missing_codes import code_texts
 from betalike.io.sources import interruptible, read_beginning, shown_name
 from betalike.table.schema import check_columns
 
@@ -62,13 +63,14 @@ class Wanted:
             "has_header": False,
             "separator": layout.delimiter,
             "quote_char": layout.quote,
-            "null_values": ["", *self.missing],  # an empty field is missing, quoted or not
+            "null_values": ["", *code_texts(self.missing)],  # an empty field is missing, quoted or not
         }
         if types is not None:
             named = {_position_name(i): types[name] for i, name in enumerate(layout.names) if name in types}
             return {**shared, "infer_schema": False, "schema_overrides": named}
-        texts = [_position_name(i) for i, name in enumerate(layout.names) if name in (self.as_text or ())]
-        inferred = {"infer_schema_length": infer_rows, "try_parse_dates": True}
+        as_text = {*(self.as_text or ()), *layout.codes}
+        texts = [_position_name(i) for i, name in enumerate(layout.names) if name in as_text]
+        inferred = {"infer_schema_length": infer_rows}
         return {**shared, **inferred, "schema_overrides": dict.fromkeys(texts, pl.String)}
 
     def parse(self, rows: bytes, layout: Layout, has_header: bool, **how: Any) -> pl.DataFrame:
@@ -142,7 +144,8 @@ def scan_csv(
     n_rows = sum(text.layout.n_rows for text in texts)
     if n_rows == 0:
         raise FileError(NO_ROWS.format(first.name))
-    wanted = replace(wanted, columns=names)
+    as_text = None if wanted.as_text is None else {*wanted.as_text, *(name for t in texts for name in t.layout.codes)}
+    wanted = replace(wanted, columns=names, as_text=as_text)
     is_uniform = len({(text.layout.delimiter, text.layout.quote, *text.layout.names) for text in texts}) == 1
     are_plain = all(text.is_plain for text in texts) and not any(is_compressed(read_beginning(p, 8)) for p in paths)
     if is_uniform and are_plain:

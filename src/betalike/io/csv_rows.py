@@ -25,8 +25,9 @@ NOTHING: Bytes = np.empty(0, dtype=np.uint8)
 PLACE, FIELDS, LINE, ROW_LINE, ROW_BYTES, HAS_CONTENT, AFTER_CR = 0, 1, 2, 3, 4, 5, 6
 N_HEADER, N_ROWS, N_BLANK, N_LONE_CR, N_BAD, BAD_LINE, BAD_FIELDS = 7, 8, 9, 10, 11, 12, 13
 N_QUOTED, N_INNER, INNER_LINE, N_OPEN, OPEN_LINE, N_STRAY, STRAY_LINE = 14, 15, 16, 17, 18, 19, 20
-N_OUT, ROW_START_OUT, N_READ, HEADER_START, HEADER_END, N_STATE = 21, 22, 23, 24, 25, 26
+N_OUT, ROW_START_OUT, N_READ, HEADER_START, HEADER_END, ZERO, N_STATE = 21, 22, 23, 24, 25, 26, 27
 AT_START, IN_PLAIN, IN_QUOTES, AFTER_QUOTE = 0, 1, 2, 3
+MAY_BE_ZERO, NOT_ZERO, IS_ZERO = 0, 1, 2  # the first sign of a field, after a quote and a sign
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Layout:
     quote: str | None  # None if no field is quoted, so that a quote is a character like any other
     names: tuple[str, ...]
     n_rows: int
+    codes: tuple[str, ...]  # columns with numbers that begin with a zero, which are codes
     is_tidy: bool  # no blank lines, and no lone carriage returns as line ends
 
 
@@ -48,6 +50,7 @@ class RowWalk:
         self._state = np.zeros(N_STATE, dtype=np.int64)
         self._state[[LINE, ROW_LINE]] = 1
         self._state[[HEADER_START, HEADER_END]] = -1
+        self._zeros = np.zeros(MOST_FIELDS, dtype=np.bool_)  # columns in which a number begins with a zero
         self._beginning: list[bytes] = []
 
     def check(self, piece: bytes) -> None:
@@ -95,7 +98,9 @@ class RowWalk:
         header = b"".join(self._beginning)[state[HEADER_START] : state[HEADER_END]].decode(encoding, SAME_NUMBER)
         used_quote = None if state[N_INNER] else quote
         is_tidy = not (state[N_BLANK] or state[N_LONE_CR])
-        return Layout(self._delimiter, used_quote, self._names(header, used_quote), int(state[N_ROWS]), is_tidy)
+        names = self._names(header, used_quote)
+        codes = tuple(name for name, is_code in zip(names, self._zeros[: len(names)], strict=True) if is_code)
+        return Layout(self._delimiter, used_quote, names, int(state[N_ROWS]), codes, is_tidy)
 
     def is_consistent(self) -> bool:
         """Return whether some fields are quoted and no quote occurs anywhere else."""
@@ -104,7 +109,7 @@ class RowWalk:
 
     def _walk(self, piece: bytes, out: Bytes) -> None:
         data = np.frombuffer(piece, dtype=np.uint8)
-        walk_rows(data, ord(self._delimiter), ord(self._quote), self._quote == '"', self._state, out)
+        walk_rows(data, ord(self._delimiter), ord(self._quote), self._quote == '"', self._state, self._zeros, out)
         if self._state[ROW_BYTES] > LONGEST_ROW:
             raise FileError(
                 f"{self._name}: the row that begins in line {self._state[ROW_LINE]} is longer than "
@@ -139,16 +144,24 @@ def _counted(count: int, noun: str) -> str:
 
 
 @kernel
-def walk_rows(data: Bytes, delimiter: int, quote: int, spans_lines: bool, state: NDArray[np.int64], out: Bytes) -> None:
-    """Read the next bytes of a CSV text and update the state.
+def walk_rows(
+    data: Bytes,
+    delimiter: int,
+    quote: int,
+    spans_lines: bool,
+    state: NDArray[np.int64],
+    zeros: NDArray[np.bool_],
+    out: Bytes,
+) -> None:
+    """Read the next bytes of a CSV text, update the state, and note the columns where a number begins with a zero.
 
     If `out` has room, copy the rows to it, with a newline for each line end and without blank lines.
     """
-    newline, carriage, space = 10, 13, 32
+    newline, carriage, space, plus, minus, first_digit, last_digit = 10, 13, 32, 43, 45, 48, 57
     copies = len(out) > 0
     place, fields, line, row_bytes = state[PLACE], state[FIELDS], state[LINE], state[ROW_BYTES]
     has_content, after_cr, n_out = state[HAS_CONTENT] != 0, state[AFTER_CR] != 0, state[N_OUT]
-    n_before = state[N_READ]
+    n_before, zero = state[N_READ], state[ZERO]
     n = len(data)
     i = 0
     while i < n and row_bytes <= LONGEST_ROW:
@@ -166,6 +179,10 @@ def walk_rows(data: Bytes, delimiter: int, quote: int, spans_lines: bool, state:
                 place = AFTER_QUOTE
             elif byte == newline:
                 line += 1
+            if zero != NOT_ZERO and byte != plus and byte != minus:
+                if zero == IS_ZERO and first_digit <= byte <= last_digit and fields < len(zeros):
+                    zeros[fields] = zeros[fields] or state[HEADER_END] >= 0
+                zero = IS_ZERO if zero == MAY_BE_ZERO and byte == first_digit else NOT_ZERO
             row_bytes += 1
             if copies:
                 out[n_out] = byte
@@ -204,13 +221,14 @@ def walk_rows(data: Bytes, delimiter: int, quote: int, spans_lines: bool, state:
             line += 1
             state[ROW_LINE] = line
             state[ROW_START_OUT] = n_out
-            fields, row_bytes, place, has_content = 0, 0, AT_START, False
+            fields, row_bytes, place, has_content, zero = 0, 0, AT_START, False, MAY_BE_ZERO
             continue
         if state[HEADER_START] < 0 and byte != space:
             state[HEADER_START] = n_before + i - row_bytes
         if byte == delimiter:
             fields += 1
             place = AT_START
+            zero = MAY_BE_ZERO
             has_content = True
         elif byte == quote:
             has_content = True
@@ -230,6 +248,10 @@ def walk_rows(data: Bytes, delimiter: int, quote: int, spans_lines: bool, state:
                 state[N_STRAY] += 1
             place = IN_PLAIN
             has_content = has_content or byte != space
+            if zero != NOT_ZERO and byte != plus and byte != minus:
+                if zero == IS_ZERO and first_digit <= byte <= last_digit and fields < len(zeros):
+                    zeros[fields] = zeros[fields] or state[HEADER_END] >= 0
+                zero = IS_ZERO if zero == MAY_BE_ZERO and byte == first_digit else NOT_ZERO
         row_bytes += 1
         if copies:
             out[n_out] = byte
@@ -237,4 +259,4 @@ def walk_rows(data: Bytes, delimiter: int, quote: int, spans_lines: bool, state:
         i += 1
     state[PLACE], state[FIELDS], state[LINE], state[ROW_BYTES] = place, fields, line, row_bytes
     state[HAS_CONTENT], state[AFTER_CR], state[N_OUT] = has_content, after_cr, n_out
-    state[N_READ] = n_before + n
+    state[N_READ], state[ZERO] = n_before + n, zero

@@ -2,110 +2,147 @@
 
 from __future__ import annotations
 
-import os
+import dataclasses
+import functools
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from betalike.errors import FileError, SchemaError
-from betalike.io.column_types import stored_kind
+from betalike.io.column_types import TypeGuess, stored_kind
+from betalike.io.copies import origin_of
+from betalike.io.guesses.costs import PROPOSED_BINS, estimate_loss, even_bins
+from betalike.io.guesses.identification import EXACT_ROWS, Identification, find_worst, hash_column, measure
+from betalike.io.guesses.keys import find_followers
+from betalike.io.guesses.meanings import Guess, Meaning, guess_meanings
+from betalike.io.guesses.profiles import ColumnProfile, profile_column
+from betalike.io.guesses.roles import choose_meanings, choose_roles
+from betalike.io.guesses.vocabulary import NameHint, names_a_code
 from betalike.io.hierarchies import write_new_file
 from betalike.io.sources import shown_name, table_files
-from betalike.io.tables import CSV, kind_of, load
+from betalike.io.specification_draft import draft_specification
+from betalike.io.tables import CSV, is_path, kind_of, load
+from betalike.io.typed_frames import read_types
 from betalike.runtime.display import Row, Shown
-from betalike.schemes import DEFAULT_SCHEME
 from betalike.table.schema import Kind, Role
 
-IDENTIFIERS = r"(^|_)(id|name|surname|forename|ssn|phone|telephone|e?mail|address|passport|iban|record|uuid|key)($|_)"
-SENSITIVES = r"disease|diagnos|illness|condition|symptom|salary|income|wage|earning|religion|orientation|hiv|drug|debt"
-QUASI_IDENTIFIERS = (
-    r"age|sex|gender|zip|post_?code|birth|dob|educat|marital|race|ethnic|work|country|nation|native|region|city|state|"
-    r"occupation|weight|height|date|lat|lon"
-)
-REASONS = {
-    Kind.INTEGER: "whole numbers",
-    Kind.DECIMAL: "numbers",
-    Kind.REAL: "numbers",
-    Kind.DATE: "dates",
-    Kind.DATETIME: "dates with times",
-    Kind.CATEGORICAL: "text",
-}
+CLEARLY = 1.5  # how much less loss bins must cost to be proposed
 NUMBER = re.compile(r"\s*[+-]?(\d[\d., ]*|\d*[.,]\d+)([eE][+-]?\d+)?\s*%?\s*")
 MOMENT = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?\s*|\s*\d{1,2}:\d{2}(:\d{2})?.*")
 
 
 @dataclass(frozen=True)
+class SensitiveCost:
+    """What many values of a sensitive column cost: the estimated loss as they are, and in bins."""
+
+    values: int
+    loss: float
+    bins: int
+    binned_loss: float
+
+    @property
+    def wording(self) -> str:
+        """Return the cost in words."""
+        return (
+            f"{self.values} values cost a loss of about {self.loss:.0%}; in {self.bins} bins about "
+            f"{self.binned_loss:.0%}"
+        )
+
+
+@dataclass(frozen=True)
 class ColumnGuess:
-    """The guessed type and role of a column, with reasons."""
+    """The guessed type and role of a column, with reasons and the figures they rest on."""
 
     name: str
     kind: Kind
     kind_reason: str
     role: Role
     role_reason: str
+    meaning: Meaning
+    distinct: int
+    missing: int
+    unique: float
+    separation: float
     hierarchy: Path | None = None
+    prefix: tuple[int, ...] = ()
+    cost: SensitiveCost | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the guess as plain values."""
+        return {
+            "name": self.name,
+            "type": str(self.kind),
+            "type_reason": self.kind_reason,
+            "role": str(self.role),
+            "role_reason": self.role_reason,
+            "meaning": str(self.meaning),
+            "distinct": self.distinct,
+            "missing": self.missing,
+            "unique": self.unique,
+            "separation": self.separation,
+            **({} if self.cost is None else {"cost": dataclasses.asdict(self.cost)}),
+        }
 
 
 @dataclass(frozen=True, repr=False)
 class Description(Shown):
-    """The guessed types and roles of a table's columns."""
+    """The guessed types and roles of a table's columns, and which of them identify rows."""
 
     rows: int
     columns: tuple[ColumnGuess, ...]
-    table: Path | None
+    table: Path | Mapping[str, Any] | None
+    combinations: tuple[Identification, ...] = ()
+    is_estimated: bool = False
+    missing: tuple[str, ...] = ()
 
     def _summary(self) -> Row:
         return {"rows": self.rows, "columns": [column.name for column in self.columns]}
 
     def _parts(self) -> list[Row]:
-        return [{"column": column.name, "type": str(column.kind), "role": str(column.role)} for column in self.columns]
+        return [
+            {
+                "column": column.name,
+                "type": str(column.kind),
+                "role": str(column.role),
+                "guess": str(column.meaning),
+                "distinct": column.distinct,
+                "unique": f"{column.unique:.1%}",
+                "separation": f"{column.separation:.1%}",
+                "reason": column.role_reason,
+            }
+            for column in self.columns
+        ]
+
+    def __repr__(self) -> str:
+        parts = self._parts()
+        rows = [list(map(str, row)) for row in ([*parts[0]], *(part.values() for part in parts))]
+        widths = [max(map(len, texts)) for texts in zip(*rows, strict=True)]
+        lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+        return "\n".join([f"<betalike.Description: rows {self.rows:,}, columns {len(self.columns):,}>", *lines])
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the content of `describe --json`."""
+        return {
+            "rows": self.rows,
+            "estimated": self.is_estimated,
+            "columns": [column.to_dict() for column in self.columns],
+            "combinations": [
+                {**dataclasses.asdict(found), "columns": list(found.columns)} for found in self.combinations
+            ],
+        }
 
     def to_toml(self, folder: Path = Path()) -> str:
         """Return a release.toml to edit; paths in it are relative to the folder it will be in."""
-        lines = [
-            f"# A first specification, guessed from {self.rows} rows. Check every role before you publish:",
-            "#   identifier         left out of the release",
-            "#   quasi-identifier   may be known to others; generalized",
-            "#   sensitive          to be protected; published as it is (at least one column)",
-            "#   kept               published as it is, unprotected",
-            "#   unused             left out",
-            "# Then: betalike publish --spec THIS_FILE --out DIR",
-            "",
-        ]
-        if self.table is not None:
-            lines += [f"table = {_quoted(_relative(self.table, folder))}", ""]
-        lines += [
-            "[promise]",
-            "beta = 4            # no value becomes more than 1 + beta = 5 times as likely; smaller is safer",
-            'model = "enhanced"  # or "basic", which leaves frequent values unprotected',
-            "k = 1               # least number of rows in a class",
-            "",
-            "[release]",
-            f'scheme = "{DEFAULT_SCHEME}"',
-            'format = "csv"      # or "parquet"',
-            'layout = "labels"   # or "bounds": two columns for each range',
-            '# missing = ["NA", "?"]   # texts that stand for a missing value',
-        ]
-        for column in self.columns:
-            lines += ["", f"[columns.{_quoted(column.name)}]"]
-            lines.append(f'role = "{column.role}"  # {column.role_reason}')
-            lines.append(f'type = "{column.kind}"  # {column.kind_reason}')
-            if column.hierarchy is not None:
-                lines.append(f"hierarchy = {_quoted(_relative(column.hierarchy, folder))}")
-            elif column.kind.is_ordered and column.role is Role.QUASI_IDENTIFIER:
-                lines.append("# domain = [LEAST, GREATEST]  # default: from the table")
-            if column.role is Role.QUASI_IDENTIFIER:
-                lines.append("weight = 1")
-            if column.role is Role.SENSITIVE:
-                lines.append('missing = "error"  # or "value": a missing value counts as a value')
-        return "\n".join(lines) + "\n"
+        return draft_specification(self.rows, self.columns, self.table, self.missing, folder)
 
 
-def load_described(path: str | Path, delimiter: str | None) -> pl.DataFrame:
+def load_described(path: str | Path, delimiter: str | None, missing: Sequence[str] = ()) -> pl.DataFrame:
     """Read a table to describe it; refuse a CSV file whose column names look like cells, which nobody may see."""
-    frame = load(path, delimiter=delimiter)
+    frame = load(path, missing=missing, delimiter=delimiter)
     if kind_of(table_files(path)[0]) == CSV:
         if delimiter is None and frame.width == 1 and _has_other_delimiter(frame.to_series()):
             raise FileError(
@@ -140,71 +177,100 @@ def _is_like_a_cell(column: pl.Series, place: int) -> bool:
     return column.dtype == pl.String and bool((column == name).any())
 
 
-def describe_frame(frame: pl.DataFrame, table: Path | None, hierarchies: Path | None) -> Description:
-    """Guess the type and the role of each column."""
+def specified_table(table: Any) -> Path | Mapping[str, Any] | None:
+    """Return what a specification says to read a table again: its path, or more for a copy; None for a frame."""
+    origin = origin_of(table)
+    if origin is not None:
+        return origin.specified or None
+    return Path(table) if is_path(table) else None
+
+
+def describe_frame(
+    frame: pl.DataFrame,
+    table: Path | Mapping[str, Any] | None,
+    hierarchies: str | Path | None,
+    missing: Sequence[str] = (),
+) -> Description:
+    """Guess the type and the role of each column, and measure which columns identify rows."""
     if frame.height == 0 or frame.width == 0:
         raise SchemaError("the table has no rows; there is nothing to describe.")
-    facts = [(column, column.n_unique(), stored_kind(column.dtype)) for column in frame.get_columns()]
-    roles = _guess_roles(facts, frame.height)
+    read = read_types(frame)
+    frame = read.frame
+    figures = [measure([column.name], hash_column(column)) for column in frame.iter_columns()]
+    profiles = [
+        profile_column(column, stored_kind(column.dtype), found.distinct)
+        for column, found in zip(frame.iter_columns(), figures, strict=True)
+    ]
+    meanings = choose_meanings(profiles, guess_meanings(profiles, functools.partial(find_followers, frame)))
+    roles = choose_roles(profiles, meanings)
+    n_known = sum(role is Role.QUASI_IDENTIFIER for role, _ in roles)
     guesses = []
-    for (column, n_distinct, kind), (role, role_reason) in zip(facts, roles, strict=True):
-        path = hierarchies / f"{column.name}.csv" if hierarchies is not None else None
+    for profile, found, guess, (role, reason) in zip(profiles, figures, meanings, roles, strict=True):
+        path = Path(hierarchies, f"{profile.name}.csv") if hierarchies is not None else None
         has_tree = path is not None and path.is_file() and role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-        n_missing = column.null_count()
-        counted = f"{n_distinct} distinct values" + (f", {n_missing} missing" if n_missing else "")
+        kind, kind_reason = (
+            (Kind.CATEGORICAL, "it has a hierarchy") if has_tree else _choose_kind(profile, guess, read.types)
+        )
+        about = "about " if frame.height > EXACT_ROWS else ""
+        counted = f"{about}{found.distinct} distinct values"
+        counted += f", {profile.missing} missing" if profile.missing else ""
         guesses.append(
             ColumnGuess(
-                column.name,
-                Kind.CATEGORICAL if has_tree else kind,
-                f"{'it has a hierarchy' if has_tree else REASONS[kind]}; {counted}",
+                profile.name,
+                kind,
+                f"{kind_reason}; {counted}",
                 role,
-                role_reason,
+                reason,
+                guess.meaning,
+                found.distinct,
+                profile.missing,
+                found.unique,
+                found.separation,
                 path if has_tree else None,
+                _choose_prefix(profile) if kind is Kind.CATEGORICAL else (),
+                _measure_cost(frame[profile.name], kind, guess.meaning, n_known),
             )
         )
-    return Description(frame.height, tuple(guesses), table)
+    known = {guess.name: guess.separation for guess in guesses if guess.role is Role.QUASI_IDENTIFIER}
+    combinations = find_worst(frame, known)
+    return Description(
+        frame.height,
+        tuple(guesses),
+        table,
+        tuple(combinations),
+        frame.height > EXACT_ROWS,
+        tuple(dict.fromkeys([*missing, *read.missing])),
+    )
+
+
+def _choose_kind(profile: ColumnProfile, guess: Guess, types: Mapping[str, TypeGuess]) -> tuple[Kind, str]:
+    """Return the type of the values, but that of codes for whole numbers that are only names."""
+    is_amount = profile.suggests((NameHint.MONEY, NameHint.RESULT))
+    if profile.kind is Kind.INTEGER and guess.meaning in (Meaning.QUASI_IDENTIFIER, Meaning.COULD_BE_SENSITIVE):
+        if names_a_code(profile.name) and not is_amount:
+            return Kind.CATEGORICAL, "its name suggests that its numbers are codes"
+        if profile.values == 2:
+            return Kind.CATEGORICAL, "two numbers, such as yes and no"
+    return profile.kind, types[profile.name].reason
+
+
+def _choose_prefix(profile: ColumnProfile) -> tuple[int, ...]:
+    """Return lengths by which codes of places are grouped; nothing for other columns."""
+    is_place = profile.suggests((NameHint.PLACE,)) and profile.code_length in (4, 5, 6) and profile.values > 20
+    return (profile.code_length - 2, 1) if is_place and profile.code_length else ()
+
+
+def _measure_cost(column: pl.Series, kind: Kind, meaning: Meaning, n_known: int) -> SensitiveCost | None:
+    """Return what the values of a column cost as a sensitive one, where bins would make that clearly cheaper."""
+    if meaning is not Meaning.COULD_BE_SENSITIVE or not kind.is_number:
+        return None
+    counts = column.drop_nulls().value_counts().to_series(1).to_numpy()
+    if len(counts) <= PROPOSED_BINS:
+        return None
+    loss, binned = (estimate_loss(counted, n_known) for counted in (counts, even_bins(len(column))))
+    return SensitiveCost(len(counts), loss, PROPOSED_BINS, binned) if loss > CLEARLY * binned else None
 
 
 def write_description(description: Description, path: Path, force: bool) -> None:
     """Write a specification to a file; replace an existing one only with `force`."""
     write_new_file(path, description.to_toml(path.parent), force)
-
-
-Facts = list[tuple[pl.Series, int, Kind]]
-
-
-def _guess_roles(facts: Facts, n_rows: int) -> list[tuple[Role, str]]:
-    """Guess identifiers by name or uniqueness, and one sensitive column; the others are quasi-identifiers."""
-    roles: list[tuple[Role, str] | None] = [_identifier(column, n, kind, n_rows) for column, n, kind in facts]
-    open_places = [i for i, role in enumerate(roles) if role is None]
-    named = [i for i in open_places if re.search(SENSITIVES, facts[i][0].name.lower())]
-    fit = [i for i in open_places if 2 <= facts[i][1] <= max(n_rows // 2, 2)]
-    unlike = [i for i in fit if not re.search(QUASI_IDENTIFIERS, facts[i][0].name.lower())]
-    if named:
-        roles[named[0]] = (Role.SENSITIVE, "its name suggests something private")
-    elif unlike or fit:
-        roles[(unlike or fit)[-1]] = (Role.SENSITIVE, "a guess: the last suitable column; check it")
-    result: list[tuple[Role, str]] = []
-    for (column, _, _), role in zip(facts, roles, strict=True):
-        is_usual = re.search(QUASI_IDENTIFIERS, column.name.lower())
-        reason = "its name suggests something that others know" if is_usual else "others may know it; check it"
-        result.append(role or (Role.QUASI_IDENTIFIER, reason))
-    return result
-
-
-def _identifier(column: pl.Series, n_distinct: int, kind: Kind, n_rows: int) -> tuple[Role, str] | None:
-    is_named = re.search(IDENTIFIERS, re.sub(r"[\W]+", "_", column.name.lower()))
-    if is_named and n_distinct > n_rows / 2:
-        return Role.IDENTIFIER, "its name and its many distinct values identify people"
-    if kind is Kind.CATEGORICAL and n_rows >= 10 and n_distinct > n_rows / 2:
-        return Role.IDENTIFIER, "text that differs in most rows identifies people"
-    return None
-
-
-def _relative(path: Path, folder: Path) -> str:
-    return str(path) if path.is_absolute() else Path(os.path.relpath(path, folder)).as_posix()
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(sign if sign.isprintable() else f"\\U{ord(sign):08X}" for sign in escaped) + '"'

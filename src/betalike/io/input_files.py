@@ -12,9 +12,9 @@ from urllib.parse import unquote, urlparse
 import polars as pl
 
 from betalike.errors import BetalikeError, FileError
-from betalike.io.sources import is_standard_input, table_files
-
-STANDARD_INPUT = Path("/dev/stdin")  # a shell may redirect a file to it, which has an identity too
+from betalike.io.addresses import is_address, parse_address
+from betalike.io.copies import origin_of
+from betalike.io.sources import REDIRECTED, is_standard_input, table_files
 
 
 def input_files(table: Any, hierarchies: str | Path | Mapping[str, Any] | None = None) -> list[Path]:
@@ -30,10 +30,15 @@ def check_not_replaced(path: Path, inputs: Iterable[Path]) -> None:
 
 
 def _files_of_table(table: Any) -> list[Path]:
+    origin = origin_of(table)
+    if origin is not None:
+        return list(origin.files)
     if is_standard_input(table):
-        return [STANDARD_INPUT]
+        return [REDIRECTED]
     if isinstance(table, str | Path):
         with contextlib.suppress(BetalikeError, OSError):  # reading the table reports the error
+            if is_address(table):
+                return list(parse_address(table).files)
             return table_files(table)
     elif isinstance(table, pl.LazyFrame):
         return _files_of_plan(table)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import glob
-import inspect
 import mmap
 import os
 import signal
@@ -13,15 +11,17 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, ParamSpec, TypeVar
+from typing import IO, Any
 
-from betalike.errors import FileError, ParameterError
+from betalike.errors import FileError
+from betalike.io.copies import Origin, origin_of, remembered
 from betalike.runtime.scratch import private_folder, reserve
 
 STANDARD_INPUT = "-"
+REDIRECTED = Path("/dev/stdin")  # a shell may redirect a file to it, which has an identity too
 KEPT_IN_MEMORY = 1 << 26  # bytes of standard input; more than that goes to a file without a name
 COPIED_AT_ONCE = 1 << 20
 OPENED_AT_ONCE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -33,9 +33,6 @@ KINDS = {
     stat.S_ISSOCK: "a socket",
 }
 Content = bytes | mmap.mmap
-_from_standard_input: set[Path] = set()
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
 
 
 def table_files(path: str | Path) -> list[Path]:
@@ -57,15 +54,16 @@ def table_files(path: str | Path) -> list[Path]:
 
 def shown(path: str | Path) -> str:
     """Return a path for messages, with characters that cannot be printed escaped."""
-    if path in _from_standard_input:
-        return "standard input"
+    origin = origin_of(path)
+    if origin is not None:
+        return origin.shown
     text = str(path)
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
 def shown_name(path: Path) -> str:
     """Return the name of a file for messages."""
-    return shown(path) if path in _from_standard_input else shown(path.name)
+    return shown(path) if origin_of(path) is not None else shown(path.name)
 
 
 def open_file(path: Path) -> IO[bytes]:
@@ -135,8 +133,8 @@ def _cannot_read(path: Path, error: OSError | ValueError) -> FileError:
 
 
 def is_standard_input(table: Any) -> bool:
-    """Return whether a table is standard input, or the copy of it that was kept."""
-    return isinstance(table, str | Path) and (str(table) == STANDARD_INPUT or table in _from_standard_input)
+    """Return whether a table is standard input."""
+    return isinstance(table, str | Path) and str(table) == STANDARD_INPUT
 
 
 @contextlib.contextmanager
@@ -158,34 +156,7 @@ def standard_input() -> Iterator[Path]:
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or "it is closed"
                 raise FileError(f"standard input cannot be read: {reason}.") from None
-        _from_standard_input.add(path)
-        stack.callback(_from_standard_input.discard, path)
-        yield path
-
-
-def takes_standard_input(
-    *names: str,
-) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Let one of the named arguments be `-`: standard input is kept, and the function gets the path of the copy."""
-
-    def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-        signature = inspect.signature(function)
-
-        @functools.wraps(function)
-        def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-            given = signature.bind(*args, **kwargs)
-            dashes = [name for name in names if is_standard_input(given.arguments.get(name))]
-            if not dashes:
-                return function(*args, **kwargs)
-            if len(dashes) > 1:
-                raise ParameterError(f"standard input (-) is one table, not {' and '.join(dashes)}.")
-            with standard_input() as path:
-                given.arguments[dashes[0]] = path
-                return function(*given.args, **given.kwargs)
-
-        return called
-
-    return decorate
+        yield stack.enter_context(remembered(path, Origin("standard input", (REDIRECTED,))))
 
 
 def _keep(stream: IO[bytes], stack: contextlib.ExitStack) -> Path:

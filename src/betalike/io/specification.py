@@ -14,12 +14,15 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import msgspec
 
 from betalike.errors import FileError, ParameterError, SchemaError
+from betalike.io.addresses import is_address, move_address
+from betalike.io.foreign_tables import DEFAULTS
 from betalike.promises.parameters import NUMBERS, PARAMETERS, takes
 from betalike.schemes import DEFAULT_SCHEME, promises_of
 from betalike.table.schema import Role
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+ENDS = ("round", "bottom", "top")
 LONGEST = 1 << 24  # bytes; a device may have no end
 DEEP = re.compile(rb"(?<![\w\"'-])([\w\"'-]+[ \t]*\.[ \t]*){200}")  # a.a.a and so on, which takes long to parse
 
@@ -41,24 +44,33 @@ class ReleaseSpec(msgspec.Struct, forbid_unknown_fields=True):
     layout: str = "labels"
     spreadsheet_safe: bool = False
     missing: list[str] = []
+    dates: Literal["dmy", "mdy"] | None = None
     options: dict[str, Any] = {}
 
 
 class ColumnSpec(msgspec.Struct, forbid_unknown_fields=True):
     """One column; without a role it is left out of the release."""
 
-    role: Literal["identifier", "quasi-identifier", "sensitive", "kept", "unused"] = "unused"
+    role: Literal["identifier", "quasi-identifier", "sensitive", "kept", "person", "unused"] = "unused"
     type: str | None = None
     domain: list[Any] | None = None
     hierarchy: str | dict[str, Any] | None = None
     weight: float = 1.0
+    round: Any = None
+    bottom: Any = None
+    top: Any = None
     missing: Literal["error", "value"] = "error"
+    bins: int | None = None
 
 
 class Specification(msgspec.Struct, forbid_unknown_fields=True):
     """The content of a release.toml."""
 
     table: str | None = None
+    sheet: str | None = None
+    labels: bool = False
+    query: str | None = None
+    table_name: str | None = None
     delimiter: str | None = None
     promise: PromiseSpec = msgspec.field(default_factory=PromiseSpec)  # type: ignore[valid-type]  # made above
     release: ReleaseSpec = msgspec.field(default_factory=ReleaseSpec)
@@ -67,6 +79,19 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
     def with_role(self, role: Role) -> list[str]:
         """Return the names of the columns with this role, in the order of the file."""
         return [name for name, column in self.columns.items() if column.role == role]
+
+    def _given(self, key: str) -> dict[str, Any]:
+        """Return what the quasi-identifiers have under a key."""
+        entries = {name: getattr(self.columns[name], key) for name in self.with_role(Role.QUASI_IDENTIFIER)}
+        return {name: value for name, value in entries.items() if value is not None}
+
+    def _person(self) -> str | None:
+        named = self.with_role(Role.PERSON)
+        if len(named) > 1:
+            raise SchemaError(
+                f"the specification has {len(named)} columns with the role 'person'; one column names the person."
+            )
+        return named[0] if named else None
 
     def arguments(self, folder: Path) -> dict[str, Any]:
         """Return the arguments for `betalike.publish`; paths are relative to the specification's folder."""
@@ -83,22 +108,31 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
             "keep": self.with_role(Role.KEPT),
             "kinds": {name: column.type for name, column in protected.items() if column.type is not None},
             "domains": {name: _pair(name, column.domain) for name, column in protected.items() if column.domain},
-            "weights": {n: c.weight for n, c in named.items() if n in self.with_role(Role.QUASI_IDENTIFIER)},
+            "weights": self._given("weight"),
             "hierarchies": {
                 name: folder / tree if isinstance(tree, str) else tree
                 for name, column in protected.items()
                 if (tree := column.hierarchy) is not None
             },
+            **{end: self._given(end) for end in ENDS},
             "missing_sensitive": named[sensitive[0]].missing,
             "format": self.release.format,
             "layout": self.release.layout,
             "spreadsheet_safe": self.release.spreadsheet_safe,
+            "bins": {name: named[name].bins for name in sensitive if named[name].bins is not None},
             "missing": self.release.missing,
+            "dates": self.release.dates,
             "options": self.release.options,
             "delimiter": self.delimiter,
         }
+        if (person := self._person()) is not None:
+            arguments["person"] = person
         if self.table is not None:
-            arguments["table"] = folder / self.table
+            is_file = not is_address(self.table)
+            arguments["table"] = (
+                folder / self.table if is_file else move_address(self.table, lambda file: folder / file)
+            )
+            arguments |= {name: getattr(self, name) for name in DEFAULTS}
         promised = msgspec.structs.asdict(self.promise)
         arguments |= {name: value for name, value in promised.items() if value is not None}
         if self.release.scheme is not None:
@@ -146,11 +180,13 @@ def with_specification(path: str | Path, given: Mapping[str, Any]) -> dict[str, 
     """Return the arguments that a specification and a call give together; where both say something, the call counts."""
     path = Path(path)
     arguments = read_specification(path).arguments(path.parent)
+    if given.get("table") is not None:  # another table, which has parts of its own
+        arguments = {name: value for name, value in arguments.items() if name not in DEFAULTS}
     merged = {**arguments, **given}
     quasi_identifiers, protected = merged["quasi_identifiers"], merged["sensitive"]
     sensitive = [protected] if isinstance(protected, str) else protected
-    for name in ("kinds", "domains", "weights"):  # leave out columns that the call does not name
-        named = [*quasi_identifiers, *([] if name == "weights" else sensitive)]
+    for name in ("kinds", "domains", "weights", *ENDS):  # leave out columns that the call does not name
+        named = [*quasi_identifiers, *(sensitive if name in ("kinds", "domains") else [])]
         kept = {column: value for column, value in arguments[name].items() if column in named}
         merged[name] = {**kept, **(given.get(name) or {})}
     is_same = merged.get("scheme", DEFAULT_SCHEME) == arguments.get("scheme", DEFAULT_SCHEME)

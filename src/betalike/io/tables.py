@@ -14,10 +14,12 @@ import polars as pl
 
 from betalike.errors import FileError, SchemaError
 from betalike.io import arrow_files, parquet_files
+from betalike.io.copies import origin_of
 from betalike.io.csv_files import DOUBLED, NO_ROOM, NO_ROWS, Wanted, count_to_the_end, load_csv, scan_csv
 from betalike.io.csv_rows import EMPTY
 from betalike.io.damaged_files import NOT_TO_ITS_END, compiled_code_silenced, damage_refused
 from betalike.io.frames import check_years, to_polars
+from betalike.io.missing_codes import without_codes
 from betalike.io.sources import check_unchanged, read_beginning, shown, shown_name, stamp_of, table_files
 from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
 from betalike.runtime.progress import SILENT, Progress
@@ -113,7 +115,7 @@ def read(
 ) -> pl.DataFrame:
     """Read the columns of the schema; those published as they are, or coded by their text, are read as text."""
     if not is_path(table):
-        return to_polars(table, schema.names)
+        return without_codes(to_polars(table, schema.names), missing)
     return load(table, schema.names, text_columns(schema), missing, delimiter, memory)
 
 
@@ -122,7 +124,7 @@ def read_text(
 ) -> pl.DataFrame:
     """Read a published table, or columns of an original one, with all cells as text."""
     if not is_path(table):
-        return to_polars(table, columns)
+        return without_codes(to_polars(table, columns), missing)
     path = Path(table)
     if path.is_dir():
         path = next((path / name for name in ("published.csv", "published.parquet") if (path / name).exists()), path)
@@ -135,7 +137,7 @@ def text_in_batches(
     """Return batches of an original table, which may be larger than memory, with all cells as text."""
     if is_path(table):
         return scan_table(table, columns, None, missing, delimiter).batches(columns)
-    return iter([to_polars(table, columns)])
+    return iter([without_codes(to_polars(table, columns), missing)])
 
 
 def column_names(table: Frame, delimiter: str | None) -> list[str]:
@@ -156,11 +158,11 @@ def load(
     """Read a table, or some of its columns, into memory.
 
     `as_text` names columns of a CSV file that stay text, such as codes with leading zeros; None means all columns.
-    `missing` lists texts that stand for a missing value, as the empty text does. The text of a CSV file may take up to
+    `missing` lists codes that stand for a missing value, as the empty text does. The text of a CSV file may take up to
     `memory` bytes; without a limit, most of the free memory.
     """
     files, name = table_files(path), shown_name(Path(path))
-    kind = kind_of(files[0])
+    kind, delimiter = kind_of(files[0]), _delimiter(path, delimiter)
     most = int(USED_SHARE * memory_at_hand()) if memory is None else memory
     if kind == CSV and len(files) == 1:
         return load_csv(files[0], Wanted(columns, as_text, missing), delimiter, most)
@@ -185,7 +187,7 @@ def scan_table(
     is_read_once: bool = False,
 ) -> Source:
     """Return a table to read in batches, by the rules of `load`; unless it is read once, find damage now."""
-    files = table_files(path)
+    files, delimiter = table_files(path), _delimiter(path, delimiter)
     kinds = {kind_of(file) for file in files}
     if len(kinds) > 1:
         raise FileError(f"the files of '{shown(path)}' are of different kinds ({', '.join(sorted(kinds))}).")
@@ -198,7 +200,13 @@ def scan_table(
         rows, n_rows = scan_csv(files, Wanted(columns, as_text, missing), delimiter, check)
     else:
         rows, n_rows = _scan_columnar(files, kind, columns, is_read_once, shown_name(Path(path)))
+        rows = without_codes(rows, missing)
     return Source(rows, n_rows, check)
+
+
+def _delimiter(path: str | Path, given: str | None) -> str | None:
+    origin = origin_of(path)
+    return given if origin is None else origin.delimiter
 
 
 def kind_of(path: Path) -> str:

@@ -18,7 +18,9 @@ from betalike.measures.audit import Audit, measure
 from betalike.measures.diversity import alpha, entropy_l, recursive_c
 from betalike.measures.risk import Risk, measure_risk
 from betalike.promises import Model, Verdict
+from betalike.promises.people import PeopleVerdict
 from betalike.promises.verdict import wording
+from betalike.release.audit_people import AuditedValues, Persons
 from betalike.release.certificate import Certificate
 from betalike.release.recount import is_exact
 from betalike.runtime.display import Row, Shown
@@ -39,15 +41,29 @@ class AuditReport(Shown):
     promise: str | None = None
     risk: Risk | None = None
     diversity: dict[str, float | None] = field(default_factory=dict)
+    people: PeopleVerdict | None = None
 
     @property
     def holds(self) -> bool | None:
-        """Whether the named promise is kept; None if none was named."""
-        return None if self.verdict is None else self.verdict.holds
+        """Whether the named promise is kept, in people too if they were counted; None if none was named."""
+        if self.verdict is None:
+            return None
+        return self.verdict.holds and (self.people is None or self.people.holds)
 
     def _summary(self) -> Row:
         shown = {name: getattr(self.audit, name) for name in ("rows", "classes", "k", "l", "t", "basic_beta", "delta")}
         return {**shown, "promise": self.promise, "holds": self.holds, "prior": self.prior_source}
+
+    def _people(self) -> dict[str, Any]:
+        """Return what was counted in people; a gain is None (infinite) for a value that the prior lacks."""
+        assert self.people is not None
+        gain = self.people.worst_gain
+        return {
+            "people": self.people.n_people,
+            "k": self.people.smallest_class,
+            "basic_beta": gain if np.isfinite(gain) else None,
+            "holds": None if self.verdict is None else self.people.holds,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `audit --json`."""
@@ -56,8 +72,10 @@ class AuditReport(Shown):
             **{name: level for name, level in vars(self.audit).items() if name != "worst"},
             **self.diversity,
             "risk": None if self.risk is None else self.risk.to_dict(),
+            "people": None if self.people is None else self._people(),
             "promise": self.promise,
             "holds": self.holds,
+            "near_promise": None if self.verdict is None else self.verdict.near_rows,
             "worst": {"size": worst.size, "value": self.worst_value, "p": worst.prior, "q": worst.posterior},
             "prior": self.prior_source,
             "warnings": list(self.warnings),
@@ -98,6 +116,7 @@ def audit_frame(
     prior: tuple[str, Prior] | None,
     model: Model | None,
     population: int | None = None,
+    persons: Persons | None = None,
 ) -> AuditReport:
     """Measure a published frame; columns `x_low` and `x_high` stand for a quasi-identifier `x`."""
     if not quasi_identifiers:
@@ -125,10 +144,12 @@ def audit_frame(
     prior_counts = np.array([counts.get(label, 0) for label in labels], dtype=np.int64)
     counted = recount([as_texts(frame.with_columns(texts).select(used))], names, [sensitive.name], labels)
     audit = measure(counted.classes, prior_counts, axis)
-    verdict = promise = None
+    verdict = promise = people = fitted = None
     if model is not None:
         fitted = model.settle(prior_counts, axis)
         verdict, promise = fitted.judge(counted.classes, prior_counts, axis), wording(fitted)
+    if persons is not None:
+        people = persons.judge(frame, names, AuditedValues(sensitive.name, labels, axis), fitted)
     classes = counted.classes
     diversity = {
         "entropy_l": entropy_l(classes),
@@ -136,7 +157,8 @@ def audit_frame(
         "alpha": alpha(classes),
     }
     risk = measure_risk(classes.sizes, population)
-    return AuditReport(audit, source, labels[audit.worst.value], verdict, tuple(warnings), promise, risk, diversity)
+    worst = labels[audit.worst.value]
+    return AuditReport(audit, source, worst, verdict, tuple(warnings), promise, risk, diversity, people)
 
 
 def published_columns(name: str, columns: Sequence[str]) -> list[str]:

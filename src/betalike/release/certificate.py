@@ -13,10 +13,14 @@ import msgspec
 from betalike.engines.engine import Format
 from betalike.errors import CertificateError
 from betalike.promises.parameters import LARGEST_COUNT
-from betalike.table.schema import Kind
+from betalike.table.schema import DateOrder, Kind
 
 FILE_NAME = "certificate.json"
-RELEASED = re.compile(r"published\.(csv|parquet)|transition\.csv|sensitive\.csv|published\.parquet/[\w-][\w.-]{,200}")
+LONGEST_LINE = 120  # of a list of texts or numbers
+TABLES = ("csv", "parquet", "xlsx", "sav", "dta")  # how the name of a published table ends
+RELEASED = re.compile(
+    rf"published\.({'|'.join(TABLES)})|transition\.csv|sensitive\.csv|published\.parquet/[\w-][\w.-]{{,200}}"
+)
 Whole = Annotated[int, msgspec.Meta(ge=-LARGEST_COUNT, le=LARGEST_COUNT)]
 KINDS = frozenset(Kind) - {Kind.NUMERIC}  # a release has one of the kinds of numbers
 
@@ -60,6 +64,18 @@ class ColumnFacts(msgspec.Struct, frozen=True):
     leaves_under: dict[str, Whole] = {}
     hierarchy: list[list[str]] = []
     has_missing: bool = False
+    round: str | None = None
+    bottom: str | None = None
+    top: str | None = None
+    dates: DateOrder | None = None  # in the original, where that is not clear
+
+
+class BinnedFacts(msgspec.Struct, frozen=True):
+    """A sensitive column whose values were replaced with ranges of about as many rows each."""
+
+    name: str
+    kind: str
+    dates: DateOrder | None = None
 
 
 class TableFacts(msgspec.Struct, frozen=True):
@@ -71,6 +87,7 @@ class TableFacts(msgspec.Struct, frozen=True):
     kept: list[str]
     columns: list[ColumnFacts]
     sensitive_columns: list[str] = []
+    binned: list[BinnedFacts] = []
 
 
 class ReleaseFacts(msgspec.Struct, frozen=True):
@@ -107,6 +124,32 @@ class Levels(msgspec.Struct, frozen=True):
     delta: float | None
 
 
+class RiskFacts(msgspec.Struct, frozen=True):
+    """Risks of the people in the release, by the names of `Risk`; null where they need classes and there are none."""
+
+    surest_guess: float
+    near_promise: Whole | None
+    prosecutor_maximum: float | None
+    prosecutor_average: float | None
+    above: dict[str, float] | None
+    unique: float | None
+
+
+class PeopleFacts(msgspec.Struct, frozen=True):
+    """What was counted in people, if a column names the person of each row; only the original table can show it.
+
+    `prior_counts` says how many people have each value in one of their rows, so they may add up to more than `people`.
+    """
+
+    column: str
+    people: Whole
+    holds: bool
+    worst_gain: float
+    smallest_class: Whole
+    prior_counts: dict[str, Whole]
+    caps: dict[str, str] = {}
+
+
 class PublishedFile(msgspec.Struct, frozen=True):
     """A file of the release."""
 
@@ -114,7 +157,7 @@ class PublishedFile(msgspec.Struct, frozen=True):
     rows: Whole
 
 
-class Certificate(msgspec.Struct, frozen=True):
+class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a reader needs to check a release; no seed, no path, no original cell."""
 
     tool: Tool
@@ -123,11 +166,13 @@ class Certificate(msgspec.Struct, frozen=True):
     table: TableFacts
     release: ReleaseFacts
     also: Levels
+    risk: RiskFacts | None = None  # a certificate of an earlier version has none
     prior: dict[str, float]
     prior_counts: dict[str, Whole]
     randomness: str
     files: dict[str, PublishedFile]
     seconds: dict[str, float]
+    people: PeopleFacts | None = None
     warnings: list[str] = []
 
     def to_dict(self) -> dict[str, Any]:
@@ -136,8 +181,24 @@ class Certificate(msgspec.Struct, frozen=True):
         return plain
 
     def to_json(self) -> bytes:
-        """Return the content of certificate.json."""
-        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+        """Return the content of certificate.json: a short list of texts or numbers is on one line."""
+        return "".join(_lines(self.to_dict(), "\n")).encode() + b"\n"
+
+
+def _lines(plain: Any, margin: str) -> Iterator[str]:
+    """Yield the pieces of a JSON document; `margin` begins a line."""
+    is_deep = isinstance(plain, dict) or (isinstance(plain, list) and any(isinstance(e, list | dict) for e in plain))
+    whole = "" if is_deep and plain else json.dumps(plain, ensure_ascii=False)
+    if whole and not (isinstance(plain, list) and len(plain) > 1 and len(whole) > LONGEST_LINE):
+        yield whole
+        return
+    is_named = isinstance(plain, dict)
+    names = [f"{json.dumps(name, ensure_ascii=False)}: " for name in plain] if is_named else [""] * len(plain)
+    yield "{" if is_named else "["
+    for number, (name, entry) in enumerate(zip(names, plain.values() if is_named else plain, strict=True)):
+        yield f"{',' if number else ''}{margin}  {name}"
+        yield from _lines(entry, f"{margin}  ")
+    yield margin + ("}" if is_named else "]")
 
 
 AnyCertificate = Certificate | str | Path | Mapping[str, Any]  # as it was read, its file, or its content
@@ -162,6 +223,8 @@ def _checked(certificate: Certificate, is_strict: bool = False) -> Certificate:
     for column in certificate.table.columns:
         if column.kind not in KINDS:
             raise ValueError("a column is of a kind that does not exist")
+        if column.dates is not None and column.kind not in (Kind.DATE, Kind.DATETIME):
+            raise ValueError("a column has an order of dates, but no dates")
     return certificate
 
 
@@ -173,9 +236,9 @@ def published_name(certificate: Certificate) -> str | None:
 
 def written_form(certificate: Certificate, path: Path) -> Format:
     """Return the file format of the published table."""
-    if path.suffix == ".parquet":
-        return Format.PARQUET
-    return Format.SPREADSHEET if certificate.release.spreadsheet_safe else Format.CSV
+    if path.suffix == ".csv":
+        return Format.SPREADSHEET if certificate.release.spreadsheet_safe else Format.CSV
+    return Format(path.suffix.removeprefix("."))
 
 
 def protected_columns(certificate: Certificate) -> list[str]:

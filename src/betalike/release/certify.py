@@ -10,33 +10,42 @@ import numpy as np
 
 import betalike
 from betalike.errors import InternalError
+from betalike.measures.risk import measure_risk
 from betalike.promises import Closeness, Likeness, Model
 from betalike.promises.distances import Ground
 from betalike.promises.monotone import Cap
 from betalike.promises.sets import Nodes
 from betalike.promises.verdict import wording_of
 from betalike.release.certificate import (
+    BinnedFacts,
     Certificate,
     ColumnFacts,
     Levels,
+    PeopleFacts,
     PromiseFacts,
     PublishedFile,
     ReleaseFacts,
+    RiskFacts,
     Scheme,
     TableFacts,
     Tool,
 )
-from betalike.release.verify import Figures
+from betalike.release.verify import Figures, PeopleFigures
 from betalike.runtime.arrays import Ints
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.cells import TableSummary
 from betalike.table.joint import JointAxis
+from betalike.table.rounded_axis import RoundedAxis
 
 SEEDED = "seeded: for experiments, not for release"
 ONCE = "the promise is for one release: anyone who has two releases of a table can combine them, so publish it once"
 OPERATING_SYSTEM = "operating system"
 FORMULAS = "columns with cells that a spreadsheet would run as formulas; --spreadsheet-safe prevents that"
 UNPROTECTED = "columns published as they are, unprotected"
+PEOPLE = (
+    "the promise is kept in people too; the release does not name them, so only its owner can check that, with the "
+    "original table"
+)
 EXACT_ROWS = "quasi-identifiers are published exactly, so there is no identity anonymity: a person's row can be found"
 
 
@@ -55,8 +64,15 @@ def certify(
     formulas: Sequence[str],
     files: dict[str, PublishedFile],
     seconds: dict[str, float],
+    people: PeopleFacts | None = None,
+    binned: Sequence[BinnedFacts] = (),
 ) -> Certificate:
-    """Build the certificate of a release; everything in it was verified, or given by the user."""
+    """Build the certificate of a release; everything in it was verified, or given by the user.
+
+    What it says about `people` comes from the figures, or is given where the original table is not at hand.
+    """
+    if figures.people is not None:
+        people = _describe_people(figures.people, sensitive_labels, model)
     audit, verdict = figures.audit, figures.verdict
     present = [i for i, count in enumerate(table.value_counts) if count]
     counts = {sensitive_labels[i]: int(table.value_counts[i]) for i in present}
@@ -79,8 +95,9 @@ def certify(
             quasi_identifiers=[axis.name for axis in table.axes],
             sensitive=table.sensitive.name,
             kept=list(kept),
-            columns=_describe_columns(figures, table),
+            columns=describe_columns(None if figures.classes is None else figures.classes.shown, table),
             sensitive_columns=list(table.sensitive.columns) if isinstance(table.sensitive, JointAxis) else [],
+            binned=list(binned),
         ),
         release=ReleaseFacts(
             rows=audit.rows,
@@ -93,13 +110,42 @@ def certify(
             spreadsheet_safe=is_safe,
         ),
         also=Levels(*(getattr(audit, name) for name in Levels.__struct_fields__)),
+        risk=_risk(figures),
         prior={label: count / table.n_rows for label, count in counts.items()},
         prior_counts=counts,
         randomness=SEEDED if is_seeded else OPERATING_SYSTEM,
         files=files,
         seconds=seconds,
-        warnings=_warnings(figures.classes is None, is_seeded, kept, formulas),
+        people=people,
+        warnings=_warnings(figures.classes is None, people is not None, is_seeded, kept, formulas),
     )
+
+
+def _describe_people(people: PeopleFigures, labels: Sequence[str], model: Model) -> PeopleFacts:
+    """Describe what was counted in people, and the caps if they follow from a function."""
+    verdict = people.verdict
+    caps = {}
+    if isinstance(model, Likeness) and isinstance(model.cap, Cap):
+        caps = _list_caps(model.cap, people.totals, verdict.n_people)
+    return PeopleFacts(
+        column=people.column,
+        people=verdict.n_people,
+        holds=verdict.holds,
+        worst_gain=verdict.worst_gain,
+        smallest_class=verdict.smallest_class,
+        prior_counts={label: int(count) for label, count in zip(labels, people.value_counts, strict=True) if count},
+        caps=caps,
+    )
+
+
+def _risk(figures: Figures) -> RiskFacts:
+    """Return the risks of a release, from the sizes of its classes and the highest share of a value in one."""
+    guess = 1 / figures.audit.l
+    if figures.classes is None:
+        return RiskFacts(guess, None, None, None, None, None)
+    risk = measure_risk(figures.classes.sizes).to_dict()
+    shown = {name: risk[name] for name in ("prosecutor_maximum", "prosecutor_average", "above", "unique")}
+    return RiskFacts(surest_guess=guess, near_promise=figures.verdict.near_rows, **shown)
 
 
 def _promised_hierarchy(model: Model, table: TableSummary, labels: Sequence[str]) -> list[list[str]]:
@@ -117,13 +163,20 @@ def _promised_caps(model: Model, sensitive: Axis, counts: Ints) -> dict[str, str
     """Return the caps by count, if they follow from a function, which a certificate cannot hold."""
     if not isinstance(model, Likeness) or not isinstance(model.cap, Cap):
         return {}
-    totals, n_rows = model.span.sets(sensitive, len(counts)).totals(counts), int(counts.sum())
-    return {str(count): str(model.cap.at(count, n_rows)) for count in sorted({*totals.tolist()} - {0})}
+    return _list_caps(model.cap, model.span.sets(sensitive, len(counts)).totals(counts), int(counts.sum()))
 
 
-def _warnings(is_exact: bool, is_seeded: bool, kept: Sequence[str], formulas: Sequence[str]) -> list[str]:
+def _list_caps(cap: Cap, totals: Ints, number: int) -> dict[str, str]:
+    return {str(count): str(cap.at(count, number)) for count in sorted({*totals.tolist()} - {0})}
+
+
+def _warnings(
+    is_exact: bool, has_people: bool, is_seeded: bool, kept: Sequence[str], formulas: Sequence[str]
+) -> list[str]:
     """Return what a reader must know about a release."""
     warnings = [ONCE]
+    if has_people:
+        warnings.append(PEOPLE)
     if is_exact:
         warnings.append(EXACT_ROWS)
     if is_seeded:
@@ -151,17 +204,21 @@ def summary_of(certificate: Certificate, signature: str) -> dict[str, Any]:
         "kept": table.kept,
         "seeded": certificate.randomness != OPERATING_SYSTEM,
         "average_loss": release.average_loss,
+        "surest_guess": 1 / certificate.also.l if certificate.also.l else None,
+        "average_risk": None if release.classes is None else release.classes / release.rows,
         "signature": signature,
         "warnings": certificate.warnings,
     }
 
 
-def _describe_columns(figures: Figures, table: TableSummary) -> list[ColumnFacts]:
-    """Describe the quasi-identifiers: what their owner declared and what the published labels or values show."""
+def describe_columns(labels: Sequence[set[str]] | None, table: TableSummary) -> list[ColumnFacts]:
+    """Describe the quasi-identifiers: what their owner declared and what the published labels show.
+
+    There are no labels if values are published as they are.
+    """
     columns = zip(table.axes, table.weights, strict=True)
-    if figures.classes is None:
+    if labels is None:
         return [_describe_column(axis, weight, None) for axis, weight in columns]
-    labels = figures.classes.shown
     return [_describe_column(axis, weight, shown) for (axis, weight), shown in zip(columns, labels, strict=True)]
 
 
@@ -169,8 +226,12 @@ def _describe_column(axis: Axis, weight: float, shown: set[str] | None) -> Colum
     """Describe one quasi-identifier; `shown` is None if every value is published as it is."""
     facts = ColumnFacts(axis.name, str(axis.kind), weight, has_missing=axis.has_missing)
     if isinstance(axis, OrderedAxis):
+        if isinstance(axis, RoundedAxis):
+            facts = msgspec.structs.replace(
+                facts, **dict(zip(("round", "bottom", "top"), axis.rounding.texts, strict=True))
+            )
         is_known = shown is None or axis.is_domain_declared or _shows_domain(axis, shown)
-        return msgspec.structs.replace(facts, domain=axis.domain_texts if is_known else None)
+        return msgspec.structs.replace(facts, domain=axis.domain_texts if is_known else None, dates=axis.dates)
     if not isinstance(axis, HierarchyAxis):
         raise InternalError(f"the axis of '{axis.name}' is of an unknown kind.")
     tree, labels = axis.hierarchy, shown or set()  # if values are exact, every leaf is published anyway

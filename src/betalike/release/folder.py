@@ -23,6 +23,9 @@ CERTIFICATE = "certificate.json"
 RELEASE_FILES = (
     "published.csv",
     "published.parquet",
+    "published.xlsx",
+    "published.sav",
+    "published.dta",
     "transition.csv",
     "sensitive.csv",
     "certificate.sig",

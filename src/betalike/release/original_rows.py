@@ -20,7 +20,7 @@ from betalike.engines.sensitive import join_columns
 from betalike.engines.streams import as_plain_text, check_labels
 from betalike.errors import InputError
 from betalike.measures.transport import unmatched
-from betalike.release.certificate import Certificate, protected_columns
+from betalike.release.certificate import Certificate, ColumnFacts, protected_columns
 from betalike.release.published_labels import CodedOriginal, Label, code_original
 from betalike.runtime.arrays import Ids, Ints
 from betalike.table.cells import fold
@@ -43,7 +43,8 @@ class Matched:
 def original_columns(certificate: Certificate) -> list[str]:
     """Return the columns of the original that a release is compared with."""
     table = certificate.table
-    return [*table.quasi_identifiers, *protected_columns(certificate), *table.kept]
+    person = [] if certificate.people is None else [certificate.people.column]
+    return [*table.quasi_identifiers, *protected_columns(certificate), *table.kept, *person]
 
 
 def match_generalized(
@@ -54,7 +55,7 @@ def match_generalized(
     rows = _count(original(), certificate, [[name] for name in certificate.table.quasi_identifiers])
     shown = _count(published(), certificate, groups)
     starts = np.cumsum([0, *map(len, groups)]).tolist()
-    labels = [_labels(shown, range(start, end)) for start, end in itertools.pairwise(starts)]
+    labels = [read_shown_labels(shown, range(start, end)) for start, end in itertools.pairwise(starts)]
     values = _by_text(rows, len(facts))
     try:
         coded = [
@@ -80,15 +81,15 @@ def match_exact(published: Published, original: Original, certificate: Certifica
     mine = count_each((_renamed(batch, certificate, names, True) for batch in original()), _names(len(names) + 1))
     theirs = count_each((_renamed(batch, certificate, names, False) for batch in published()), _names(len(names)))
     values = _by_text(mine[-1], 0)
-    kinds = [*(Kind(column.kind) for column in table.columns), *[None] * len(table.kept)]
+    facts = [*table.columns, *[None] * len(table.kept)]
     try:
         coded = [
             code_original(column, *_distinct(found, 0), [], False)
             for column, found in zip(table.columns, mine[:n_columns], strict=True)
         ]
         codes = [
-            _codes_together(_distinct(one, 0)[0], _distinct(other, 0)[0], kind)
-            for one, other, kind in zip(mine[:-1], theirs, kinds, strict=True)
+            codes_together(_distinct(one, 0)[0], _distinct(other, 0)[0], column)
+            for one, other, column in zip(mine[:-1], theirs, facts, strict=True)
         ]
     except (InputError, ValueError):
         return Matched(values, [], n_rows)
@@ -131,7 +132,7 @@ def _distinct(rows: Combinations, place: int) -> tuple[pl.Series, Ints]:
     return list(rows.values.values())[place], rows.count_of(place)
 
 
-def _labels(rows: Combinations, places: Sequence[int]) -> tuple[list[Label], Ids]:
+def read_shown_labels(rows: Combinations, places: Sequence[int]) -> tuple[list[Label], Ids]:
     """Return the distinct labels of a quasi-identifier, two bounds joined, and the number of each row's label."""
     texts = [as_plain_text(list(rows.values.values())[place]).to_list() for place in places]
     if len(places) == 1:
@@ -156,21 +157,21 @@ def _numbered_together(rows: Combinations, first: int, shown: Combinations, show
     """Number the combinations of sensitive value and kept columns, the same in both tables, from a place on."""
     columns = []
     for place, other in zip(range(first, len(rows.numbers)), range(shown_first, len(shown.numbers)), strict=True):
-        mine, theirs = _codes_together(_distinct(rows, place)[0], _distinct(shown, other)[0], None)
+        mine, theirs = codes_together(_distinct(rows, place)[0], _distinct(shown, other)[0], None)
         columns.append(np.concatenate([mine[rows.numbers[place]], theirs[shown.numbers[other]]]))
     _, number = fold(columns, [int(column.max(initial=0)) + 1 for column in columns])
     return number[: len(rows.count)], number[len(rows.count) :]
 
 
-def _codes_together(mine: pl.Series, theirs: pl.Series, kind: Kind | None) -> tuple[Ids, Ids]:
+def codes_together(mine: pl.Series, theirs: pl.Series, facts: ColumnFacts | None) -> tuple[Ids, Ids]:
     """Give equal values of two tables the same code: compare numbers and dates by value, other columns by text.
 
     A kept number is compared as a number: its text depends on the file.
     """
     sides: list[list[object]] = []
     for column in (mine, theirs):
-        if kind is not None:
-            sides.append([None, *comparable(column.slice(1), kind).to_list()])
+        if facts is not None:
+            sides.append([None, *comparable(column.slice(1), Kind(facts.kind), facts.dates).to_list()])
         elif mine.dtype.is_float():
             sides.append([_as_number(text) for text in column.cast(pl.String).to_list()])
         else:

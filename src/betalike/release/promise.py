@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -42,6 +44,13 @@ def promised_model(certificate: Certificate) -> Model:
     if model.parameters.get("columns") != promise.parameters.get("columns"):
         raise CertificateError("the certificate's promise names other columns than its table.")
     return model
+
+
+def promised_in_people(certificate: Certificate, model: Model) -> Model:
+    """Return the promise as it is judged in people: caps that follow from a function are listed for them too."""
+    if certificate.people is None or not isinstance(model, Likeness) or model.cap is None:
+        return model
+    return replace(model, cap=CertificateCap.of(certificate.people.caps, certificate.people.people))
 
 
 def _make(promise: PromiseFacts, n_rows: int) -> Model | None:

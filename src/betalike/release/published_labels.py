@@ -13,13 +13,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.coding import comparable, comparable_text
-from betalike.errors import HierarchyError
+from betalike.errors import HierarchyError, InputError
 from betalike.release.certificate import ColumnFacts
-from betalike.table.exact_numbers import Number, parse_values
+from betalike.table.exact_numbers import Number, as_numbers, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
-from betalike.table.schema import Kind
+from betalike.table.rounded_axis import FROM, UP_TO, split_label
+from betalike.table.rounding import Ends, Rounding, make_rounding
+from betalike.table.schema import Kind, RoundEnds
 
-Ends = tuple[Number, Number]
 Label = str | None
 Codes = NDArray[np.int64]
 
@@ -38,18 +39,23 @@ def read_number(text: str, kind: Kind) -> Number:
     return number
 
 
-def read_range(label: Label, kind: Kind) -> Ends | None:
-    """Return the two ends of a label, None for a missing value and for `*`; ValueError if it is not a label."""
+def read_range(label: Label, kind: Kind, rounding: Rounding | None = None) -> Ends | None:
+    """Return the two ends of a label, None for a missing value and for `*`; ValueError if it is not a label.
+
+    An open end is the code that stands for it.
+    """
     if label is None or label == ROOT:
         return None
-    is_range = label.startswith("[") and label.endswith("]")
-    texts = label[1:-1].split(", ") if is_range else [label]
-    if len(texts) != 1 + is_range:
-        raise ValueError("not a range of two ends")
-    ends = [read_number(text, kind) for text in texts]
-    if ends[0] > ends[-1]:
+    low, high = (read_number(text, kind) for text in split_label(label, rounding))
+    if low > high:
         raise ValueError("a range that ends before it begins")
-    return ends[0], ends[-1]
+    return low, high
+
+
+def read_rounding(column: ColumnFacts) -> Rounding | None:
+    """Return how a certificate says that the ends of a column's ranges are rounded; None if they are not."""
+    wish = RoundEnds(column.round, column.bottom, column.top)
+    return make_rounding(column.name, Kind(column.kind), wish)
 
 
 def read_domain(column: ColumnFacts) -> Ends | None:
@@ -63,7 +69,8 @@ def read_domain(column: ColumnFacts) -> Ends | None:
 
 
 def check_column(column: ColumnFacts) -> None:
-    """Refuse a domain or a hierarchy that cannot be read: a ValueError or an InputError."""
+    """Refuse a domain, a rounding or a hierarchy that cannot be read: a ValueError or an InputError."""
+    read_rounding(column)
     if Kind(column.kind).is_ordered:
         read_domain(column)
     tree_of(column)
@@ -107,8 +114,12 @@ def read_labels(column: ColumnFacts, labels: Mapping[Label, int], is_bounds: boo
     """Read the labels of a column, each with its rows; ValueError if one is not of its kind."""
     kind = Kind(column.kind)
     if kind.is_ordered:
-        ends = {read_range(label, kind) for label in labels}
-        return ShownColumn(labels, [each for each in ends if each is not None], is_bounds)
+        rounding = read_rounding(column)
+        ends = {read_range(label, kind, rounding) for label in labels}
+        ranges = [each for each in ends if each is not None]
+        if rounding is not None:
+            _check_round(rounding, ranges)
+        return ShownColumn(labels, ranges, is_bounds)
     try:
         tree = tree_of(column)
     except HierarchyError as error:
@@ -117,6 +128,16 @@ def read_labels(column: ColumnFacts, labels: Mapping[Label, int], is_bounds: boo
     if not {*shown.names} <= {*(() if tree is None else tree.labels)}:
         raise ValueError("a label that the hierarchy lacks")
     return shown
+
+
+def _check_round(rounding: Rounding, ranges: Sequence[Ends]) -> None:
+    low, high = (as_numbers([ends[side] for ends in ranges]) for side in (0, 1))
+    try:
+        are_round = bool(rounding.are_round(low, high).all())
+    except InputError as error:
+        raise ValueError("numbers that cannot be rounded") from error
+    if not are_round:
+        raise ValueError("a range that does not end at round numbers")
 
 
 @dataclass(frozen=True)
@@ -142,7 +163,7 @@ def code_original(
 
     The first value stands for missing ones. ValueError or InputError if a value or label is not of the column's kind.
     """
-    plain = comparable(values.slice(1), Kind(column.kind)).to_list()
+    plain = comparable(values.slice(1), Kind(column.kind), column.dates).to_list()
     has_missing = bool(counts[0]) or any(
         value is None and count for value, count in zip(plain, counts[1:].tolist(), strict=True)
     )
@@ -164,16 +185,33 @@ def code_original(
 def _cover_numbers(
     column: ColumnFacts, order: list[Number], labels: Sequence[Label], is_bounds: bool
 ) -> dict[Label, tuple[int, int]]:
-    """Return which of some numbers in order each label covers; two bounds that are the domain's may stand for all."""
-    kind, domain, missing = Kind(column.kind), read_domain(column), len(order)
+    """Return which of some numbers in order each label covers; two bounds that are the domain's may stand for all.
+
+    A range that begins or ends at a code covers all that the code stands for; of labels, only `<= 18` and `90+` do.
+    """
+    kind, missing, rounding = Kind(column.kind), len(order), read_rounding(column)
+    everything = everything_of(column, rounding)
+    bottom, top = (None, None) if rounding is None else (rounding.bottom, rounding.top)
     cover: dict[Label, tuple[int, int]] = {None: (missing, missing), ROOT: (0, missing)}
     for label in labels:
-        ends = read_range(label, kind)
-        if ends is not None:
-            last = bisect.bisect_right(order, ends[1]) - 1
-            is_all = is_bounds and column.has_missing and ends == domain
-            cover[label] = (bisect.bisect_left(order, ends[0]), missing if is_all else last)
+        ends = read_range(label, kind, rounding)
+        if ends is not None and label is not None:
+            low, high = ends
+            is_from_start = low == bottom and (is_bounds or label.startswith(UP_TO))
+            is_to_end = high == top and (is_bounds or label.endswith(FROM))
+            first = 0 if is_from_start else bisect.bisect_left(order, low)
+            last = missing - 1 if is_to_end else bisect.bisect_right(order, high) - 1
+            is_all = is_bounds and column.has_missing and ends == everything
+            cover[label] = (first, missing if is_all else last)
     return cover
+
+
+def everything_of(column: ColumnFacts, rounding: Rounding | None) -> Ends | None:
+    """Return the two bounds that stand for present and missing values together; None if the domain is not known."""
+    domain = read_domain(column)
+    if domain is None or rounding is None:
+        return domain
+    return rounding.clamp(domain[0]), rounding.clamp(domain[1])
 
 
 def _cover_categories(

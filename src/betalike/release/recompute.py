@@ -20,12 +20,20 @@ from betalike.measures.loss import Loss, average_loss
 from betalike.promises import Model
 from betalike.promises.distances import Ground
 from betalike.promises.parameters import LARGEST_COUNT
-from betalike.release.certificate import Certificate, ColumnFacts, Levels, PublishedFile, Scheme, Tool
+from betalike.release.binned_values import ranges_of
+from betalike.release.certificate import Certificate, ColumnFacts, Levels, PeopleFacts, PublishedFile, Scheme, Tool
 from betalike.release.certify import ONCE, SEEDED, certify
 from betalike.release.promise import promised_axis
-from betalike.release.published_labels import CodedOriginal, Ends, ShownColumn, read_domain, tree_of
+from betalike.release.published_labels import (
+    CodedOriginal,
+    ShownColumn,
+    everything_of,
+    read_domain,
+    read_rounding,
+    tree_of,
+)
 from betalike.release.recount import Found
-from betalike.release.verify import Classes, Figures, loss_of_labels
+from betalike.release.verify import Classes, Figures, PeopleFigures, loss_of_labels
 from betalike.schemes import SCHEMES
 from betalike.schemes.mondrian import AttributeRule
 from betalike.schemes.perturbation import DrawingRule
@@ -34,6 +42,8 @@ from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.cells import ValueCounts
 from betalike.table.exact_numbers import as_numbers
 from betalike.table.hierarchy import ROOT, Hierarchy
+from betalike.table.rounded_axis import rounded_like
+from betalike.table.rounding import Ends
 from betalike.table.schema import Kind
 
 ANYWHERE = (-math.inf, math.inf)
@@ -65,6 +75,7 @@ def recompute(
     files: dict[str, PublishedFile],
     formulas: Sequence[str],
     originals: Sequence[CodedOriginal | None],
+    people: PeopleFigures | None = None,
 ) -> tuple[Certificate, list[str]]:
     """Return the certificate that follows from the files of a release, and the fields that the files cannot show."""
     is_exact, audit, release = found.sizes is None, found.audit, claimed.release
@@ -75,7 +86,7 @@ def recompute(
     table = ValueCounts(tuple(c.axis for c in columns), promised_axis(claimed, model), weights, counts)
     classes = None if found.sizes is None else Classes(found.sizes, [{*shown.names} for shown in found.columns])
     rebuilt = certify(
-        Figures(found.verdict, audit, _loss(claimed, columns, weights), classes),
+        Figures(found.verdict, audit, _loss(claimed, columns, weights), classes, people=people),
         table,
         labels,
         model,
@@ -88,6 +99,8 @@ def recompute(
         formulas=() if release.spreadsheet_safe else formulas,
         files=files,
         seconds={step: _nearest(seconds, 0.0, math.inf) for step, seconds in claimed.seconds.items() if step in STEPS},
+        people=_possible_people(claimed, found),
+        binned=[facts for facts in claimed.table.binned if facts.name in ranges_of(claimed)],
     )
     also, not_checked = _levels(claimed, rebuilt, found)
     pairs = zip(rebuilt.table.columns, columns, strict=True)
@@ -98,9 +111,33 @@ def recompute(
         tool=Tool("betalike", version),
         table=msgspec.structs.replace(rebuilt.table, columns=described),
         also=also,
+        risk=None if claimed.risk is None else rebuilt.risk,
         warnings=claimed.warnings if _are_same_warnings(claimed.warnings, rebuilt.warnings) else rebuilt.warnings,
     )
-    return rebuilt, [*_not_checked(columns), *not_checked, *_known_to_owner(is_exact, found), "tool.version"]
+    if claimed.risk is None:  # as in certificates of version 0.1
+        not_checked.append("risk")
+    unknown = ["people"] if claimed.people is not None and people is None else []
+    return rebuilt, [*_not_checked(columns), *not_checked, *unknown, *_known_to_owner(is_exact, found), "tool.version"]
+
+
+def _possible_people(claimed: Certificate, found: Found) -> PeopleFacts | None:
+    """Return what a certificate says about people, which the files do not show; where it is impossible, the nearest."""
+    people, k, beta = claimed.people, claimed.promise.k, claimed.promise.beta
+    if people is None or found.audit.k is None:
+        return None
+    number = _nearest(people.people, max(people.prior_counts.values(), default=1), found.audit.rows)
+    return PeopleFacts(
+        column=people.column,
+        people=number,
+        holds=True,
+        worst_gain=_nearest(people.worst_gain, -1.0, math.inf if beta is None else beta),
+        smallest_class=_nearest(people.smallest_class, k, min(found.audit.k, number)),
+        prior_counts={
+            label: _nearest(people.prior_counts.get(label), 1, min(count, number))
+            for label, count in claimed.prior_counts.items()
+        },
+        caps=people.caps if claimed.promise.caps else {},
+    )
 
 
 @dataclass(frozen=True)
@@ -247,9 +284,11 @@ def _has_missing(
     """
     if original is not None:
         return original.has_missing, False
-    if shown.labels.get(None) or (shown.n_root and shown.is_bounds is not None):
+    is_coded = claimed.bottom is not None and claimed.top is not None  # so that `*` may be all present values
+    if shown.labels.get(None) or (shown.n_root and shown.is_bounds is not None and not is_coded):
         return True, False
-    may_hide = shown.n_root > 0 or (shown.is_bounds is True and read_domain(claimed) in shown.ranges)
+    everything = everything_of(claimed, read_rounding(claimed))
+    may_hide = shown.n_root > 0 or (shown.is_bounds is True and everything in shown.ranges)
     is_hidden = may_hide and not is_exact
     return claimed.has_missing and is_hidden, is_hidden
 
@@ -257,26 +296,30 @@ def _has_missing(
 def _know_numbers(
     claimed: ColumnFacts, shown: ShownColumn, is_exact: bool, original: CodedOriginal | None, has_missing: bool
 ) -> KnownColumn:
-    hull, domain = shown.hull, read_domain(claimed)
+    hull, domain, rounding = shown.hull, read_domain(claimed), None if is_exact else read_rounding(claimed)
     true = original.ends if original is not None else hull if is_exact else None
+    if rounding is not None and true is not None:
+        true = rounding.hull(true)
     known = None
     if domain is not None:
         known = domain if all(_is_inside(inner, domain) for inner in (hull, true)) else true or hull
     elif is_exact or (hull is not None and (hull == true or (true is None and not shown.n_root))):
         known = hull  # its ends are shown, so the certificate must have it
     kind, measured = Kind(claimed.kind), known or true
-    axis = OrderedAxis(
-        claimed.name, kind, as_numbers([]), measured or ANYWHERE, has_missing, is_domain_declared=known is not None
-    )
+    of_owner = () if claimed.dates is None else ("dates",)
+    is_known = known is not None
+    axis = OrderedAxis(claimed.name, kind, as_numbers([]), measured or ANYWHERE, has_missing, is_known, claimed.dates)
+    if rounding is not None:
+        axis = rounded_like(axis, axis.values, axis.values, rounding)
     if is_exact:
-        return KnownColumn(axis if measured else replace(axis, domain=(0, 0)), 0.0, 0.0)
+        return KnownColumn(axis if measured else replace(axis, domain=(0, 0)), 0.0, 0.0, not_checked=of_owner)
     n_rows = sum(shown.labels.values())
     most = _loss_shown(replace(axis, domain=measured or hull or (0, 0)), shown)
     if measured is None and any(low < high for low, high in shown.ranges):  # the domain is wider than what is shown
         least = shown.n_root / n_rows
-        return KnownColumn(axis, least, max(least, most - most * 1e-12), not_checked=("domain",))
+        return KnownColumn(axis, least, max(least, most - most * 1e-12), not_checked=("domain", *of_owner))
     is_declared = domain is not None and domain != (true or hull)  # wider than the values that are known
-    return KnownColumn(axis, most, most, not_checked=("domain",) if is_declared else ())
+    return KnownColumn(axis, most, most, not_checked=(*(("domain",) if is_declared else ()), *of_owner))
 
 
 def _is_inside(inner: Ends | None, outer: Ends) -> bool:

@@ -23,7 +23,7 @@ from betalike.measures.audit import Audit
 from betalike.promises import Model, Verdict, likeness_of
 from betalike.promises.distances import Ground, natural_ground
 from betalike.promises.verdict import wording
-from betalike.release.certificate import Certificate, protected_columns, written_form
+from betalike.release.certificate import Certificate, ColumnFacts, protected_columns, written_form
 from betalike.release.companion_files import SENSITIVE_FILE, TRANSITION_FILE, read_distribution, read_transition
 from betalike.release.files import Check
 from betalike.release.promise import are_in_order, promised_axis, tree_axis
@@ -147,7 +147,7 @@ def _count_classes(path: Path, certificate: Certificate, model: Model, check: Ch
         facts = zip(certificate.table.columns, found.labels, label_groups(certificate), strict=True)
         columns = [read_labels(column, labels, len(group) == 2) for column, labels, group in facts]
     except (ValueError, OverflowError):
-        check("labels", False, "a published label is not a value, range or node of its column.")
+        check("labels", False, "a published label is not a value, range or node of its column, or is not rounded.")
         return None
     check("labels", True, "")
     return Found(found.verdict, found.audit, columns, is_ground_known, found.sizes)
@@ -241,16 +241,17 @@ def _read_exact(path: Path, certificate: Certificate) -> tuple[int, Counter[str]
 
     try:
         counted = count_each(batches(), table.quasi_identifiers)
-        columns = [_read_column(found, Kind(column.kind)) for found, column in zip(counted, table.columns, strict=True)]
+        columns = [_read_column(found, column) for found, column in zip(counted, table.columns, strict=True)]
     except (*UNREADABLE, SchemaError):
         return None
     return (n_rows, values, columns) if n_rows else None
 
 
-def _read_column(counted: Combinations, kind: Kind) -> ShownColumn:
+def _read_column(counted: Combinations, column: ColumnFacts) -> ShownColumn:
     """Read the distinct values of an exact column with their rows; the first of them stands for missing ones."""
     shown: Counter[Label] = Counter({None: int(counted.count[0])})
-    cells = comparable(next(iter(counted.values.values())).slice(1), kind).to_list()
+    kind = Kind(column.kind)
+    cells = comparable(next(iter(counted.values.values())).slice(1), kind, column.dates).to_list()
     for value, count in zip(cells, counted.count[1:].tolist(), strict=True):
         shown[value] += count
     if ROOT in shown:

@@ -8,16 +8,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from betalike.engines.engine import Engine, ExactRecount, Format, Layout
+from betalike.engines.labels import label_columns
 from betalike.errors import GuaranteeError, ParameterError
 from betalike.io.spreadsheet import is_formula
 from betalike.promises import Model, likeness_of
+from betalike.release.certify import describe_columns
 from betalike.release.companion_files import (
     SENSITIVE_FILE,
     TRANSITION_FILE,
@@ -26,12 +28,17 @@ from betalike.release.companion_files import (
     write_distribution,
     write_transition,
 )
+from betalike.release.people import count_people, read_shown
+from betalike.release.people_plan import PeopleStep, person_columns
+from betalike.release.person_rows import PersonRows
 from betalike.release.verify import (
     OTHER_LABELS,
+    PeopleFigures,
     PlannedLabels,
     Verified,
     verify,
     verify_parts,
+    verify_people,
     verify_perturbed,
     verify_withheld,
 )
@@ -50,6 +57,7 @@ class Job:
     layout: Layout = Layout.LABELS
     form: Format = Format.CSV
     kept: tuple[str, ...] = ()
+    is_rounded: bool = False  # whether the ends of some ranges are rounded
 
     def __post_init__(self) -> None:
         if not isinstance(self.scheme, Perturbation | Baseline):
@@ -59,6 +67,8 @@ class Job:
             raise ParameterError(f"{why}, so it cannot promise k {self.model.k}. Leave k out, or take another scheme.")
         if self.layout is not Layout.LABELS:
             raise ParameterError(f"{why}, so there are no bounds. Take the layout 'labels', or another scheme.")
+        if self.is_rounded:
+            raise ParameterError(f"{why}. Leave round, bottom and top out, or take another scheme.")
 
 
 @dataclass(frozen=True)
@@ -125,10 +135,23 @@ class Route:
 
 def route_of(engine: Engine, job: Job) -> Route:
     """Return the way to publish that a scheme and an engine take."""
+    person = engine.schema.person
+    if person is not None and isinstance(job.scheme, Perturbation | Baseline):
+        raise ParameterError(
+            f"the scheme '{job.scheme.name}' forms no classes, so it cannot keep the promise for the persons in "
+            f"'{person.name}', of whom each may have several rows. Take a scheme that generalizes, such as 'seam', or "
+            "leave the person column out."
+        )
     if isinstance(job.scheme, Perturbation):
         return Perturbed(engine, job)
     if isinstance(job.scheme, Baseline):
         return Withheld(engine, job)
+    if person is not None and engine.is_coarse:
+        raise ParameterError(
+            f"the table has more combinations of values than fit in memory, and the persons in '{person.name}' can be "
+            "counted only if they do. Allow more memory (--memory), name fewer quasi-identifiers, or round their "
+            "values first."
+        )
     return InParts(engine, job) if engine.is_coarse else InClasses(engine, job)
 
 
@@ -141,8 +164,18 @@ class InClasses(Route):
         return self.engine.count_cells()
 
     def plan(self, table: Cells, promise: Model, progress: Progress) -> Plan:
-        """Form classes."""
-        return self._scheme.plan(table, promise, progress)
+        """Form classes; if a column names persons, merge those that break the promise in people."""
+        if self.engine.schema.person is None:
+            return self._scheme.plan(table, promise, progress)
+        step = PeopleStep.of(self._people, promise, table.sensitive)  # which refuses a promise before the long work
+        plan = self._scheme.plan(table, promise, progress)
+        return step.keep(plan, self.engine, self.job.layout, self.job.scheme.randomness)
+
+    @cached_property
+    def _people(self) -> PersonRows:
+        """The rows of the table by person."""
+        columns = person_columns(self.engine.schema)
+        return PersonRows.read(self.engine.read_rows(columns.names), columns, self.engine.sensitive_labels)
 
     def rows_of(self, plan: Plan, promise: Model) -> tuple[Any, Any]:
         """Give every row a class, and the labels of its class."""
@@ -155,7 +188,20 @@ class InClasses(Route):
     def verify(self, draft: Draft, path: Path | None) -> Verified:
         """Recount the classes, and compare their labels with the planned ones."""
         recount = self.engine.recount(draft.rows, path, self.job.form, self.job.layout)
-        return verify(recount, draft.table, draft.promise, PlannedLabels.of(draft.plan, self.job.layout))
+        verified = verify(recount, draft.table, draft.promise, PlannedLabels.of(draft.plan, self.job.layout))
+        if self.engine.schema.person is None:
+            return verified
+        return verify_people(verified, self._count_people(draft, verified, path), draft.promise)
+
+    def _count_people(self, draft: Draft, verified: Verified, path: Path | None) -> PeopleFigures | None:
+        """Count the people of the classes that were written, as `betalike verify` does with the original table."""
+        rows = self.engine.reread(draft.rows, path, self.job.form)
+        shown = read_shown(rows, label_columns(draft.table.axes, self.job.layout), self._people)
+        if shown is None:
+            return None
+        assert verified.classes is not None
+        facts = describe_columns(verified.classes.shown, draft.table)
+        return count_people(self._people, shown, facts, draft.promise, draft.table.sensitive)
 
     def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
         """Return the details of the scheme, and the number of its classes."""

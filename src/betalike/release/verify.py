@@ -7,7 +7,7 @@ release folder is verified.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from betalike.errors import GuaranteeError, InternalError
 from betalike.measures.audit import Audit, measure, measure_perturbed, measure_withheld, put_together
 from betalike.measures.loss import Loss, average_loss
 from betalike.promises import Likeness, Model, Transition, Verdict, judge_transition
+from betalike.promises.people import PeopleVerdict
 from betalike.promises.verdict import one_class, wording, worst_verdict
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.axis import Axis, OrderedAxis
@@ -82,13 +83,24 @@ class Classes:
 
 
 @dataclass(frozen=True)
+class PeopleFigures:
+    """What was counted in people: the verdict, how many have each value, and each set of values that is promised."""
+
+    column: str
+    verdict: PeopleVerdict
+    value_counts: Ints
+    totals: Ints
+
+
+@dataclass(frozen=True)
 class Figures:
-    """What was measured on a release; `classes` is None if it has none."""
+    """What was measured on a release; `classes` is None if it has none, `people` if no column names persons."""
 
     verdict: Verdict
     audit: Audit
     loss: Loss
     classes: Classes | None
+    people: PeopleFigures | None = field(default=None, kw_only=True)
 
 
 _SEAL = object()
@@ -189,6 +201,18 @@ def verify_parts(recounts: Iterable[Recount], cells: Cells, model: Model) -> Ver
     losses, shown = zip(*(_read_labels(axis, rows) for axis, rows in columns), strict=True)
     loss = average_loss([axis.name for axis in cells.axes], np.array([losses]), np.ones(1), cells.weights)
     return Verified(found.verdict, found.audit, loss, Classes(found.sizes, [*shown]), _SEAL)
+
+
+def verify_people(verified: Verified, people: PeopleFigures | None, model: Model) -> Verified:
+    """Add what was counted in people; refuse a release whose rows were not found in the table, or a broken promise."""
+    if people is None:
+        raise GuaranteeError(OTHER_LABELS)
+    if not people.verdict.holds:
+        raise GuaranteeError(
+            f"a class would break the promise ({wording(model)}) in people. Nothing was published. This is a fault of "
+            "betalike; another scheme may work meanwhile."
+        )
+    return replace(verified, people=people)
 
 
 @dataclass(frozen=True)

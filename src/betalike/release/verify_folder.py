@@ -10,18 +10,31 @@ from typing import Any
 
 import polars as pl
 
+from betalike.engines.value_binning import label_rows
 from betalike.errors import CertificateError, InputError
 from betalike.io.spreadsheet import formula_columns, is_formula
 from betalike.promises import Model
-from betalike.release.certificate import FILE_NAME, Certificate, PublishedFile, decode_certificate, read_content
+from betalike.promises.verdict import wording
+from betalike.release.binned_values import ranges_of
+from betalike.release.certificate import (
+    FILE_NAME,
+    Certificate,
+    PublishedFile,
+    decode_certificate,
+    protected_columns,
+    read_content,
+)
 from betalike.release.certify import summary_of
 from betalike.release.files import Check, Files, are_lines_even, check_files
 from betalike.release.original_rows import Matched, Original, match_exact, match_generalized, original_columns
-from betalike.release.promise import promised_model
+from betalike.release.people import count_people, read_shown
+from betalike.release.person_rows import PersonColumns, PersonRows
+from betalike.release.promise import promised_axis, promised_in_people, promised_model
 from betalike.release.published_labels import check_column
 from betalike.release.recompute import differing_fields, recompute
 from betalike.release.recount import COMPANIONS, count_files, is_exact, label_groups, scan_published
 from betalike.release.signatures import NOT_SIGNED, check_signature
+from betalike.release.verify import PeopleFigures
 from betalike.runtime.display import Row, Shown
 
 WRONG_FIGURES = "the certificate says what its files do not show"
@@ -80,7 +93,7 @@ def verify_folder(
     content = read_content(folder)
     certificate = decode_certificate(content, folder / FILE_NAME, is_strict=True)
     signature = check_signature(folder, content, None if signed_by is None else Path(signed_by))
-    original = None if open_original is None else partial(open_original, original_columns(certificate))
+    original = None if open_original is None else partial(_read_original, open_original, certificate)
     checks: dict[str, bool] = {}
     explanations: list[str] = []
 
@@ -102,6 +115,15 @@ def verify_folder(
     return VerifyReport(certificate, checks, tuple(explanations), tuple(not_checked), signature.words)
 
 
+def _read_original(
+    open_original: Callable[[Sequence[str]], Iterator[pl.DataFrame]], certificate: Certificate
+) -> Iterator[pl.DataFrame]:
+    """Yield the rows of the original, with ranges in the place of values that were binned."""
+    ranges = ranges_of(certificate)
+    for batch in open_original(original_columns(certificate)):
+        yield label_rows(batch, ranges)
+
+
 def _are_columns(certificate: Certificate) -> bool:
     """Whether a certificate describes each quasi-identifier in a form that can be read."""
     columns = certificate.table.columns
@@ -109,6 +131,10 @@ def _are_columns(certificate: Certificate) -> bool:
         for column in columns:
             check_column(column)
     except (ValueError, OverflowError, InputError):
+        return False
+    table, people = certificate.table, certificate.people
+    named = {*table.quasi_identifiers, *protected_columns(certificate), *table.kept}
+    if people is not None and people.column in named:
         return False
     return bool(columns) and [column.name for column in columns] == certificate.table.quasi_identifiers
 
@@ -124,13 +150,15 @@ def _check_table(
     found = count_files(path, certificate, model, check)
     if found is None:
         return []
-    matched = None
+    matched = people = None
     if original is not None:
         matched = _check_original(path, certificate, original, found.audit.rows, check)
+        if certificate.people is not None and matched.n_unmatched == 0 and matched.values == certificate.prior_counts:
+            people = _check_people(path, certificate, model, original, check)
     rows = files.rows(found.audit.rows, len(certificate.prior_counts))
     listed = {name: PublishedFile(digest, rows.get(name, -1)) for name, digest in files.digests.items()}
     originals = () if matched is None else matched.columns
-    rebuilt, not_checked = recompute(certificate, found, model, listed, _formulas(path, certificate), originals)
+    rebuilt, not_checked = recompute(certificate, found, model, listed, _formulas(path, certificate), originals, people)
     wrong = differing_fields(certificate, rebuilt)
     check("figures", not wrong, f"{WRONG_FIGURES}: {', '.join(wrong)}.")
     return not_checked
@@ -154,9 +182,26 @@ def _check_original(path: Path, certificate: Certificate, original: Original, n_
     return matched
 
 
+def _check_people(
+    path: Path, certificate: Certificate, model: Model, original: Original, check: Check
+) -> PeopleFigures | None:
+    """Check the promise in people, with the rows of the original that name them."""
+    table, promise = certificate.table, promised_in_people(certificate, model)
+    assert certificate.people is not None
+    sensitive = protected_columns(certificate)
+    columns = PersonColumns(table.quasi_identifiers, sensitive, table.kept, certificate.people.column)
+    rows = PersonRows.read(original(), columns, list(certificate.prior_counts))
+    shown = read_shown(scan_published(path, certificate), label_groups(certificate), rows)
+    axis = promised_axis(certificate, model)
+    figures = None if shown is None else count_people(rows, shown, table.columns, promise, axis)
+    holds = figures is not None and figures.verdict.holds
+    check("people", holds, f"a class breaks the promise in people: {wording(model)}.")
+    return figures
+
+
 def _formulas(path: Path, certificate: Certificate) -> list[str]:
     """Return the columns with cells that a spreadsheet would run, from the file as it is."""
-    is_csv = path.suffix != ".parquet"
+    is_csv = path.suffix == ".csv"
     found = set(formula_columns(pl.scan_csv(path, infer_schema=False, glob=False))) if is_csv else set()
     is_shown = is_exact(certificate) and not certificate.release.spreadsheet_safe
     if is_shown and any(map(is_formula, certificate.prior_counts)):

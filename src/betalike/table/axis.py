@@ -15,7 +15,7 @@ import numpy as np
 from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.table.exact_numbers import Number, Numbers, as_numbers, distances, format_values, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
-from betalike.table.schema import Kind
+from betalike.table.schema import DateOrder, Kind
 
 Bound = str | int | float | Decimal | None
 
@@ -33,11 +33,22 @@ class OrderedAxis:
     domain: tuple[Number, Number]
     has_missing: bool = False
     is_domain_declared: bool = False
+    dates: DateOrder | None = None  # what comes first in the table's dates, where that is not clear
 
     @property
     def size(self) -> int:
         """Number of codes."""
         return len(self.values) + self.has_missing
+
+    @property
+    def uppers(self) -> Numbers:
+        """The upper end of each code's range: the value itself, unless values are in bins."""
+        return self.values
+
+    @property
+    def everything(self) -> tuple[Number, Number]:
+        """The two bounds that stand for present and missing values together."""
+        return self.domain
 
     @property
     def positions(self) -> Floats:
@@ -55,7 +66,7 @@ class OrderedAxis:
 
     def labels(self, low: Ints, high: Ints) -> list[str | None]:
         """Return `37`, `[30, 45]`, `*` for a mix of missing and present values, or None if all are missing."""
-        starts, ends = self._ends(low), self._ends(high)
+        starts, ends = self._ends(low, self.values), self._ends(high, self.uppers)
         labels = [a if a == b else f"[{a}, {b}]" for a, b in zip(starts, ends, strict=True)]
         for i in np.flatnonzero(self.is_mixed(low, high)):
             labels[i] = ROOT
@@ -104,10 +115,10 @@ class OrderedAxis:
 
     def bounds(self, low: Ints, high: Ints) -> tuple[list[Bound], list[Bound]]:
         """Return the two ends of each range; the domain's ends for a mix of missing and present values."""
-        lows, highs = (self._as_bounds(self._ends(codes)) for codes in (low, high))
-        domain = self._as_bounds([*self.domain_texts])
+        lows, highs = (self._as_bounds(self._ends(*side)) for side in ((low, self.values), (high, self.uppers)))
+        everything = self._as_bounds(format_values(self.everything, self.kind))
         for i in np.flatnonzero(self.is_mixed(low, high)):
-            lows[i], highs[i] = domain
+            lows[i], highs[i] = everything
         return lows, highs
 
     @property
@@ -116,10 +127,10 @@ class OrderedAxis:
         low, high = format_values(self.domain, self.kind)
         return low, high
 
-    def _ends(self, codes: Ints) -> list[str | None]:
-        """Return the value of each code as published; None for a missing one."""
+    def _ends(self, codes: Ints, ends: Numbers) -> list[str | None]:
+        """Return the end of each code's range as published; None for a missing value."""
         used, inverse = np.unique(codes, return_inverse=True)
-        texts: list[str | None] = [*format_values(self.values[used[used < len(self.values)]].tolist(), self.kind)]
+        texts: list[str | None] = [*format_values(ends[used[used < len(ends)]].tolist(), self.kind)]
         texts += [None] * (len(used) - len(texts))
         return [texts[i] for i in inverse.tolist()]
 

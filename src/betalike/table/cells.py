@@ -7,7 +7,7 @@ cells, so fifty million rows cost only the time to count them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -95,6 +95,7 @@ class Plan:
     ec: Ids
     n_classes: int
     details: Mapping[str, object] = field(default_factory=dict)
+    row_classes: Ids | None = None  # the class of each row of the table, if that is decided already
 
     @cached_property
     def boxes(self) -> tuple[Ids, Ids]:
@@ -106,6 +107,12 @@ class Plan:
         """Published labels of each class on each axis, from its box."""
         low, high = (side.astype(np.int64) for side in self.boxes)
         return [axis.labels(low[:, i], high[:, i]) for i, axis in enumerate(self.cells.axes)]
+
+    def join(self, number: Ints) -> Plan:
+        """Return the plan with classes put together: `number` has the new number of each class."""
+        classes = None if self.row_classes is None else number[self.row_classes].astype(np.int32)
+        n_classes = int(number.max()) + 1
+        return replace(self, ec=number[self.ec].astype(np.int32), n_classes=n_classes, row_classes=classes)
 
     @cached_property
     def class_counts(self) -> ClassCounts:

@@ -20,6 +20,8 @@ class Role(StrEnum):
     QUASI_IDENTIFIER = "quasi-identifier"
     SENSITIVE = "sensitive"
     KEPT = "kept"
+    PERSON = "person"  # whose row it is; never published
+    UNUSED = "unused"
 
 
 class Kind(StrEnum):
@@ -44,6 +46,22 @@ class Kind(StrEnum):
         return self in (Kind.INTEGER, Kind.DECIMAL, Kind.REAL)
 
 
+class DateOrder(StrEnum):
+    """What comes first in dates such as 03/04/1980."""
+
+    DMY = "dmy"
+    MDY = "mdy"
+
+
+@dataclass(frozen=True)
+class RoundEnds:
+    """How the ends of a column's ranges are rounded, as the user gave it; `table.rounding` reads it."""
+
+    round: Any = None
+    bottom: Any = None
+    top: Any = None
+
+
 @dataclass(frozen=True)
 class Attribute:
     """One column; a kind or domain of None is inferred from the table."""
@@ -54,6 +72,9 @@ class Attribute:
     domain: tuple[Any, Any] | None = None
     hierarchy: Hierarchy | None = None
     weight: float = 1.0
+    round_ends: RoundEnds | None = None
+    dates: DateOrder | None = None  # where the values do not show what comes first
+    bins: Any = None  # of a sensitive column: how many ranges take the place of its values, or these ranges
 
     def __post_init__(self) -> None:
         if not 0 <= self.weight <= MOST_WEIGHT:
@@ -64,6 +85,11 @@ class Attribute:
             raise SchemaError(
                 f"the column '{self.name}' is of type {self.kind} and has a hierarchy; it can have only one of them. "
                 "Make it categorical, or leave the hierarchy out."
+            )
+        if self.round_ends is not None and self.hierarchy is not None:
+            raise SchemaError(
+                f"the column '{self.name}' has a hierarchy, so round, bottom and top have no meaning for it. Leave the "
+                "hierarchy out, or put the groups into it: {intervals = [5], bottom = 18, top = 90}."
             )
 
 
@@ -76,12 +102,14 @@ class Schema:
     kept: tuple[Attribute, ...] = field(default=())
     sensitive_missing_is_value: bool = False
     parts: tuple[Attribute, ...] = ()  # several sensitive columns; `sensitive` then stands for all of them
+    person: Attribute | None = None  # the column that names the person of each row, if a person may have several
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
             raise SchemaError("no quasi-identifier is named; name at least one column that others could know.")
         seen: dict[str, Role] = {}
-        for attribute in (*self.quasi_identifiers, *(self.parts or (self.sensitive,)), *self.kept):
+        named = (*self.quasi_identifiers, *(self.parts or (self.sensitive,)), *self.kept)
+        for attribute in (*named, *(() if self.person is None else (self.person,))):
             if attribute.name in seen:
                 raise SchemaError(
                     f"the column '{attribute.name}' is named twice, as {seen[attribute.name]} and as "
@@ -102,9 +130,15 @@ class Schema:
         return tuple(attribute.name for attribute in self.quasi_identifiers)
 
     @property
+    def is_rounded(self) -> bool:
+        """Whether the ends of some ranges are rounded."""
+        return any(attribute.round_ends is not None for attribute in self.quasi_identifiers)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Every column that is read from the table."""
-        return (*self.quasi_identifier_names, *self.sensitive_columns, *(a.name for a in self.kept))
+        further = (*self.kept, *(() if self.person is None else (self.person,)))
+        return (*self.quasi_identifier_names, *self.sensitive_columns, *(a.name for a in further))
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -142,4 +176,5 @@ def text_columns(schema: Schema) -> set[str]:
     """Return the columns of a CSV file that are read as text."""
     exact = (Kind.CATEGORICAL, Kind.DECIMAL)  # a float would lose digits of a decimal
     is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind in exact}
-    return {*is_text, *schema.sensitive_columns, *(attribute.name for attribute in schema.kept)}
+    further = (*schema.kept, *(() if schema.person is None else (schema.person,)))
+    return {*is_text, *schema.sensitive_columns, *(attribute.name for attribute in further)}

@@ -13,6 +13,7 @@ from betalike.table.hierarchy import ROOT, Hierarchy
 MOST_VALUES = 2000
 SHRINKAGE = 10.0  # rows of the average value that are added to each value, so that rare values are not thought special
 FEWER = 3  # times fewer groups at each level
+FREQUENT, TIMES_EVEN = 0.1, 2  # a value with more of the rows, and more than twice its even share, is in no group
 SHOWN = 3  # values that the label of a group names
 
 
@@ -20,7 +21,8 @@ def cluster(values: Sequence[str], profiles: Ints) -> Hierarchy:
     """Return a tree over values. `profiles` counts their rows by what the rows have in other columns.
 
     The two groups whose profiles differ least, weighted by their rows, are joined first (Ward's rule on square roots
-    of shares). Every level of the tree has about a third as many groups as the one below it.
+    of shares). Every level of the tree has about a third as many groups as the one below it. A frequent value is in no
+    group: its rows would lose much there, and they fill classes without others.
     """
     if len(values) > MOST_VALUES:
         raise HierarchyError(
@@ -28,15 +30,19 @@ def cluster(values: Sequence[str], profiles: Ints) -> Hierarchy:
             "Choose prefix, frequency or groups."
         )
     rows = profiles.sum(axis=1)
-    joined = _join(_roots_of_shares(profiles), np.maximum(rows, 1).astype(np.float64))
-    sizes, n_groups = [], -(-len(values) // FEWER)
+    is_alone = rows > max(FREQUENT, TIMES_EVEN / len(values)) * rows.sum()
+    rest = np.flatnonzero(~is_alone)
+    some = [values[i] for i in rest.tolist()]
+    joined = _join(_roots_of_shares(profiles)[rest], np.maximum(rows[rest], 1).astype(np.float64))
+    sizes, n_groups = [], -(-len(rest) // FEWER)
     while n_groups > 1:
         sizes.append(n_groups)
         n_groups = -(-n_groups // FEWER)
-    levels = [_groups(joined, len(values), n_groups) for n_groups in sizes]
-    in_order = np.lexsort([np.arange(len(values)), *levels])  # the last key, the fewest groups, is the first to sort by
-    labels = [_labels(values, rows, level) for level in levels]
-    paths = [(values[i], *(names[i] for names in labels), ROOT) for i in in_order.tolist()]
+    levels = [_groups(joined, len(rest), n_groups) for n_groups in sizes]
+    in_order = np.lexsort([np.arange(len(rest)), *levels])  # the last key, the fewest groups, is the first to sort by
+    labels = [_labels(some, rows[rest], level) for level in levels]
+    paths = [(values[i], *[values[i]] * len(levels), ROOT) for i in np.flatnonzero(is_alone).tolist()]
+    paths += [(some[i], *(names[i] for names in labels), ROOT) for i in in_order.tolist()]
     return Hierarchy.from_rows(paths, "the hierarchy that the builder 'auto' makes")
 
 

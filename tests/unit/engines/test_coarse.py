@@ -150,7 +150,7 @@ def test_every_row_lies_within_its_labels(published: Any, table: Path, scheme: s
 
 @pytest.mark.usefixtures("little_memory")
 def test_the_same_seed_gives_the_same_rows_in_memory_and_in_a_folder(published: Any, table: Path) -> None:
-    release = publish(table, None, layout="bounds", keep=["row"])
+    release = publish(table, None, scheme="seam", layout="bounds", keep=["row"])
     assert isinstance(release.frame, pl.DataFrame)
     written = pl.read_parquet(published("seam")[0] / "published.parquet")
     assert release.frame.rows() == written.rows()

@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from betalike.engines.coding import code_quasi_identifier, code_sensitive, guess_kind
+from betalike.engines.coding import code_quasi_identifier, code_sensitive, read_as
 from betalike.errors import HierarchyError, InputError, SchemaError
 from betalike.table.hierarchy import Hierarchy
-from betalike.table.schema import Attribute, Kind, Role
+from betalike.table.schema import Attribute, DateOrder, Kind, Role
 
 SECRETS = ["Miller-77", "4711.25", "-98765", "1999-12-24", "18446744073709551615"]
 
@@ -108,12 +108,19 @@ def test_a_domain_without_an_end_is_refused() -> None:
     refused([4711.25], qi(domain=(0, float("inf"))))
 
 
-def test_text_that_is_mostly_numbers_is_not_guessed_at() -> None:
-    message = refused(["1", "4711.25", "-98765", "Miller-77", None], qi())
-    assert "numbers in 3 rows and text in 1" in message
-    assert "--categorical column" in message
-    with pytest.raises(SchemaError):
-        guess_kind(pl.Series(["1", "2", "x"]), qi())
+def test_numbers_that_become_categories_because_of_a_few_texts_come_with_a_warning() -> None:
+    taken = read_as(pl.Series("column", ["1", "4711.25", "-98765", "Miller-77", None]), qi())
+    assert taken.kind is Kind.CATEGORICAL
+    assert taken.warning == "text: 1 of 4 values are no numbers"
+
+
+def test_dates_whose_day_and_month_look_alike_are_refused_until_their_order_is_named() -> None:
+    values = ["03/04/1980", "01/01/1999"]
+    message = refused(values, qi())
+    assert "--dates dmy" in message
+    for order, label in (("dmy", "1980-04-03"), ("mdy", "1980-03-04")):
+        axis, codes = code_quasi_identifier(pl.Series("column", values), qi(dates=DateOrder(order)))
+        assert axis.labels(codes[:1], codes[:1]) == [label]
 
 
 def test_the_root_s_label_cannot_be_a_value() -> None:

@@ -23,6 +23,7 @@ scheme = "burel"
 format = "parquet"
 layout = "bounds"
 missing = ["NA", "?"]
+dates = "mdy"
 options = { retrieval = "exact" }
 
 [columns.name]
@@ -74,6 +75,7 @@ def test_everything_is_understood(tmp_path: Path) -> None:
         "layout": "bounds",
         "spreadsheet_safe": False,
         "missing": ["NA", "?"],
+        "dates": "mdy",
         "options": {"retrieval": "exact"},
         "quasi_identifiers": ["age", "home town"],
         "sensitive": "disease",
@@ -82,6 +84,14 @@ def test_everything_is_understood(tmp_path: Path) -> None:
         "domains": {"age": (0, 120)},
         "weights": {"age": 2, "home town": 1},
         "missing_sensitive": "value",
+        "bins": {},
+        "round": {},
+        "bottom": {},
+        "top": {},
+        "sheet": None,
+        "labels": False,
+        "query": None,
+        "table_name": None,
     }
 
 

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -51,6 +53,41 @@ def test_it_tells_what_interface_promises(folder: Path) -> None:
     assert sum(stated["prior_counts"].values()) == 80
     assert set(stated["also"]) >= {"k", "l", "t", "delta"}
     assert all(seconds >= 0 for seconds in stated["seconds"].values())
+
+
+def test_its_risks_are_those_of_the_published_rows(folder: Path) -> None:
+    """Risks counted from the file by pandas, and by pycanon if it is installed."""
+    stated: dict[str, Any] = json.loads((folder / "certificate.json").read_text())
+    frame = pd.read_csv(folder / "published.csv", dtype=str)
+    sizes = frame.groupby(["age", "city"])["disease"].transform("size")
+    shares = frame.groupby(["age", "city"])["disease"].value_counts(normalize=True)
+    risk = stated["risk"]
+    assert risk["surest_guess"] == pytest.approx(shares.max())
+    assert risk["prosecutor_maximum"] == pytest.approx((1 / sizes).max())
+    assert risk["prosecutor_average"] == pytest.approx((1 / sizes).mean())
+    assert risk["unique"] == pytest.approx((sizes == 1).mean())
+    assert risk["above"] == {f"{t:g}": pytest.approx((1 / sizes > t + 1e-12).mean()) for t in (0.05, 0.09, 0.2)}
+    prior = frame["disease"].value_counts(normalize=True)
+    caps = prior * (1 + np.minimum(1.5, -np.log(prior)))
+    used = (shares / shares.index.get_level_values(-1).map(caps)).groupby(level=[0, 1]).max()
+    near = used[used >= 0.9 - 1e-9].index
+    assert risk["near_promise"] == frame.set_index(["age", "city"]).index.isin(near).sum()
+
+
+def test_its_surest_guess_and_smallest_class_are_those_of_pycanon(folder: Path) -> None:
+    anonymity = pytest.importorskip("pycanon.anonymity", reason="pycanon, a second opinion, is not installed")
+    risk = json.loads((folder / "certificate.json").read_text())["risk"]
+    frame = pd.read_csv(folder / "published.csv", dtype=str)
+    alpha, k = anonymity.alpha_k_anonymity(frame, ["age", "city"], ["disease"])
+    assert risk["surest_guess"] == pytest.approx(alpha)
+    assert risk["prosecutor_maximum"] == pytest.approx(1 / k)
+
+
+def test_short_lists_are_on_one_line_and_the_rest_is_indented(folder: Path) -> None:
+    text = (folder / "certificate.json").read_text()
+    assert '    "quasi_identifiers": ["age", "city"],\n' in text
+    assert '          ["Bonn", "*"],\n' in text or '          ["Kiel", "*"],\n' in text or 'hierarchy": []' in text
+    assert max(map(len, text.splitlines())) < 160
 
 
 def test_it_tells_nothing_of_where_and_how(folder: Path) -> None:

@@ -51,6 +51,15 @@ def test_labels_name_the_most_frequent_members() -> None:
     assert "e, f, g and 1 more" in labels
 
 
+def test_a_frequent_value_is_in_no_group() -> None:
+    rng = np.random.default_rng(6)
+    profiles = np.array([[900, 900], *rng.integers(1, 20, (11, 2)).tolist()])
+    paths = {path[0]: path for path in cluster(list("abcdefghijkl"), profiles).paths}
+    assert set(paths["a"]) == {"a", "*"}
+    assert len({path[-2] for path in paths.values()}) == 1 + 2
+    assert len({path[1] for path in paths.values()}) == 1 + 4
+
+
 def test_one_value_and_too_many_values() -> None:
     assert cluster(["only"], np.array([[3]])).leaves == ("only",)
     with pytest.raises(HierarchyError, match="2,001"):

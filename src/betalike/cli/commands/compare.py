@@ -13,7 +13,7 @@ from betalike.cli.promise_options import promise_option
 
 
 def compare(
-    table: Annotated[Path | None, input_argument("CSV, Parquet or Arrow IPC file; or in --spec.")] = None,
+    table: Annotated[str | None, input_argument(f"{options.TABLE}; or in --spec.")] = None,
     quasi_identifiers: options.Qi = None,
     sensitive: options.Sensitive = None,
     beta: Annotated[Texts, option("One or several, in turn: 1,2,4 (default: 4).")] = None,
@@ -29,10 +29,15 @@ def compare(
     weights: options.Weights = None,
     missing: options.Missing = None,
     missing_sensitive: options.MissingSensitive = None,
+    dates: options.Dates = None,
     queries: Annotated[int, option("COUNT queries to ask each release; 0: none.")] = 1000,
     predicates: Annotated[int | None, option("Quasi-identifiers that each query names (default: up to 3).")] = None,
     selectivity: options.Selectivity = 0.1,
     picture: Annotated[Path | None, option("Draw loss against reached beta: a file .svg or .png.")] = None,
+    sheet: options.Sheet = None,
+    labels: options.Labels = False,
+    query: options.Query = None,
+    table_name: options.TableName = None,
     delimiter: options.Delimiter = None,
     seed: options.Seed = None,
     json: options.Json = False,

@@ -16,7 +16,7 @@ def demo(
     out: Annotated[Path | None, option("Folder for the release (default: betalike-demo).")] = None,
     rows: Annotated[int, option("Number of rows of the built-in table.")] = 100_000,
     beta: Annotated[float, option("The promise.")] = 4.0,
-    scheme: Annotated[str, option("One that takes a beta: seam, whole, burel, lmondrian, perturb.")] = "seam",
+    scheme: Annotated[str, option("One that takes a beta: whole, seam, burel, lmondrian, perturb.")] = "whole",
     force: Force = False,
     seed: Seed = None,
     json: Json = False,

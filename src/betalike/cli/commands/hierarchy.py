@@ -9,17 +9,8 @@ from typing import Annotated, Any
 import typer
 
 import betalike
-from betalike.cli.options import (
-    Delimiter,
-    ForceFile,
-    Json,
-    Missing,
-    Output,
-    Texts,
-    input_argument,
-    input_option,
-    option,
-)
+from betalike.cli import options
+from betalike.cli.options import Texts, input_argument, input_option, option
 from betalike.cli.outcome import print_json, run
 from betalike.cli.streams import write_utf8
 
@@ -29,7 +20,7 @@ ACTIONS = (*BUILDERS, "show", "check")
 
 def hierarchy(
     action: Annotated[str, typer.Argument(help=f"A builder ({', '.join(BUILDERS)}), or show, or check.")],
-    source: Annotated[Path, input_argument("The table; with show and check, a hierarchy file or a folder of them.")],
+    source: Annotated[str, input_argument("The table; with show and check, a hierarchy file or a folder of them.")],
     column: Annotated[str | None, option("The column to build a hierarchy for.")] = None,
     lengths: Annotated[str | None, option("prefix: how many first characters each level keeps, 3,1.")] = None,
     levels: Annotated[str | None, option("dates: some of day, month, quarter, year, decade.")] = None,
@@ -39,12 +30,16 @@ def hierarchy(
     least: Annotated[float | None, option("frequency: fewer rows than this make a value rare; or a share.")] = None,
     groups: Annotated[Path | None, input_option("groups: a CSV file with a label and a value in each line.")] = None,
     by: Annotated[Texts, option("auto: columns to compare rows by, never the sensitive one, a,b.")] = None,
-    output: Output = None,
-    table: Annotated[Path | None, input_option("show, check: the table to count rows in, or to check against.")] = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    force: ForceFile = False,
-    json: Json = False,
+    output: options.Output = None,
+    table: Annotated[str | None, input_option("show, check: the table to count rows in, or to check against.")] = None,
+    missing: options.Missing = None,
+    sheet: options.Sheet = None,
+    labels: options.Labels = False,
+    query: options.Query = None,
+    table_name: options.TableNameInFull = None,
+    delimiter: options.Delimiter = None,
+    force: options.ForceFile = False,
+    json: options.Json = False,
 ) -> None:
     """Build the hierarchy of a column from its values, check hierarchy files against a table, or draw one."""
     given = dict(locals())
@@ -64,7 +59,6 @@ def hierarchy(
 
 
 def _build(given: Mapping[str, Any]) -> int:
-    from betalike.cli.arguments import split_list
     from betalike.errors import ParameterError
     from betalike.io.hierarchies import write_hierarchy
     from betalike.io.input_files import check_not_replaced, input_files
@@ -78,8 +72,7 @@ def _build(given: Mapping[str, Any]) -> int:
         given["source"],
         given["column"],
         _recipe(given),
-        missing=split_list(given["missing"]),
-        delimiter=given["delimiter"],
+        **_reading(given),
     )
     if given["json"]:
         print_json({"column": given["column"], "paths": [list(path) for path in built.paths]})
@@ -90,6 +83,14 @@ def _build(given: Mapping[str, Any]) -> int:
 
         write_utf8(hierarchy_text(built))
     return 0
+
+
+def _reading(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how to read the table."""
+    from betalike.cli.arguments import split_list
+
+    named = ("sheet", "labels", "query", "table_name", "delimiter")
+    return {"missing": split_list(given["missing"]), **{name: given[name] for name in named}}
 
 
 def _recipe(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,15 +137,12 @@ def _number(option: str, text: str, kind: type[int] | type[float]) -> int | floa
 
 
 def _check(given: Mapping[str, Any]) -> int:
-    from betalike.cli.arguments import split_list
     from betalike.errors import ParameterError
     from betalike.report.trees import print_check
 
     if given["table"] is None:
         raise ParameterError("--table is missing; name the table to check the hierarchies against.")
-    report = betalike.check_hierarchies(
-        given["source"], given["table"], missing=split_list(given["missing"]), delimiter=given["delimiter"]
-    )
+    report = betalike.check_hierarchies(given["source"], given["table"], **_reading(given))
     if given["json"]:
         print_json(report.to_dict())
     else:
@@ -155,16 +153,14 @@ def _check(given: Mapping[str, Any]) -> int:
 def _show(given: Mapping[str, Any]) -> int:
     from rich.console import Console
 
-    from betalike.cli.arguments import split_list
-    from betalike.engines.recipes import count_values
+    from betalike.engines.recipes import count_column
     from betalike.io.hierarchies import read_hierarchy
     from betalike.report.trees import print_tree, tree_figures
 
-    shown, counts = read_hierarchy(given["source"]), None
+    file = Path(given["source"])
+    shown, counts = read_hierarchy(file), None
     if given["table"] is not None:
-        column = given["column"] or given["source"].stem
-        missing = split_list(given["missing"])
-        counts = count_values(given["table"], [column], missing, given["delimiter"])[column]
+        counts = count_column(given["table"], given["column"] or file.stem, **_reading(given))
     if given["json"]:
         print_json(tree_figures(shown, counts))
     else:

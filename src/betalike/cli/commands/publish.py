@@ -9,34 +9,42 @@ from typing import Annotated, Any
 import betalike
 from betalike.cli import options
 from betalike.cli.options import Texts, flag, input_argument, input_option, option
-from betalike.cli.outcome import Interruption, print_json, run, shown_progress
+from betalike.cli.outcome import print_json, run, shown_progress
 from betalike.cli.promise_options import takes_promise
+from betalike.runtime.interruption import Interruption
 
-TABLE = "CSV, Parquet or Arrow IPC file (- is standard input); or in --spec."
+TABLE = f"{options.TABLE}; or in --spec."
 SCHEMES = (
-    "seam (default), whole, burel, burel+split, lmondrian, dmondrian, tmondrian, mondrian, sabre, perturb or baseline."
+    "whole (default), seam, burel, burel+split, lmondrian, dmondrian, tmondrian, mondrian, sabre, perturb or baseline."
 )
 SAFE = "CSV: a leading ' keeps spreadsheets from running text cells."
 NO_SECOND_TRY = "Mondrian: try no other attribute if the first cannot be cut."
+REPORT = "Also write the officer's report to OUT-report.html, without attacks."
 MEMORY = "How much may be used, such as 2GB (default: most of what is free)."
 
 
 @takes_promise(after="scheme")
 def publish(
-    table: Annotated[Path | None, input_argument(TABLE)] = None,
+    table: Annotated[str | None, input_argument(TABLE)] = None,
     quasi_identifiers: options.Qi = None,
     sensitive: options.Sensitive = None,
     out: Annotated[str | None, option("Folder for the release.")] = None,
+    into: Annotated[str | None, option("Also a new table, postgresql://USER@HOST/DATABASE/TABLE.")] = None,
     spec: options.Spec = None,
     scheme: Annotated[str | None, option(SCHEMES)] = None,
     hierarchies: options.Hierarchies = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     keep: Annotated[Texts, option("Columns to publish as they are, unprotected, a,b.")] = None,
+    person: options.Person = None,
     weights: options.Weights = None,
+    round: Annotated[Texts, option("Round the ends of ranges outward: age=5,birth=month.")] = None,
+    bottom: Annotated[Texts, option("Publish all values up to here as one: age=18.")] = None,
+    top: Annotated[Texts, option("Publish all values from here on as one: age=90.")] = None,
     missing: options.Missing = None,
     missing_sensitive: options.MissingSensitive = None,
-    format: Annotated[str | None, option("csv (default) or parquet.")] = None,
+    dates: options.Dates = None,
+    format: Annotated[str | None, option("csv (default), parquet, xlsx, sav (SPSS) or dta (Stata).")] = None,
     layout: Annotated[str | None, option("labels (default), or bounds: age_low and age_high.")] = None,
     spreadsheet_safe: Annotated[bool, flag("--spreadsheet-safe", SAFE)] = False,
     retrieval: Annotated[str | None, option("BUREL's neighbours: hilbert (default), exact, within-reach.")] = None,
@@ -51,23 +59,34 @@ def publish(
     engine: Annotated[str, option("local (this machine), spark, or auto: Spark if a master is named.")] = "auto",
     memory: Annotated[str | None, option(MEMORY)] = None,
     master: Annotated[str | None, option("Master of a Spark cluster, such as spark://host:7077.")] = None,
+    sheet: options.Sheet = None,
+    labels: options.Labels = False,
+    query: options.Query = None,
+    table_name: options.TableName = None,
     delimiter: options.Delimiter = None,
     sign: Annotated[
         Path | None, input_option("Private key to sign the certificate with; see the command keys.")
     ] = None,
+    report: Annotated[bool, flag("--report", REPORT)] = False,
     force: options.Force = False,
     seed: options.Seed = None,
     json: options.Json = False,
     **promise: Any,
 ) -> None:
     """Publish a table, verified: quasi-identifiers generalized, or exact with a perturbed sensitive column."""
-    given = {name: value for name, value in locals().items() if name not in ("promise", "json")} | promise
+    given = {name: value for name, value in locals().items() if name not in ("promise", "json", "report")} | promise
 
     def command() -> int:
         from betalike.cli.arguments import arguments_of, check_given
+        from betalike.cli.commands.report import report_later
 
         check_given(given, "table", "quasi_identifiers", "sensitive", "out")
-        return publish_and_show(arguments_of(given), json)
+        arguments = arguments_of(given)
+        write_report = report_later(arguments) if report else None
+        status = publish_and_show(arguments, json)
+        if write_report is not None:
+            write_report()
+        return status
 
     run(command, json, done=f"the release is verified and in '{out}'")
 
@@ -82,9 +101,9 @@ def publish_and_show(arguments: dict[str, Any], as_json: bool, shows_rows: bool 
     interruption = Interruption()
     with interruption.deferred(), shown_progress(interruption.check, interruption.reach) as progress:
         release = betalike.publish(**arguments, progress=progress)
-    for warning in release.certificate["warnings"]:
-        if warning.startswith((FORMULAS, UNPROTECTED)):
-            print(f"betalike: warning: {warning}.", file=sys.stderr)
+    shown = [each for each in release.certificate["warnings"] if each.startswith((FORMULAS, UNPROTECTED))]
+    for warning in [*shown, *release.notes]:
+        print(f"betalike: warning: {warning}.", file=sys.stderr)
     if as_json:
         print_json(release.certificate)
         return 0

@@ -5,6 +5,7 @@ As everywhere here, a task that is run again gives the same rows.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,11 +15,12 @@ import numpy as np
 import polars as pl
 
 from betalike.engines.cells import Coded
-from betalike.engines.coarse import Bins, count_coarsely, make_bins, widen
+from betalike.engines.coarse import Bins, count_coarsely, make_bins, see_rows, widen
 from betalike.engines.coding import ValueCodes, ordered_numbers
 from betalike.engines.combinations import Combinations, NumberedColumn, number_rows
 from betalike.engines.parts import PartPublisher
 from betalike.engines.spark.rows import COUNT, NUMBER, counted, quoted, to_polars, without_cells
+from betalike.io.column_types import Seen, add_seen
 from betalike.runtime.arrays import Ids
 from betalike.runtime.randomness import SeededRandomness
 from betalike.table.exact_numbers import Number
@@ -59,7 +61,7 @@ def count_on_spark(
     n_rows, most = table.count(), min(most, MOST_COARSE)
     share = min(min(SAMPLE_ROWS, most) / n_rows, 1.0)
     sample = _in_cells(table.sample(share, seed=1) if share < 1 else table)
-    found = make_bins(schema, sample)
+    found = make_bins(schema, sample, _seen_in(table, schema))
     columns: dict[str, NumberedColumn] = {
         name: column if isinstance(column, Bins) else KnownValues(values_of(name).values[name])
         for name, column in found.items()
@@ -104,20 +106,33 @@ def _coding(columns: dict[str, NumberedColumn]) -> Callable[[Batches], Batches]:
     return _each_batch(code)
 
 
+def _seen_in(table: SparkFrame, schema: Schema) -> dict[str, Seen]:
+    """Return what all rows show of the quasi-identifiers; workers send it as bytes."""
+
+    def look(frame: pl.DataFrame) -> pl.DataFrame:
+        return pl.DataFrame({"seen": [pickle.dumps(see_rows(frame, schema))]}, schema={"seen": pl.Binary})
+
+    found = to_polars(table.mapInArrow(_each_batch(look), "seen binary"))
+    seen: dict[str, Seen] = {}
+    for each in found["seen"]:
+        seen = add_seen(seen, pickle.loads(each))
+    return seen
+
+
 def _ends(table: SparkFrame, columns: dict[str, NumberedColumn]) -> Iterator[tuple[str, Number, Number]]:
     """Yield the least and the greatest number of each column of bins; as text on the way, which loses no digit."""
-    binned = {name: column.kind for name, column in columns.items() if isinstance(column, Bins)}
+    binned = {name: column.taken for name, column in columns.items() if isinstance(column, Bins)}
     if not binned:
         return
 
     def ends(frame: pl.DataFrame) -> pl.DataFrame:
-        numbers = [ordered_numbers(frame[name], kind).drop_nulls() for name, kind in binned.items()]
+        numbers = [ordered_numbers(frame[name], t.kind, t.dates).drop_nulls() for name, t in binned.items()]
         found = [(name, str(n.min()), str(n.max())) for name, n in zip(binned, numbers, strict=True) if len(n)]
         return pl.DataFrame(found, schema=dict.fromkeys(("name", "low", "high"), pl.String), orient="row")
 
     found = to_polars(table.mapInArrow(_each_batch(ends), "name string, low string, high string").distinct())
-    for name, kind in binned.items():
-        read: Callable[[str], Number] = float if kind is Kind.REAL else _exact
+    for name, taken in binned.items():
+        read: Callable[[str], Number] = float if taken.kind is Kind.REAL else _exact
         of_column = found.filter(pl.col("name") == name)
         yield name, min(map(read, of_column["low"])), max(map(read, of_column["high"]))
 

@@ -11,9 +11,12 @@ import polars as pl
 from betalike.engines.spark.rows import quoted
 from betalike.engines.spark.session import start_session
 from betalike.errors import FileError
+from betalike.io.column_types import LEADING_ZERO
 from betalike.io.compression import is_compressed
+from betalike.io.copies import origin_of
 from betalike.io.csv_text import SAMPLE_BYTES, recognize_signs
-from betalike.io.sources import is_standard_input, read_beginning, table_files
+from betalike.io.missing_codes import code_texts
+from betalike.io.sources import read_beginning, table_files
 from betalike.io.tables import CSV, PARQUET, kind_of
 from betalike.table.schema import Schema, check_columns, text_columns
 
@@ -29,12 +32,38 @@ def read_table(
     master: str | None,
     memory: int,
 ) -> SparkFrame:
-    """Return the columns of the schema; a Spark frame as it is, files as Spark reads them."""
-    if not isinstance(table, str | Path):
+    """Return the columns of the schema, with nothing in the place of codes for missing values."""
+    if isinstance(table, str | Path):
+        rows = _read_files(table, schema, missing, delimiter, master, memory)
+    else:
         check_columns(schema.names, table.columns)
-        return table
-    if is_standard_input(table):
-        raise FileError("the engine 'spark' reads files that every worker sees, not standard input.")
+        rows = table
+    return _without_codes(rows, schema.names, missing)
+
+
+def _without_codes(rows: SparkFrame, names: Sequence[str], missing: Sequence[str]) -> SparkFrame:
+    """Return rows without codes: they are compared as text, in which a real number is -9.0."""
+    from pyspark.sql import functions as F
+
+    if not missing:
+        return rows
+    for name in names:
+        cell = F.col(quoted(name))
+        rows = rows.withColumn(name, F.when(~cell.cast("string").isin(code_texts(missing)), cell))
+    return rows
+
+
+def _read_files(
+    table: str | Path,
+    schema: Schema,
+    missing: Sequence[str],
+    delimiter: str | None,
+    master: str | None,
+    memory: int,
+) -> SparkFrame:
+    origin = origin_of(table)
+    if origin is not None:
+        raise FileError(f"the engine 'spark' reads files that every worker sees, not {origin.shown}.")
     files = table_files(table)
     kinds = {kind_of(file) for file in files}
     if kinds not in ({PARQUET}, {CSV}):
@@ -76,14 +105,21 @@ def _read_csv(
         options["nullValue"] = missing[0]
     inferred = session.read.csv(paths, inferSchema=True, **options).schema
     check_columns(schema.names, inferred.names)
-    texts = text_columns(schema)
+    texts = text_columns(schema) | _code_columns(session.read.csv(paths, **options), schema.names)
     fields = [T.StructField(f.name, T.StringType()) if f.name in texts else f for f in inferred.fields]
     whole = T.StructType([*fields, T.StructField(CORRUPT, T.StringType())])
     _check_lines(session.read.text(paths).toDF(LINE), quote)
     reader = session.read.option("columnPruning", "false")  # else Spark would not see rows of unequal length
     _check_rows(reader.csv(paths, schema=whole, columnNameOfCorruptRecord=CORRUPT, **options), fields[0].name)
-    table = session.read.csv(paths, schema=T.StructType(fields), **options)
-    return table.replace(list(missing[1:]), None) if missing[1:] else table
+    return session.read.csv(paths, schema=T.StructType(fields), **options)
+
+
+def _code_columns(texts: SparkFrame, names: Sequence[str]) -> set[str]:
+    """Return the columns in which a number begins with a zero, which Spark would take away."""
+    from pyspark.sql import functions as F
+
+    found = texts.agg(*(F.max(F.col(quoted(name)).rlike(LEADING_ZERO)) for name in names)).first()
+    return {name for name, is_code in zip(names, found, strict=True) if is_code}
 
 
 def _beginning(file: Path) -> bytes:
@@ -120,7 +156,7 @@ def _check_rows(table: SparkFrame, first: str) -> None:
 
     n_ragged, _ = table.agg(
         F.count(F.when(F.col(quoted(CORRUPT)).isNotNull(), 1)),
-        F.count(F.col(quoted(first))),  # Spark refuses to look at the other alone
+        F.count(F.col(quoted(first))),  # Spark refuses the other alone
     ).first()
     if n_ragged:
         raise FileError(

@@ -1,0 +1,150 @@
+"""Excel and OpenDocument workbooks: a sheet read as text, for the one rule that finds types."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from betalike.errors import BetalikeError, FileError, ParameterError, SchemaError, extra_needed, suggestion
+from betalike.io.sources import shown_name
+from betalike.io.stored_numbers import as_whole, storable
+from betalike.io.workbook_formulas import count_open_formulas
+
+READING = "reading Excel and OpenDocument workbooks"
+DAMAGED = "{} is a workbook that cannot be read; it is damaged, cut off, or protected by a password."
+MOMENT, MIDNIGHT, EPOCH = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", " 00:00:00", r"^1899-12-3[01] "
+LONGEST_TEXT = 32_767  # characters of a cell
+NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?")
+
+
+def read_sheet(path: Path, sheet: str | None) -> pl.DataFrame:
+    """Read a sheet with all cells as text: dates in ISO form, whole numbers without decimals.
+
+    Empty rows and columns are left out, and so is a title above the header. An error in a cell is a missing value.
+    """
+    name = shown_name(path)
+    with extra_needed("excel", READING):
+        import fastexcel
+    with _damage_refused(name):
+        book = fastexcel.read_excel(path)
+        known = book.sheet_names
+        if sheet is not None and sheet not in known:
+            raise ParameterError(
+                f"{name} has no sheet '{sheet}'. It has: {', '.join(known)}.{suggestion(sheet, known)}"
+            )
+        cells = {each: _cells(book, each) for each in (known if sheet is None else [sheet])}
+        sheet = _only([each for each, filled in cells.items() if filled.height], name)
+    n_open = count_open_formulas(path, sheet)
+    if n_open:
+        raise FileError(
+            f"{n_open} formulas in {name} have no results, and their cells would be read as missing values. Open the "
+            "file in a spreadsheet program and save it."
+        )
+    return _as_table(cells[sheet], name)
+
+
+def _only(sheets: Sequence[str], file_name: str) -> str:
+    """Return the only sheet that has cells."""
+    if not sheets:
+        raise FileError(f"{file_name} has no cells; a table needs a header row and at least one row.")
+    if len(sheets) > 1:
+        raise ParameterError(f"{file_name} has {len(sheets)} sheets: {', '.join(sheets)}. Name one with --sheet.")
+    return sheets[0]
+
+
+def _cells(book: Any, sheet: str) -> pl.DataFrame:
+    """Return all cells of a sheet as text, without empty rows and columns."""
+    cells: pl.DataFrame = book.load_sheet(sheet, header_row=None, dtypes="string").to_polars()
+    cells = cells.with_columns(pl.all().replace("", None))
+    cells = cells.select(column for column in cells if column.null_count() < len(column))
+    return cells.filter(~pl.all_horizontal(pl.all().is_null())) if cells.width else cells
+
+
+@contextlib.contextmanager
+def _damage_refused(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (BetalikeError, MemoryError):
+        raise
+    except Exception:  # the reader has errors of its own, whose words may show a cell
+        raise FileError(DAMAGED.format(name)) from None
+
+
+def _as_table(cells: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Take the first row that is not a title as the header."""
+    first = next(place for place in range(cells.height) if not _is_title(cells, place))
+    header = [text.strip() if text is not None else "" for text in cells.row(first)]
+    n_unnamed = header[1:].count("")  # the first column may be the index of a data frame, which has no name
+    if n_unnamed:
+        raise FileError(
+            f"the header row of {name} leaves {n_unnamed} of its {len(header)} columns without a name, as merged cells "
+            "do. Give every column a name, in one row."
+        )
+    if len(set(header)) < len(header):
+        raise SchemaError(f"{name} has more than one column of the same name. Give each column a different name.")
+    rows = cells.slice(first + 1).rename(dict(zip(cells.columns, header, strict=True)))
+    return rows.select(_short_dates(column) for column in rows)
+
+
+def _is_title(cells: pl.DataFrame, place: int) -> bool:
+    """Return whether a row is a title: one cell at the left, above a row with a name for every column."""
+    row = cells.row(place)
+    if place + 2 >= cells.height or row[0] is None or len(row) < 2 or any(cell is not None for cell in row[1:]):
+        return False
+    below = cells.row(place + 1)
+    is_header = all(cell is not None and not NUMBER.fullmatch(cell.strip()) for cell in below)
+    return is_header or _is_title(cells, place + 1)
+
+
+def _short_dates(column: pl.Series) -> pl.Series:
+    """Return dates without a time if none has one, and times of day without a date."""
+    moments = column.filter(column.str.contains(MOMENT).fill_null(False))
+    if not len(moments):
+        return column
+    if moments.str.contains(EPOCH).all():
+        return column.str.replace(EPOCH, "")
+    return column.str.strip_suffix(MIDNIGHT) if moments.str.ends_with(MIDNIGHT).all() else column
+
+
+def read_typed_sheet(path: Path) -> pl.DataFrame:
+    """Read the only sheet of a workbook that betalike wrote: each column is text, whole or real numbers."""
+    with extra_needed("excel", READING):
+        import fastexcel
+    with _damage_refused(path.name):
+        book = fastexcel.read_excel(path)
+        frame: pl.DataFrame = book.load_sheet(0, header_row=0, schema_sample_rows=None).to_polars()
+        frame = frame.with_columns(pl.col(pl.Null).cast(pl.String), pl.col(pl.Boolean).cast(pl.String))
+        return frame.with_columns(as_whole(column) for column in frame)
+
+
+def write_sheet(frame: pl.DataFrame, path: Path) -> None:
+    """Write a workbook of one sheet: numbers that it holds exactly as numbers, all else as text, never as a formula."""
+    with extra_needed("excel", "writing workbooks"):
+        import xlsxwriter
+    stored = storable(frame, _is_exact)
+    n_long = sum(int((column.str.len_chars() > LONGEST_TEXT).sum()) for column in stored if column.dtype == pl.String)
+    if n_long:
+        raise SchemaError(
+            f"{n_long} cells are longer than {LONGEST_TEXT} characters, the most that a workbook holds. Publish "
+            "another format."
+        )
+    book = xlsxwriter.Workbook(path, {"constant_memory": True, "tmpdir": str(path.parent)})
+    sheet = book.add_worksheet("published")
+    for place, name in enumerate(stored.columns):
+        sheet.write_string(0, place, name)
+    writers = [sheet.write_string if dtype == pl.String else sheet.write_number for dtype in stored.dtypes]
+    for number, row in enumerate(stored.iter_rows(), 1):
+        for place, cell in enumerate(row):
+            if cell is not None:
+                writers[place](number, place, cell)
+    book.close()
+
+
+def _is_exact(numbers: pl.Series) -> bool:
+    """Return whether a workbook has as many digits as these numbers, which are written with sixteen of them."""
+    return all(float(f"{number:.16G}") == number for number in numbers.unique().drop_nulls())

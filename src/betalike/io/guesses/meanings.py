@@ -1,0 +1,209 @@
+"""What each column is, guessed from names and figures, with the reason in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from betalike.io.guesses.profiles import ColumnProfile, Shape
+from betalike.io.guesses.vocabulary import IDENTIFYING, PRIVATE, NameHint, names_a_feature, names_a_person
+from betalike.table.schema import Kind
+
+FEW_ROWS = 30  # in smaller tables, values that differ in most rows say little
+KEY_SIZE = 30  # mean number of rows of a key, at most
+SEVERAL = 1.05  # mean number of rows per value from which values repeat
+LONG = 6  # words of a free text
+MOST_KEYS = 10  # columns that are tried as keys
+MOST_OTHERS = 12  # columns that may agree, where no name says which are personal
+Followers = Callable[[str, Collection[str]], set[str]]
+
+
+class Meaning(StrEnum):
+    """What a column is."""
+
+    IDENTIFIER = "identifier"
+    PERSON_KEY = "person key"
+    HOUSEHOLD_KEY = "household key"
+    SAMPLING_WEIGHT = "sampling weight"
+    FREE_TEXT = "free text"
+    QUASI_IDENTIFIER = "quasi-identifier"
+    COULD_BE_SENSITIVE = "could be sensitive"
+    UNUSABLE = "unusable"
+
+
+IDENTIFYING_SHAPES = (
+    Shape.EMAIL,
+    Shape.PHONE,
+    Shape.NETWORK,
+    Shape.UUID,
+    Shape.OFFICIAL,
+    Shape.ACCOUNT,
+    Shape.LINK,
+    Shape.STREET,
+)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column is, and why."""
+
+    meaning: Meaning
+    reason: str
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The columns beside a key: those about a person, those about a place, and what else others may know."""
+
+    personal: set[str]
+    places: set[str]
+    plain: set[str]
+
+
+def guess_meanings(columns: Sequence[ColumnProfile], followers: Followers) -> list[Guess]:
+    """Guess what each column is; `followers` finds which of other columns agree in rows with the same value of one."""
+    guesses = {column.name: _guess_alone(column) for column in columns}
+    personal = {column.name for column in columns if column.suggests((NameHint.PERSONAL, NameHint.PERSON_NAME))}
+    places = {column.name for column in columns if column.suggests((NameHint.PLACE, NameHint.ADDRESS))}
+    plain = {name for name, guess in guesses.items() if guess.meaning is Meaning.QUASI_IDENTIFIER}
+    surroundings = Surroundings(personal, places, plain)
+    candidates = [column for column in columns if _may_be_key(column, guesses[column.name])]
+    for column in sorted(candidates, key=lambda column: -column.values)[:MOST_KEYS]:
+        guesses[column.name] = _guess_key(column, guesses[column.name], surroundings, followers)
+    return _with_one_person_key(columns, [guesses[column.name] for column in columns])
+
+
+def _guess_alone(column: ColumnProfile) -> Guess:
+    """Guess from the column's own name and figures."""
+    rules = (_unusable, _by_shape, _by_identifying_name, _household, _weight, _text, _by_values, _by_private_name)
+    for rule in rules:
+        guess = rule(column)
+        if guess is not None:
+            return guess
+    if column.hint is None:
+        return Guess(Meaning.QUASI_IDENTIFIER, "others may know it; check it")
+    wording = "something that others know" if column.hint in (NameHint.WEIGHT, NameHint.TEXT) else column.hint
+    return Guess(Meaning.QUASI_IDENTIFIER, f"its name suggests {wording}")
+
+
+def _unusable(column: ColumnProfile) -> Guess | None:
+    if column.is_nested:
+        return Guess(Meaning.UNUSABLE, "its values are nested or binary, and a release has no place for them")
+    return Guess(Meaning.UNUSABLE, "it has no value in any row") if column.present == 0 else None
+
+
+def _by_shape(column: ColumnProfile) -> Guess | None:
+    if column.shape in IDENTIFYING_SHAPES and not _has_few_values(column):
+        return Guess(Meaning.IDENTIFIER, f"its values look like {column.shape}")
+    return None
+
+
+def _by_identifying_name(column: ColumnProfile) -> Guess | None:
+    if not column.suggests(IDENTIFYING) or _has_few_values(column) or column.kind in (Kind.DATE, Kind.DATETIME):
+        return None
+    if column.hint is NameHint.RECORD and NameHint.UNIT in column.hints and column.rows_per_value > SEVERAL:
+        return None  # school_id: a key of something other than a person
+    if names_a_feature(column.name) and column.rows_per_value > 2:
+        return None
+    return Guess(Meaning.IDENTIFIER, f"its name suggests {column.hint}")
+
+
+def _household(column: ColumnProfile) -> Guess | None:
+    if column.hint is NameHint.HOUSEHOLD and column.kind is not Kind.REAL and not _has_few_values(column):
+        repeated = "" if column.rows_per_value < SEVERAL else ", and its values repeat"
+        return Guess(Meaning.HOUSEHOLD_KEY, f"its name suggests {column.hint}{repeated}")
+    return None
+
+
+def _weight(column: ColumnProfile) -> Guess | None:
+    if column.mean is None or _has_few_values(column):
+        return None
+    if column.hint is NameHint.SAMPLING:
+        return Guess(Meaning.SAMPLING_WEIGHT, f"its name suggests {column.hint}")
+    is_scaled = (0.5 < column.mean < 2 and column.kind is not Kind.INTEGER) or column.mean > 500
+    if column.hint is NameHint.WEIGHT and is_scaled:
+        return Guess(Meaning.SAMPLING_WEIGHT, "its name and the size of its numbers suggest a sampling weight")
+    return None
+
+
+def _text(column: ColumnProfile) -> Guess | None:
+    is_varied = column.values > column.present / 4
+    if column.words >= LONG and is_varied and column.kind is Kind.CATEGORICAL:
+        return Guess(Meaning.FREE_TEXT, f"texts of {column.words:.0f} words on average, most of them different")
+    if column.hint is NameHint.TEXT and column.words >= 2 and is_varied:
+        return Guess(Meaning.FREE_TEXT, f"its name suggests {column.hint}, and most texts are different")
+    return None
+
+
+def _by_values(column: ColumnProfile) -> Guess | None:
+    share, is_named, is_large = column.values / column.present, bool(column.hints), column.rows >= FEW_ROWS
+    if column.is_sequence and is_large:
+        return Guess(Meaning.IDENTIFIER, "whole numbers without gaps, each in one row: they number the rows")
+    is_text = column.kind is Kind.CATEGORICAL and column.shape not in (Shape.MOMENT, Shape.NUMBER)
+    if is_text and column.rows >= 10 and share > (0.5 if is_large and not is_named else 0.9):
+        return Guess(Meaning.IDENTIFIER, "text that differs in most rows identifies people")
+    is_code = column.kind in (Kind.INTEGER, Kind.CATEGORICAL) and (column.code_length or 0) >= 5
+    if is_code and is_large and share > 0.9 and not is_named:
+        return Guess(Meaning.IDENTIFIER, "codes of one length that differ in nearly all rows identify people")
+    return None
+
+
+def _by_private_name(column: ColumnProfile) -> Guess | None:
+    if column.suggests(PRIVATE):
+        return Guess(Meaning.COULD_BE_SENSITIVE, f"its name suggests {column.hint}")
+    return None
+
+
+def _has_few_values(column: ColumnProfile) -> bool:
+    """Return whether a column has far fewer values than rows, as a kind or a state has.
+
+    Names of people repeat (all of a class may be called Anna or Ben), so for them only two values are few.
+    """
+    is_name = column.suggests((NameHint.PERSON_NAME, NameHint.ADDRESS))
+    return column.values < min(3 if is_name else 20, column.present / 2)
+
+
+def _may_be_key(column: ColumnProfile, guess: Guess) -> bool:
+    """Return whether values repeat as those of a key do."""
+    if guess.meaning is Meaning.IDENTIFIER:
+        return column.rows_per_value >= SEVERAL
+    is_open = guess.meaning is Meaning.QUASI_IDENTIFIER and not column.hints
+    is_code = column.kind in (Kind.INTEGER, Kind.CATEGORICAL)
+    return is_open and is_code and column.values >= 20 and SEVERAL <= column.rows_per_value <= KEY_SIZE
+
+
+def _guess_key(column: ColumnProfile, guess: Guess, beside: Surroundings, followers: Followers) -> Guess:
+    """Guess whether values that repeat are keys of people, of households, or neither."""
+    personal, places = beside.personal - {column.name}, beside.places - {column.name}
+    plain = set(sorted(beside.plain - {column.name})[:MOST_OTHERS])
+    agreeing = followers(column.name, personal | places | (set() if personal else plain))
+    repeated = f"each value is in {column.rows_per_value:.1f} rows on average"
+    is_like_person = not personal and len(agreeing & plain) >= max(2, len(plain) / 2)
+    if agreeing & personal or is_like_person:
+        shown = agreeing & personal or agreeing & plain
+        return Guess(Meaning.PERSON_KEY, f"{repeated}, and these agree in {_listed(shown)}")
+    if guess.meaning is Meaning.IDENTIFIER:
+        is_number = column.hint in (NameHint.RECORD, NameHint.ACCOUNT, NameHint.OFFICIAL)
+        is_person = is_number and names_a_person(column.name)
+        return Guess(Meaning.PERSON_KEY, f"its name suggests a person, and {repeated}") if is_person else guess
+    if personal and agreeing & places:
+        return Guess(Meaning.HOUSEHOLD_KEY, f"{repeated}, and these agree in {_listed(agreeing & places)}")
+    return guess
+
+
+def _listed(names: set[str]) -> str:
+    ordered = sorted(names)
+    return ", ".join(ordered[:3]) + (" and others" if len(ordered) > 3 else "")
+
+
+def _with_one_person_key(columns: Sequence[ColumnProfile], guesses: list[Guess]) -> list[Guess]:
+    """Let the column with most values be the person key; others like it are identifiers."""
+    keys = [place for place, guess in enumerate(guesses) if guess.meaning is Meaning.PERSON_KEY]
+    if len(keys) < 2:
+        return guesses
+    best = max(keys, key=lambda place: (columns[place].suggests((NameHint.RECORD,)), columns[place].values))
+    return [
+        Guess(Meaning.IDENTIFIER, f"it identifies people: {guess.reason}") if place in keys and place != best else guess
+        for place, guess in enumerate(guesses)
+    ]

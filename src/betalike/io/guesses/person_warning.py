@@ -1,0 +1,47 @@
+"""Warn where a column without a role looks like the key of persons with several rows: the promise then counts rows."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from betalike.io.guesses.vocabulary import NameHint, names_a_feature, names_a_person, read_name
+from betalike.io.tables import Frame, column_names, is_path, text_in_batches
+from betalike.table.schema import Schema
+
+REPEATED = 0.01  # least share of rows whose person has another row before
+KEYS = (NameHint.RECORD, NameHint.ACCOUNT)
+
+
+def warn_about_persons(table: Frame, schema: Schema, delimiter: str | None) -> list[str]:
+    """Return a warning for each column whose name is that of a key of persons and whose values repeat.
+
+    Quasi-identifiers and sensitive columns are none. Of a large table only the first rows are read.
+    """
+    named = {*schema.quasi_identifier_names, *schema.sensitive_columns}
+    likely = [name for name in _names(table, delimiter) if name not in named and _is_person_key(name)]
+    warnings = []
+    for name in likely:
+        rows = next(iter(text_in_batches(table, [name], (), delimiter)), pl.DataFrame({name: []}))[name].drop_nulls()
+        n_repeated = len(rows) - rows.n_unique()
+        if n_repeated and n_repeated >= REPEATED * len(rows):
+            warnings.append(
+                f"the column '{name}' looks like a key of persons with several rows, {len(rows) / rows.n_unique():.1f} "
+                "on average, and the promise counts rows; name it with --person (in Python person=) to keep the "
+                "promise in people"
+            )
+    return warnings
+
+
+def _is_person_key(name: str) -> bool:
+    hints = read_name(name)
+    is_key = any(hint in hints for hint in KEYS) and names_a_person(name)
+    return (is_key or NameHint.OFFICIAL in hints) and not names_a_feature(name)
+
+
+def _names(table: Frame, delimiter: str | None) -> list[str]:
+    """Return the names of a table's columns; frames are not converted for that."""
+    if is_path(table):
+        return column_names(table, delimiter)
+    if isinstance(table, pl.LazyFrame):
+        return table.collect_schema().names()
+    return [str(name) for name in getattr(table, "column_names", None) or table.columns]

@@ -1,0 +1,128 @@
+"""SPSS, Stata and SAS files: their codes, what the codes mean, and values that their owner declared missing."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from betalike.errors import FileError, SchemaError, extra_needed
+from betalike.io.copies import ValueLabels
+from betalike.io.damaged_files import compiled_code_silenced
+from betalike.io.sources import shown_name, stamp_of
+from betalike.io.stored_numbers import as_whole, storable
+
+SPSS, STATA, SAS, TRANSPORT = "SPSS", "Stata", "SAS", "SAS transport"
+READERS = {SPSS: "read_sav", STATA: "read_dta", SAS: "read_sas7bdat", TRANSPORT: "read_xport"}
+WRITERS = {SPSS: "write_sav", STATA: "write_dta"}
+READING = "reading SPSS, Stata and SAS files"
+DAMAGED = "{} looks like a file of {}, but cannot be read; it is damaged or cut off."
+ATTEMPT = "import sys, pyreadstat; getattr(pyreadstat, sys.argv[1])(sys.argv[2], metadataonly=True)"
+WESTERN = "WINDOWS-1252"  # of older files that do not say their encoding
+LAST_OF_STATA = b"</stata_dta>"
+
+
+def read_statistics(path: Path, kind: str, with_labels: bool = False) -> tuple[pl.DataFrame, ValueLabels]:
+    """Read a file into memory, and what its codes mean; `with_labels` puts the meanings in place of the codes.
+
+    Values that the file declares missing are missing. All numbers are stored as real ones; a column without fractions
+    becomes whole. An empty text is missing, because these formats have no other form of it.
+    """
+    name = shown_name(path)
+    with extra_needed("stats", READING):
+        import pyreadstat
+    if _ends_the_process(path, kind):
+        raise FileError(DAMAGED.format(name, kind))
+    read = getattr(pyreadstat, READERS[kind])
+    frame, facts = _read(read, path, DAMAGED.format(name, kind))
+    if (facts.number_rows is not None and facts.number_rows != frame.height) or _is_cut_off(path):
+        raise FileError(DAMAGED.format(name, kind))
+    frame = frame.with_columns(pl.col(pl.String).replace("", None))
+    frame = frame.with_columns(as_whole(column) for column in frame)
+    labels = {column: meanings for column, meanings in facts.variable_value_labels.items() if column in frame.columns}
+    if with_labels:
+        return frame.with_columns(_labelled(frame[column], meanings) for column, meanings in labels.items()), {}
+    return frame, labels
+
+
+def _read(read: Any, path: Path, damaged: str) -> tuple[pl.DataFrame, Any]:
+    """Read a file in the encoding that it names, or else as Western text."""
+    for encoding in (None, WESTERN):
+        try:
+            with compiled_code_silenced(), warnings.catch_warnings(action="ignore"):
+                frame, facts = read(path, output_format="polars", encoding=encoding)
+        except MemoryError:
+            raise
+        except Exception:  # the library's words may show a cell
+            continue
+        return frame, facts
+    raise FileError(damaged) from None
+
+
+def _ends_the_process(path: Path, kind: str) -> bool:
+    """Return whether the library ends a process that reads what the file says of itself, as damage can make it do."""
+    if not sys.executable:  # betalike is part of another program, which cannot be started again
+        return False
+    (stamp,) = stamp_of([path])
+    return _has_ended(READERS[kind], str(path.absolute()), stamp)
+
+
+@functools.lru_cache(maxsize=16)
+def _has_ended(reader: str, path: str, stamp: tuple[int, ...]) -> bool:
+    """Try to read a file in a process of its own, once for each state of the file."""
+    words = [sys.executable, "-c", ATTEMPT, reader, path]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return done.returncode not in (0, 1)  # an ordinary error is 1, and is reported later
+
+
+def _is_cut_off(path: Path) -> bool:
+    """Return whether a newer Stata file lacks its end; the library would leave out what the codes mean."""
+    with path.open("rb") as file:
+        if not file.read(len(LAST_OF_STATA)).startswith(b"<stata_dta>"):
+            return False
+        file.seek(-len(LAST_OF_STATA), 2)
+        return file.read() != LAST_OF_STATA
+
+
+def _labelled(column: pl.Series, meanings: Any) -> pl.Series:
+    """Return what each code means; a code without a meaning stays as it is."""
+    texts = {_code_text(code, column.dtype): text for code, text in meanings.items()}
+    return column.cast(pl.String).replace(texts)
+
+
+def _code_text(code: Any, dtype: pl.DataType) -> str:
+    """Return a code as the text that a column of this type has for it."""
+    if isinstance(code, int | float) and dtype.is_integer():
+        return str(int(code))
+    return str(float(code)) if isinstance(code, int | float) else str(code)
+
+
+def write_statistics(frame: pl.DataFrame, path: Path, kind: str, value_labels: ValueLabels) -> None:
+    """Write a file, with the meanings of those codes that occur in it."""
+    with extra_needed("stats", "writing SPSS and Stata files"):
+        import pyreadstat
+    stored = storable(frame)
+    coded = {name: _occurring(stored[name], of) for name, of in value_labels.items() if name in stored.columns}
+    meanings = {name: of for name, of in coded.items() if of and (kind != STATA or stored[name].dtype == pl.Int64)}
+    try:
+        write = getattr(pyreadstat, WRITERS[kind])
+        write(stored, path, variable_value_labels=meanings or None)
+    except (MemoryError, OSError):
+        raise
+    except Exception:  # the library's words may show a cell
+        raise SchemaError(
+            f"a file of {kind} cannot hold this release; a text may be too long for it. Publish another format."
+        ) from None
+
+
+def _occurring(column: pl.Series, meanings: Any) -> dict[Any, str]:
+    """Return the meanings of codes that occur; text has none in these files."""
+    if not column.dtype.is_numeric():
+        return {}
+    codes = {code: code for code in column.drop_nulls().unique()}  # as the column has them
+    return {codes[code]: text for code, text in meanings.items() if code in codes}

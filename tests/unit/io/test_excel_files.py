@@ -1,0 +1,115 @@
+"""Workbooks: what people make of sheets, and what is read from them."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import polars as pl
+import pytest
+import xlsxwriter
+
+from betalike.errors import FileError, InputError, MissingDependencyError, SchemaError
+from betalike.io.excel_files import read_sheet
+
+SECRET = "CANARY7731"
+NOON, MIDNIGHT = datetime.datetime(2020, 1, 2, 12, 30), datetime.datetime(2020, 1, 3)
+
+
+def book(path: Path, *rows: Sequence[Any]) -> Path:
+    made = openpyxl.Workbook()
+    assert made.active is not None
+    for row in rows:
+        made.active.append(row)
+    made.save(path)
+    return path
+
+
+def read(tmp_path: Path, *rows: Sequence[Any]) -> pl.DataFrame:
+    return read_sheet(book(tmp_path / "book.xlsx", *rows), None)
+
+
+def test_cells_are_the_text_that_a_csv_file_would_have(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        ["age", "share", "zip", "born", "seen", "at", "well"],
+        [30, 0.25, "02110", datetime.date(1970, 1, 2), NOON, datetime.time(8, 30), True],
+        [31.0, 1e-3, None, MIDNIGHT, MIDNIGHT, datetime.time(9), False],
+    )
+    assert found.rows() == [
+        ("30", "0.25", "02110", "1970-01-02", "2020-01-02 12:30:00", "08:30:00", "true"),
+        ("31", "0.001", None, "2020-01-03", "2020-01-03 00:00:00", "09:00:00", "false"),
+    ]
+
+
+def test_empty_rows_and_columns_are_left_out(tmp_path: Path) -> None:
+    found = read(tmp_path, [], [None, "a", None, " b "], [], [None, 1, None, "x"], [None, "", None, None], [None, 2])
+    assert found.to_dict(as_series=False) == {"a": ["1", "2"], "b": ["x", None]}
+
+
+@pytest.mark.parametrize("n_titles", [1, 2])
+def test_titles_above_the_header_are_left_out(tmp_path: Path, n_titles: int) -> None:
+    found = read(tmp_path, *[["Title"]] * n_titles, ["a", "b"], [1, 2], [3, 4])
+    assert found.to_dict(as_series=False) == {"a": ["1", "3"], "b": ["2", "4"]}
+
+
+def test_the_index_of_a_data_frame_has_no_name(tmp_path: Path) -> None:
+    found = read(tmp_path, [None, "a"], [0, "x"], [1, "y"])
+    assert found.columns == ["", "a"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([["a", None, "c"], [SECRET, 2, 3], [SECRET, 5, 6]], "leaves 1 of its 3 columns without a name"),
+        ([["group", None], ["a", 1], [SECRET, 2]], "leaves 1 of its 2 columns without a name"),
+        ([["a", "a"], [SECRET, 2]], "more than one column of the same name"),
+        ([], "has no cells"),
+    ],
+)
+def test_a_header_with_gaps_is_refused(tmp_path: Path, rows: list[list[Any]], words: str) -> None:
+    with pytest.raises((FileError, SchemaError), match=words) as caught:
+        read(tmp_path, *rows)
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("n_bytes", [40, 2000, 4500])
+def test_a_damaged_workbook_is_refused(tmp_path: Path, n_bytes: int) -> None:
+    path = book(tmp_path / "book.xlsx", ["a"], *[[f"{SECRET}{i}"] for i in range(100)])
+    path.write_bytes(path.read_bytes()[:n_bytes])
+    with pytest.raises(InputError, match="cannot be read") as caught:
+        read_sheet(path, None)
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("n_rows", [1, 30_000])
+def test_formulas_without_results_are_refused(tmp_path: Path, n_rows: int) -> None:
+    """A program that only writes a workbook computes nothing; the cells would be read as missing."""
+    path = book(tmp_path / "book.xlsx", ["a", "b"], *[[i, f"=A{i + 2}+1"] for i in range(n_rows)])
+    with pytest.raises(FileError, match=f"{n_rows} formulas in book.xlsx have no results"):
+        read_sheet(path, "Sheet")
+
+
+def test_formulas_with_results_are_read_even_if_the_result_is_an_empty_text(tmp_path: Path) -> None:
+    made = xlsxwriter.Workbook(tmp_path / "book.xlsx")
+    sheet = made.add_worksheet("Data")
+    sheet.write_row(0, 0, ["a", "b"])
+    for number, result in enumerate([7, "nothing", "x", 0], 1):
+        sheet.write_number(number, 0, number)
+        sheet.write_formula(number, 1, "=IF(A1,1,2)", None, result)
+    made.close()
+    with zipfile.ZipFile(tmp_path / "book.xlsx") as written, zipfile.ZipFile(tmp_path / "empty.xlsx", "w") as changed:
+        for name in written.namelist():
+            changed.writestr(name, written.read(name).replace(b"<v>nothing</v>", b"<v></v>"))
+    assert read_sheet(tmp_path / "empty.xlsx", None)["b"].to_list() == ["7", None, "x", "0"]
+
+
+def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fastexcel", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'betalike\[excel\]'"):
+        read(tmp_path, ["a"], [1])
