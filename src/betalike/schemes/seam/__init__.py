@@ -29,6 +29,7 @@ WAYS = tuple(
 # How much is tried, in cells: a table is split, and the best split improved, as often as it fits into these, at least
 # once and at most as often as given.
 CELLS_TO_SPLIT, MOST_WAYS = 200_000, len(WAYS)
+CELLS_TO_REPEAT, MOST_ROUNDS = 10_000, 4  # all ways again with other draws, which matter in small tables
 CELLS_TO_IMPROVE, MOST_PASSES = 500_000, 50
 MOST_EFFORT = 1000
 FIRST_PARTS = 16  # the table is divided into about this many sets, which are then split on all cores
@@ -63,11 +64,12 @@ class Seam:
         likeness = likeness_of(model, self.name)
         problem, cooling = pose(cells, likeness), Cooling(cells, likeness, self.randomness)
         n_ways = min(max(CELLS_TO_SPLIT // len(cells.count), 1), MOST_WAYS)
+        n_rounds = min(max(CELLS_TO_REPEAT // (MOST_WAYS * len(cells.count)), 1), MOST_ROUNDS)
         n_passes = min(max(CELLS_TO_IMPROVE // len(cells.count), 1), MOST_PASSES)
         passes = list(range(self.effort * n_passes))
         parts = _presplit(cells, model)
         if parts is None:
-            plans = [_split(problem, cells, *way, self.randomness) for way in WAYS[:n_ways]]
+            plans = [_split(problem, cells, *way, self.randomness) for way in WAYS[:n_ways] * n_rounds]
         else:
             plans = [improve(problem._replace(is_hasty=True), parts, 1, 0, *WAY_TO_SPLIT_PARTS, self.randomness)]
             passes = passes[1:]  # one pass would cost half as much as the split, and gain a hundredth
