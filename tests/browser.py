@@ -68,6 +68,7 @@ def visit(browser: Browser, address: str, size: tuple[int, int] = DESKTOP, **opt
             lambda said: visited.complaints.append(said.text) if said.type in ("error", "warning") else None,
         )
         visited.page.goto(address)
+        visited.page.wait_for_url(lambda url: "/start?" not in url)  # that page sets the cookie and then leads on
         yield visited
     finally:
         context.close()
