@@ -40,12 +40,12 @@ def main() -> int:
 
 def repeat(mode: str, seed: int, is_plain: bool) -> int:
     """Check one seed and print everything about it; random tables are nobody's, so errors are shown in full."""
-    from .jobs import make_job
+    from .extras import draw_job
     from .plans import check_plan
     from .releases import check_seed
 
     if mode == "release":
-        job = make_job(seed, is_plain)
+        job = draw_job(seed, is_plain)
         print(f"{job.n_rows} rows, {job.source} through {job.engine}, {job.form} {job.layout}, {job.most_cells} cells")
         for column in [*job.columns, *job.secrets, *job.kept]:
             print(f"    {column.name}: {column.kind}, {column.cells[:8]!r}, tree {column.tree}, domain {column.domain}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 from collections import Counter
@@ -10,16 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from . import exact_rows, figures
 from .jobs import Column, Job
 from .labels import Cover, Label, Scale
 from .matching import unmatched
 from .outcome import Outcome
+from .people import check_people, check_unnamed
 from .promises import Promise, judge
 from .reading import ORDERED, read, read_csv, read_table
+from .statement import check_statement
+from .value_ranges import with_ranges
 
 COMPANIONS = {"perturb": ["transition.csv"], "baseline": ["sensitive.csv"]}
+SIGNED = b"betalike certificate, version 1\0"
 Row = tuple[tuple[Label, ...], Any, tuple[Any, ...]]  # labels, sensitive value, kept cells
 
 
@@ -27,9 +34,16 @@ def check_release(job: Job, folder: Path, outcome: Outcome) -> None:
     """Note everything that is wrong with a release."""
     certificate = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
     _check_files(job, folder, certificate, outcome)
-    header, cells = read_table(folder / f"published.{job.form}")
+    check_unnamed(job, folder, outcome)
+    try:
+        header, cells = read_table(folder / f"published.{job.form}", job.is_safe)
+        job = with_ranges(job, certificate, outcome)
+    except (ValueError, KeyError) as error:
+        outcome.expect(False, "label", f"a file or a range cannot be read ({type(error).__name__})")
+        return
     if not outcome.expect(header == expected_header(job), "file", "other columns than those named"):
         return
+    check_statement(job, certificate, header, cells, outcome)
     if not outcome.expect(len(cells) == job.n_rows, "rows", f"{len(cells)} rows of {job.n_rows}"):
         return
     try:
@@ -45,13 +59,30 @@ def _check_files(job: Job, folder: Path, certificate: dict[str, Any], outcome: O
     """Exactly the files of a release, with their digests and rows."""
     names = sorted([f"published.{job.form}", *COMPANIONS.get(job.scheme, [])])
     found = sorted(path.name for path in folder.iterdir())
-    outcome.expect(found == sorted([*names, "certificate.json"]), "file", "other files in the folder")
+    further = ["certificate.json", *(["certificate.sig"] if job.is_signed else [])]
+    outcome.expect(found == sorted([*names, *further]), "file", "other files in the folder")
+    if job.is_signed and "certificate.sig" in found:
+        outcome.expect(is_signed(folder), "file", "a signature that is none")
     outcome.expect(sorted(certificate["files"]) == names, "figure", "files")
     for name, facts in certificate["files"].items():
         digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
         outcome.expect(facts["sha256"] == digest, "figure", "a digest")
         n_rows = job.n_rows if name.startswith("published") else len(read_csv(folder / name)[1])
-        outcome.expect(facts["rows"] == n_rows, "figure", "rows of a file")
+        outcome.expect(facts["rows"] == n_rows and len(facts) == 2, "figure", "rows of a file")
+
+
+def is_signed(folder: Path) -> bool:
+    """Whether the certificate is signed by the key that is named beside it."""
+    signed = json.loads((folder / "certificate.sig").read_text(encoding="utf-8"))
+    public = base64.b64decode(signed["public_key"])
+    if signed["algorithm"] != "ed25519" or len(signed) != 4:
+        return False
+    try:
+        content = SIGNED + (folder / "certificate.json").read_bytes()
+        Ed25519PublicKey.from_public_bytes(public).verify(base64.b64decode(signed["signature"]), content)
+    except InvalidSignature:
+        return False
+    return True
 
 
 def expected_header(job: Job) -> list[str]:
@@ -102,7 +133,7 @@ def _check_classes(job: Job, certificate: dict[str, Any], rows: list[Row], outco
     covers = [{label: scale.cover(label) for label in {row[0][i] for row in rows}} for i, scale in enumerate(scales)]
     is_proper = all(cover.is_proper for of_column in covers for cover in of_column.values())
     outcome.expect(is_proper, "label", "a label is no value, range or node of its column")
-    _check_matching(scales, covers, rows, before, outcome)
+    fitting = _check_matching(scales, covers, rows, before, outcome)
     numbers = {labels: number for number, labels in enumerate(dict.fromkeys(row[0] for row in rows))}
     code = job.truth.code
     matrix = np.zeros((len(numbers), len(code)), dtype=np.int64)
@@ -113,6 +144,10 @@ def _check_classes(job: Job, certificate: dict[str, Any], rows: list[Row], outco
     outcome.bounds += judged.compared
     outcome.expect(judged.broken == 0, "promise", f"{judged.broken} bounds of {promise.model} broken")
     figures.check_classes(job, certificate, scales, covers, list(numbers), matrix, judged, outcome)
+    needs: dict[Any, int] = Counter((numbers[labels], (value, kept)) for labels, value, kept in rows)
+    around = {group: sorted({numbers[labels] for labels in found}) for group, found in fitting.items()}
+    candidates = [around[row] for row in before]
+    check_people(job, certificate, promise, [row[1:] for row in before], candidates, needs, outcome)
 
 
 def _check_matching(
@@ -121,8 +156,11 @@ def _check_matching(
     rows: list[Row],
     before: list[tuple[tuple[Any, ...], Any, tuple[Any, ...]]],
     outcome: Outcome,
-) -> None:
-    """Published rows go one to one to original rows with the same sensitive value whose values their labels cover."""
+) -> dict[Any, list[tuple[Label, ...]]]:
+    """Published rows go one to one to original rows with the same sensitive value whose values their labels cover.
+
+    Returns the labels of published rows that each original row fits.
+    """
     groups = list(Counter(before).items())
     having: list[list[int]] = [[0] * len(scale.values) for scale in scales]  # groups with each value, as bits
     of_rest: dict[Any, int] = {}
@@ -143,6 +181,12 @@ def _check_matching(
         allowed.append(bits)
     missing = unmatched([n for _, n in groups], list(demands.values()), allowed)
     outcome.expect(missing == 0, "label", f"{missing} rows match no original row")
+    fitting: dict[Any, list[tuple[Label, ...]]] = {row: [] for row, _ in groups}
+    for (labels, _, _), bits in zip(demands, allowed, strict=True):
+        while bits:
+            fitting[groups[(bits & -bits).bit_length() - 1][0]].append(labels)
+            bits &= bits - 1
+    return fitting
 
 
 def _union(having: list[int], bits: int) -> int:

@@ -16,6 +16,7 @@ from .labels import Scale
 from .outcome import Outcome
 from .promises import Promise, bounds_of, is_near, promised_sets
 from .reading import read, read_csv
+from .risks import check_risk
 
 ROUNDED = 1e-6  # figures of a perturbed table are measured on rounded posteriors
 
@@ -62,7 +63,7 @@ def _key(job: Job, place: int, text: str | None) -> Any:
 
 
 def _check_withheld(job: Job, folder: Path, certificate: dict[str, Any], promise: Promise, outcome: Outcome) -> None:
-    header, lines = read_csv(folder / "sensitive.csv")
+    header, lines = read_csv(folder / "sensitive.csv", job.is_safe)
     outcome.expect(header == ["value", "count"], "file", "the header of sensitive.csv")
     found = {figures.key_of(job, text or ""): int(n or "0") for text, n in lines}
     truth = {key: int(n) for key, n in zip(job.truth.keys, job.truth.secret.counts, strict=True)}
@@ -79,7 +80,7 @@ def _check_perturbed(
     cells: list[list[str | None]],
     outcome: Outcome,
 ) -> None:
-    header, lines = read_csv(folder / "transition.csv")
+    header, lines = read_csv(folder / "transition.csv", job.is_safe)
     keys = [figures.key_of(job, line[0] or "") for line in lines]
     if not outcome.expect(sorted(keys, key=str) == sorted(job.truth.keys, key=str), "file", "values of transition.csv"):
         return
@@ -102,7 +103,21 @@ def _check_perturbed(
         ]
         values = {tuple(row) if len(row) > 1 else row[0] for row in secrets}
         outcome.expect(values <= {*job.truth.keys}, "rows", "a published value that the table does not have")
+        _check_retention(job, certificate, joint, outcome)
     _check_figures(job, certificate, promise, joint[[sum(row) > 0 for row in joint.tolist()]], ROUNDED, outcome)
+
+
+def _check_retention(job: Job, certificate: dict[str, Any], joint: np.ndarray, outcome: Outcome) -> None:
+    """How often values are kept: a row keeps its value, or draws one by its share, which may be its own again."""
+    told, counts, n_rows = certificate["scheme"]["details"], job.truth.secret.counts.tolist(), job.n_rows
+    names = ["rule", "least_retention", "greatest_retention", "kept_share"]
+    outcome.expect(list(told) == names, "figure", "names under scheme.details")
+    outcome.expect(told["rule"] in ("theorem-3", "best-retention"), "figure", "scheme.details.rule")
+    stay = [Fraction(int(joint[v][v]), n * 10**15) for v, n in enumerate(counts)]
+    kept = [(chance - Fraction(n, n_rows)) / (1 - Fraction(n, n_rows)) for chance, n in zip(stay, counts, strict=True)]
+    truth = [min(kept), max(kept), sum(a * n for a, n in zip(kept, counts, strict=True)) / n_rows]
+    for name, figure in zip(names[1:], truth, strict=True):
+        outcome.expect(is_near(told[name], figure, ROUNDED), "figure", f"scheme.details.{name}")
 
 
 def _check_sets(
@@ -127,6 +142,8 @@ def _check_sets(
         truth = {key for key, is_in in zip(job.truth.keys, is_likelier, strict=True) if is_in}
         outcome.expect(named == truth, "label", "a set does not name the values that it makes likelier")
     told, sizes = certificate["scheme"]["details"], [sum(column) for column in likelier]
+    names = ["rule", "sets", "fewest_values", "most_values", "named_share", "kept_share"]
+    outcome.expect(list(told) == names, "figure", "names under scheme.details")
     outcome.expect(told["rule"] == "sets" and told["sets"] == len(labels), "figure", "scheme.details.sets")
     outcome.expect((told["fewest_values"], told["most_values"]) == (min(sizes), max(sizes)), "figure", "sizes of sets")
     named_rows = sum(
@@ -135,7 +152,17 @@ def _check_sets(
         for weight, is_named in zip(column, is_in, strict=True)
         if is_named
     )
-    outcome.expect(is_near(told["named_share"], named_rows / (n_rows * 10**15)), "figure", "scheme.details.named_share")
+    named = Fraction(int(named_rows), n_rows * 10**15)
+    outcome.expect(is_near(told["named_share"], named), "figure", "scheme.details.named_share")
+    # Against labels that say nothing, on a scale where 1 is that of labels that name the value alone.
+    shares = [Fraction(n, n_rows) for n in counts]
+    blind = sum(
+        Fraction(int(sum(column)), n_rows * 10**15)
+        * sum(p for p, is_named in zip(shares, is_in, strict=True) if is_named)
+        for column, is_in in zip(joint.tolist(), likelier, strict=True)
+    )
+    kept = (named - blind) / (1 - sum(p * p for p in shares))
+    outcome.expect(is_near(told["kept_share"], kept, ROUNDED), "figure", "scheme.details.kept_share")
 
 
 def _members(label: str) -> list[str]:
@@ -185,5 +212,6 @@ def _check_figures(
     outcome.expect(is_near(also["basic_beta"], max(gain, 0.0)), "figure", "also.basic_beta")
     outcome.expect(is_near(also["l"], 1 / top), "figure", "also.l")
     outcome.expect(is_near(also["delta"], change if is_whole else None, tolerance), "figure", "also.delta")
+    check_risk(certificate["risk"], top, None, None, outcome)
     is_null = all(also[name] is None for name in ("k", "distinct_l", "average_l", "average_t"))
     outcome.expect(is_null, "figure", "levels of classes")

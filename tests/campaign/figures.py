@@ -15,9 +15,13 @@ from .labels import Cover, Label, Scale
 from .outcome import Outcome
 from .promises import Judged, Promise, columnwise, delta_for, distances, is_near
 from .reading import ORDERED, read
+from .risks import check_risk
 
 LIKENESS = {"enhanced": "enhanced-likeness", "basic": "basic-likeness", "capped": "capped-likeness"}
-ONCE = "the promise is for one release"
+FIELDS = [
+    *("name", "kind", "weight", "domain", "leaves", "leaves_under"),
+    *("hierarchy", "has_missing", "round", "bottom", "top", "dates"),
+]
 
 
 def full_name(job: Job) -> str:
@@ -65,7 +69,9 @@ def check_classes(
     ]
     _check_losses(job, release, losses, outcome)
     _check_worst(told, judged, matrix, job.truth, outcome)
-    check_levels(certificate["also"], levels(matrix, job.truth, certificate["also"]["t_ground"]), job.truth, outcome)
+    found = levels(matrix, job.truth, certificate["also"]["t_ground"])
+    check_risk(certificate["risk"], 1 / found["l"], sizes, judged, outcome)
+    check_levels(certificate["also"], found, job.truth, outcome)
     check_table(job, certificate, outcome)
     for scale, column in zip(scales, certificate["table"]["columns"], strict=True):
         shown = {labels[scales.index(scale)] for labels in classes}
@@ -156,10 +162,6 @@ def check_table(job: Job, certificate: dict[str, Any], outcome: Outcome) -> None
     outcome.expect(certificate["scheme"]["name"] == job.scheme, "figure", "scheme.name")
     is_system = certificate["randomness"] == "operating system"
     outcome.expect(is_system != job.is_seeded, "figure", "randomness")
-    warnings = certificate["warnings"]
-    outcome.expect(any(text.startswith(ONCE) for text in warnings), "figure", "the warning to publish once")
-    outcome.expect(any("exactly" in text for text in warnings) == job.is_exact, "figure", "the warning of exact rows")
-    outcome.expect(any("unprotected" in text for text in warnings) == bool(job.kept), "figure", "warning of kept")
     _check_prior(job, certificate, outcome)
 
 
@@ -191,6 +193,7 @@ def check_column(scale: Scale, told: dict[str, Any], shown: set[Label] | None, o
     column = scale.column
     kind = "categorical" if column.is_categorical else column.kind
     outcome.expect(told["name"] == column.name and told["kind"] == kind, "figure", "columns.name or kind")
+    outcome.expect(list(told) == FIELDS, "figure", "names under columns")
     outcome.expect(told["weight"] == column.weight, "figure", "columns.weight")
     outcome.expect(told["has_missing"] == scale.has_missing, "figure", "columns.has_missing")
     _check_ends(scale, told, outcome)
@@ -243,13 +246,4 @@ def _check_domain(scale: Scale, told: Sequence[str] | None, shown: set[Label] | 
         outcome.expect(domain[0] in ends and domain[1] in ends, "figure", "a domain that no label shows is stated")
 
 
-def used_by(shares: np.ndarray, caps: np.ndarray, floors: np.ndarray | None) -> float:
-    """How much of what is allowed is used."""
-    used = float((shares / caps).max())
-    if floors is not None:
-        with np.errstate(divide="ignore"):
-            used = max(used, float((floors / shares).max()))
-    return used
-
-
-__all__ = ["Promise", "check_classes", "check_column", "check_levels", "check_table", "full_name", "levels", "used_by"]
+__all__ = ["Promise", "check_classes", "check_column", "check_levels", "check_table", "full_name", "levels"]

@@ -106,6 +106,13 @@ class Job:
     missing_text: str = ""
     delimiter: str = ","
     is_seeded: bool = True
+    person: Column | None = None  # who each row is of
+    bins: int | None = None  # ranges that take the place of the sensitive values
+    dates: str | None = None  # what comes first in the dates of quasi-identifiers
+    missing_code: int | None = None  # what stands for missing whole numbers
+    with_labels: bool = False  # texts are the meanings of codes
+    is_safe: bool = False
+    is_signed: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -120,7 +127,7 @@ class Job:
     @property
     def is_text(self) -> bool:
         """Whether the table is a CSV file, whose sensitive and kept columns are text."""
-        return self.source == "csv"
+        return self.source in ("csv", "gzip", "zstd", "stdin")
 
     def protected_keys(self, column: Column) -> list[Any]:
         """What the cells of a sensitive or kept column stand for, as they are read back."""

@@ -58,11 +58,16 @@ class Promise:
 
 @dataclass
 class Judged:
-    """How many bounds were compared and broken, and how much of what is allowed the worst class uses."""
+    """How many bounds were compared and broken, and how much of what is allowed each class uses."""
 
     compared: int
     broken: int
-    worst_ratio: float
+    used: np.ndarray
+
+    @property
+    def worst_ratio(self) -> float:
+        """What the worst class uses."""
+        return float(self.used.max())
 
 
 def columnwise(matrix: np.ndarray, code: np.ndarray, n_values: int) -> np.ndarray:
@@ -145,12 +150,12 @@ def _likeness(matrix: np.ndarray, sizes: np.ndarray, secret: Secret, promise: Pr
     caps, floors = bounds_of(totals, secret.n_rows, promise)
     shares = counts / sizes[:, None]
     limits = np.array([float(cap.value) for cap in caps])
-    used = float((shares / limits).max())
+    used = (shares / limits).max(axis=1)
     broken = broken_caps(counts, sizes, caps)
     if floors:
         broken += broken_caps(counts, sizes, floors, is_floor=True)
         with np.errstate(divide="ignore"):
-            used = max(used, float((np.array([float(floor.value) for floor in floors]) / shares).max()))
+            used = np.maximum(used, (np.array([float(floor.value) for floor in floors]) / shares).max(axis=1))
     return Judged(counts.size * (2 if floors else 1), broken, used)
 
 
@@ -181,7 +186,7 @@ def distances(matrix: np.ndarray, secret: Secret, ground: str) -> list[Fraction]
 def _closeness(matrix: np.ndarray, sizes: np.ndarray, secret: Secret, promise: Promise) -> Judged:
     t = least(promise.parameters["t"])
     found = distances(matrix, secret, promise.parameters["ground"])
-    return Judged(len(found), sum(distance > t for distance in found), float(max(found) / t))
+    return Judged(len(found), sum(distance > t for distance in found), np.array([float(d / t) for d in found]))
 
 
 def _disclosure(matrix: np.ndarray, sizes: np.ndarray, secret: Secret, promise: Promise) -> Judged:
@@ -195,35 +200,36 @@ def _disclosure(matrix: np.ndarray, sizes: np.ndarray, secret: Secret, promise: 
     broken += broken_caps(counts, sizes, [Real(p / growth, is_exact=False) for p in priors], is_floor=True)
     with np.errstate(divide="ignore"):
         change = np.abs(np.log(counts / sizes[:, None] / (secret.counts[present] / n_rows)))
-    return Judged(2 * counts.size, broken, float(change.max()) / delta)
+    return Judged(2 * counts.size, broken, change.max(axis=1) / delta)
 
 
 def _distinct(matrix: np.ndarray, sizes: np.ndarray, secret: Secret, promise: Promise) -> Judged:
     found = (matrix > 0).sum(axis=1)
-    return Judged(len(found), int((found < promise.parameters["l"]).sum()), promise.parameters["l"] / int(found.min()))
+    return Judged(len(found), int((found < promise.parameters["l"]).sum()), promise.parameters["l"] / found)
 
 
 def _entropy(matrix: np.ndarray, sizes: np.ndarray, secret: Secret, promise: Promise) -> Judged:
-    worth, lowest, broken = greatest(promise.parameters["l"]), math.inf, 0
+    worth, used, broken = greatest(promise.parameters["l"]), list[float](), 0
     for row, size in zip(matrix.tolist(), sizes.tolist(), strict=True):
         counts = [n for n in row if n]
         broken += not is_entropy_at_least(counts, worth)
-        lowest = min(lowest, math.fsum(-n / size * math.log(n / size) for n in counts))
-    return Judged(len(sizes), broken, promise.parameters["l"] / math.exp(lowest))
+        entropy = math.fsum(-n / size * math.log(n / size) for n in counts)
+        used.append(promise.parameters["l"] / math.exp(entropy))
+    return Judged(len(sizes), broken, np.array(used))
 
 
 def _recursive(matrix: np.ndarray, sizes: np.ndarray, secret: Secret, promise: Promise) -> Judged:
-    c, rank, used, broken = least(promise.parameters["c"]), int(promise.parameters["l"]), 0.0, 0
+    c, rank, used, broken = least(promise.parameters["c"]), int(promise.parameters["l"]), list[float](), 0
     for row in matrix.tolist():
         ordered = sorted(row, reverse=True)
         tail = sum(ordered[rank - 1 :])
         broken += not ordered[0] < c * tail
-        used = max(used, ordered[0] / tail / promise.parameters["c"] if tail else math.inf)
-    return Judged(len(sizes), broken, used)
+        used.append(ordered[0] / tail / promise.parameters["c"] if tail else math.inf)
+    return Judged(len(sizes), broken, np.array(used))
 
 
 def _anonymity(matrix: np.ndarray, sizes: np.ndarray, secret: Secret, promise: Promise) -> Judged:
-    return Judged(0, 0, promise.k / int(sizes.min()))
+    return Judged(0, 0, promise.k / sizes)
 
 
 _OTHERS = {

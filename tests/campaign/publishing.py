@@ -3,46 +3,51 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import betalike
 from betalike.engines import choice, local
 
 from .jobs import Column, Job
-from .reading import text_of
+from .storing import make_table, source_options, standard_input
 
-TYPES = {
-    "integer": pa.int64(),
-    "real": pa.float64(),
-    "date": pa.date32(),
-    "datetime": pa.timestamp("us"),
-    "text": pa.string(),
-    "boolean": pa.bool_(),
-}
+KEY, PUBLIC_KEY = "table.key", "table.key.pub"
 
 
 def publish(job: Job, place: Path) -> tuple[Path, Any]:
     """Publish a job into a folder under a place; the folder and the table as it was given."""
     table = make_table(job, place)
     out = place / "release"
-    with _tiny(job):
+    if job.is_signed:
+        _make_keys(place)
+    with _tiny(job), standard_input(job, place):
         betalike.publish(table, out=out, **arguments(job, place))
     return out, table
 
 
+def _make_keys(place: Path) -> None:
+    """Write a pair of keys, the private one for its owner alone."""
+    key, pem = Ed25519PrivateKey.generate(), serialization.Encoding.PEM
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    public = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
+    (place / KEY).touch(0o600)
+    (place / KEY).write_bytes(private)
+    (place / PUBLIC_KEY).write_bytes(public)
+
+
 def verify(job: Job, out: Path, table: Any) -> dict[str, bool]:
     """Each check of betalike's own verifier, with the original."""
-    missing = [job.missing_text] if job.missing_text else []
-    delimiter = job.delimiter if job.source == "csv" else None
-    return betalike.verify(out, original=table, missing=missing, delimiter=delimiter).to_dict()["checks"]
+    given: dict[str, Any] = {"missing": [job.missing_text] if job.missing_text else []}
+    given["delimiter"] = job.delimiter if job.is_text else None
+    given["signed_by"] = out.parent / PUBLIC_KEY if job.is_signed else None
+    with standard_input(job, out.parent):
+        return betalike.verify(out, original=table, **given, **source_options(job)).to_dict()["checks"]
 
 
 @contextlib.contextmanager
@@ -85,7 +90,13 @@ def arguments(job: Job, place: Path) -> dict[str, Any]:
         "engine": job.engine,
         "memory": "512MB" if job.in_batches else None,
         "seed": job.seed if job.is_seeded else None,
-        "delimiter": job.delimiter if job.source == "csv" else None,
+        "delimiter": job.delimiter if job.is_text else None,
+        "person": None if job.person is None else job.person.name,
+        "bins": {} if job.bins is None else {job.secrets[0].name: job.bins},
+        "dates": job.dates,
+        "spreadsheet_safe": job.is_safe,
+        "sign": place / KEY if job.is_signed else None,
+        **source_options(job),
         **wishes,
     }
 
@@ -107,32 +118,3 @@ def _ends(column: Column) -> tuple[Any, Any]:
 def _round_ends(job: Job, word: str) -> dict[str, Any]:
     found = {column.name: getattr(column.ends, word) for column in job.columns if column.ends is not None}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def make_table(job: Job, place: Path) -> Any:
-    """The table of a job: a frame, or a file."""
-    columns = [*job.unused, *job.columns, *job.secrets, *job.kept]
-    if job.source == "csv":
-        path = place / "table.csv"
-        texts = [[job.missing_text if x is None else text_of(c.kind, x) for x in c.cells] for c in columns]
-        # Python before 3.13 does not quote a carriage return by itself.
-        quoting = csv.QUOTE_ALL if any("\r" in text for column in texts for text in column) else csv.QUOTE_MINIMAL
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=job.delimiter, lineterminator="\n", quoting=quoting)
-            writer.writerow([column.name for column in columns])
-            writer.writerows(zip(*texts, strict=True))
-        return path
-    table = pa.table({column.name: pa.array(column.cells, TYPES[column.kind]) for column in columns})
-    if job.source == "parquet":
-        pq.write_table(table, place / "table.parquet")
-        return place / "table.parquet"
-    if job.source == "pyarrow":
-        return table
-    if job.source == "pandas":
-        import pandas as pd
-
-        is_plain = not any(None in c.cells or c.kind == "date" for c in columns)
-        return table.to_pandas() if is_plain else table.to_pandas(types_mapper=pd.ArrowDtype)
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    return frame.lazy() if job.source == "lazy" else frame

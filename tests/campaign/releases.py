@@ -10,7 +10,7 @@ from betalike.errors import InfeasibleError, InputError
 
 from . import publishing
 from .checker import check_release
-from .jobs import make_job
+from .extras import draw_job
 from .outcome import Outcome, refusal
 
 SHARED_MEMORY = Path("/dev/shm")
@@ -24,7 +24,7 @@ def scratch_home() -> Path | None:
 
 def check_seed(seed: int, is_plain: bool = False) -> Outcome:
     """Publish and check the job of a seed."""
-    job = make_job(seed, is_plain)
+    job = draw_job(seed, is_plain)
     about = f"{job.scheme} {job.promise.model} {job.source} {job.engine} {job.form} {job.layout}"
     outcome = Outcome(seed, "release", about if job.is_seeded else f"{about} unseeded")
     with tempfile.TemporaryDirectory(prefix="campaign-", dir=scratch_home()) as place:
