@@ -103,18 +103,19 @@ def _check_perturbed(
         ]
         values = {tuple(row) if len(row) > 1 else row[0] for row in secrets}
         outcome.expect(values <= {*job.truth.keys}, "rows", "a published value that the table does not have")
-        _check_retention(job, certificate, joint, outcome)
+        stay = [chances[place][place] for place in map(keys.index, job.truth.keys)]
+        _check_retention(job, certificate, stay, outcome)
     _check_figures(job, certificate, promise, joint[[sum(row) > 0 for row in joint.tolist()]], ROUNDED, outcome)
 
 
-def _check_retention(job: Job, certificate: dict[str, Any], joint: np.ndarray, outcome: Outcome) -> None:
-    """How often values are kept: a row keeps its value, or draws one by its share, which may be its own again."""
+def _check_retention(job: Job, certificate: dict[str, Any], stay: list[Fraction], outcome: Outcome) -> None:
+    """How often values are kept: a row keeps its value, or draws any, each as likely, and perhaps its own again."""
     told, counts, n_rows = certificate["scheme"]["details"], job.truth.secret.counts.tolist(), job.n_rows
     names = ["rule", "least_retention", "greatest_retention", "kept_share"]
     outcome.expect(list(told) == names, "figure", "names under scheme.details")
     outcome.expect(told["rule"] in ("theorem-3", "best-retention"), "figure", "scheme.details.rule")
-    stay = [Fraction(int(joint[v][v]), n * 10**15) for v, n in enumerate(counts)]
-    kept = [(chance - Fraction(n, n_rows)) / (1 - Fraction(n, n_rows)) for chance, n in zip(stay, counts, strict=True)]
+    again = Fraction(1, len(counts))
+    kept = [(chance - again) / (1 - again) for chance in stay]
     truth = [min(kept), max(kept), sum(a * n for a, n in zip(kept, counts, strict=True)) / n_rows]
     for name, figure in zip(names[1:], truth, strict=True):
         outcome.expect(is_near(told[name], figure, ROUNDED), "figure", f"scheme.details.{name}")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from .jobs import Column, Job, make_job
+from .jobs import Column, Job, make_job, truth_of
 from .reading import ORDERED, text_of
 from .wishes import EXACT
 
@@ -86,7 +86,7 @@ def _stored_in(rng: random.Random, job: Job, source: str) -> Job:
         return replace(job, source=source, engine="local")
     if not is_held(job, source):
         return job
-    truth = job.truth
+    truth = truth_of(job.secrets, is_text=False)
     if any(column.kind in ("date", "datetime") for column in job.secrets):
         if "width" in job.promise.parameters or job.promise.parameters.get("ground") == "ordered":
             return job
@@ -105,8 +105,10 @@ def is_held(job: Job, form: str) -> bool:
         return "boolean" not in kinds
     if any(column.is_big for column in columns) or any("\r" in text for text in texts):
         return False
-    if form == "xlsx":  # empty rows are left out
-        return all(any(cell is not None for cell in row) for row in zip(*(c.cells for c in columns), strict=True))
+    if form == "xlsx":  # empty rows are left out, and programs write 16 digits
+        has_cells = all(any(cell is not None for cell in row) for row in zip(*(c.cells for c in columns), strict=True))
+        reals = [cell for column in columns if column.kind == "real" for cell in column.cells if cell is not None]
+        return has_cells and all(float(f"{cell:.16g}") == cell for cell in reals)
     is_trimmed = any(text != text.strip() for text in texts)  # spaces at the end are lost
     return "boolean" not in kinds and not is_trimmed and len(job.secrets) == 1
 

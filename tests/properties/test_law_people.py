@@ -152,6 +152,17 @@ def test_the_original_in_any_order_shows_the_same_figures(
         assert "people" in betalike.verify(out).not_checked
 
 
+def test_a_release_with_a_cap_by_a_function_verifies_in_people(tmp_path: Path) -> None:
+    """Its certificate lists the caps by rows and by people: here the same numbers mean other shares."""
+    rows = [(age, f"patient {age // 2}", ("flu", "gout", "cough")[age % 3]) for age in range(40) for _ in range(3)]
+    table = pl.DataFrame(rows, schema=["age", "who", "disease"], orient="row")
+    wish: dict[str, Any] = {"quasi_identifiers": ["age"], "sensitive": "disease", "person": "who"}
+    betalike.publish(table, cap=lambda share: min(1.0, 2 * share), out=tmp_path / "release", **wish)
+    report = betalike.verify(tmp_path / "release", original=table)
+    assert report.holds, report.explanations
+    assert report.checks["people"]
+
+
 def test_a_table_that_keeps_beta_2_and_k_5_in_rows_has_a_gain_of_12_6_in_people() -> None:
     """Ward A has the six visits of one patient; one visit is for gout, which 5 of 68 patients have: 68 / 5 - 1."""
     rows = [("A", "patient 0", disease) for disease in ("gout", "flu", "flu", "cough", "cough", "asthma")]

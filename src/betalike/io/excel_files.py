@@ -19,6 +19,7 @@ READING = "reading Excel and OpenDocument workbooks"
 DAMAGED = "{} is a workbook that cannot be read; it is damaged, cut off, or protected by a password."
 MOMENT, MIDNIGHT, EPOCH = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", " 00:00:00", r"^1899-12-3[01] "
 LONGEST_TEXT = 32_767  # characters of a cell
+DECIMAL = r"^-?[0-9]+(\.[0-9]+)?$"
 NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?")
 
 
@@ -60,9 +61,17 @@ def _only(sheets: Sequence[str], file_name: str) -> str:
 def _cells(book: Any, sheet: str) -> pl.DataFrame:
     """Return all cells of a sheet as text, without empty rows and columns."""
     cells: pl.DataFrame = book.load_sheet(sheet, header_row=None, dtypes="string").to_polars()
+    numbers: pl.DataFrame = book.load_sheet(sheet, header_row=None, dtypes="float").to_polars()
+    cells = cells.select(_every_digit(cells[name], numbers[name]) for name in cells.columns)
     cells = cells.with_columns(pl.all().replace("", None))
     cells = cells.select(column for column in cells if column.null_count() < len(column))
     return cells.filter(~pl.all_horizontal(pl.all().is_null())) if cells.width else cells
+
+
+def _every_digit(texts: pl.Series, numbers: pl.Series) -> pl.Series:
+    """Return the cells of a column with every digit of its numbers: the library's text of a number ends after nine."""
+    is_cut = texts.str.contains(DECIMAL) & (texts.cast(pl.Float64, strict=False) != numbers)
+    return numbers.cast(pl.String).zip_with(is_cut.fill_null(False), texts).alias(texts.name)
 
 
 @contextlib.contextmanager

@@ -72,7 +72,7 @@ def certify(
     What it says about `people` comes from the figures, or is given where the original table is not at hand.
     """
     if figures.people is not None:
-        people = _describe_people(figures.people, sensitive_labels, model)
+        people = _describe_people(figures.people, sensitive_labels)
     audit, verdict = figures.audit, figures.verdict
     present = [i for i, count in enumerate(table.value_counts) if count]
     counts = {sensitive_labels[i]: int(table.value_counts[i]) for i in present}
@@ -121,9 +121,9 @@ def certify(
     )
 
 
-def _describe_people(people: PeopleFigures, labels: Sequence[str], model: Model) -> PeopleFacts:
+def _describe_people(people: PeopleFigures, labels: Sequence[str]) -> PeopleFacts:
     """Describe what was counted in people, and the caps if they follow from a function."""
-    verdict = people.verdict
+    verdict, model = people.verdict, people.promise
     caps = {}
     if isinstance(model, Likeness) and isinstance(model.cap, Cap):
         caps = _list_caps(model.cap, people.totals, verdict.n_people)

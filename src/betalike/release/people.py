@@ -54,7 +54,7 @@ def count_people(
     if held is None:
         return None
     value_counts = table.held(Sets.singletons(n_values)).totals
-    return PeopleFigures(table.columns.person, judge_in_people(model, held), value_counts, held.totals)
+    return PeopleFigures(table.columns.person, judge_in_people(model, held), value_counts, held.totals, model)
 
 
 def read_shown(batches: Iterable[pl.DataFrame], groups: Sequence[Sequence[str]], table: PersonRows) -> ShownRows | None:

@@ -84,12 +84,16 @@ class Classes:
 
 @dataclass(frozen=True)
 class PeopleFigures:
-    """What was counted in people: the verdict, how many have each value, and each set of values that is promised."""
+    """What was counted in people: the verdict, how many have each value, and each set of values that is promised.
+
+    `promise` is the one that was judged: its caps may be those that a certificate lists for people.
+    """
 
     column: str
     verdict: PeopleVerdict
     value_counts: Ints
     totals: Ints
+    promise: Model
 
 
 @dataclass(frozen=True)
