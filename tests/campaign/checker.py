@@ -34,7 +34,7 @@ def check_release(job: Job, folder: Path, outcome: Outcome) -> None:
     """Note everything that is wrong with a release."""
     certificate = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
     _check_files(job, folder, certificate, outcome)
-    check_unnamed(job, folder, outcome)
+    check_unnamed(folder, outcome)
     try:
         header, cells = read_table(folder / f"published.{job.form}", job.is_safe)
         job = with_ranges(job, certificate, outcome)

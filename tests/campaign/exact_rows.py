@@ -118,7 +118,7 @@ def _check_retention(job: Job, certificate: dict[str, Any], stay: list[Fraction]
     kept = [(chance - again) / (1 - again) for chance in stay]
     truth = [min(kept), max(kept), sum(a * n for a, n in zip(kept, counts, strict=True)) / n_rows]
     for name, figure in zip(names[1:], truth, strict=True):
-        outcome.expect(is_near(told[name], figure, ROUNDED), "figure", f"scheme.details.{name}")
+        outcome.expect(is_near(told[name], figure), "figure", f"scheme.details.{name}")
 
 
 def _check_sets(
@@ -163,7 +163,7 @@ def _check_sets(
         for column, is_in in zip(joint.tolist(), likelier, strict=True)
     )
     kept = (named - blind) / (1 - sum(p * p for p in shares))
-    outcome.expect(is_near(told["kept_share"], kept, ROUNDED), "figure", "scheme.details.kept_share")
+    outcome.expect(is_near(told["kept_share"], kept), "figure", "scheme.details.kept_share")
 
 
 def _members(label: str) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from .jobs import Column, Job, make_job, truth_of
-from .reading import ORDERED, text_of
+from .reading import CANARY, ORDERED, text_of
 from .wishes import EXACT
 
 WHOLE_DISTRIBUTIONS = ("t-closeness", "entropy-l-diversity", "recursive-l-diversity")  # refused in people
@@ -56,7 +56,7 @@ def _with_persons(rng: random.Random, job: Job) -> Job:
         owner_of = dict(zip(order, sorted(owners), strict=True))
         owners = [owner_of[row] for row in range(job.n_rows)]
     is_text = rng.random() < 0.6
-    cells: list[Any] = [f"canary-{rng.getrandbits(24):06x}-{owner}" for owner in range(n_people)] if is_text else []
+    cells: list[Any] = [f"{CANARY}{rng.getrandbits(24):06x}-{owner}" for owner in range(n_people)] if is_text else []
     cells = [cells[owner] if is_text else 70_000 + owner for owner in owners]
     marks = [Column("visit", "integer", list(range(job.n_rows)))] * (rng.random() < 0.5)
     k = min(job.promise.k, len({*cells}))

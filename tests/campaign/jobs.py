@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .promises import Promise, Secret
-from .reading import ORDERED, key_of, text_of
+from .reading import CANARY, ORDERED, key_of, text_of
 from .round_ends import RoundEnds, random_ends
 from .trees import random_tree
 from .wishes import EXACT, random_promise, random_scheme
@@ -181,7 +181,7 @@ def make_job(seed: int, is_plain: bool = False) -> Job:
         columns=columns,
         secrets=secrets,
         kept=kept,
-        unused=[Column("name", "text", [f"person {i}" for i in range(n_rows)])] * (rng.random() < 0.3),
+        unused=[Column("name", "text", [f"{CANARY}name {i}" for i in range(n_rows)])] * (rng.random() < 0.3),
         scheme=scheme,
         promise=promise,
         truth=truth,

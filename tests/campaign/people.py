@@ -19,6 +19,7 @@ from .figures import key_of
 from .jobs import Job
 from .outcome import Outcome
 from .promises import Promise, bounds_of, cap_of, is_near, promised_sets
+from .reading import CANARY
 
 FIELDS = ["column", "people", "holds", "worst_gain", "smallest_class", "prior_counts", "caps"]
 Rest = tuple[Any, tuple[Any, ...]]  # sensitive value and kept cells
@@ -63,14 +64,11 @@ def check_people(
     outcome.expect(told["smallest_class"] == sizes.min(), "figure", "people.smallest_class")
 
 
-def check_unnamed(job: Job, folder: Path, outcome: Outcome) -> None:
-    """No file of a release holds a person; where files are compressed, the columns show it."""
-    if job.person is None or job.person.kind != "text":
-        return
-    names = {str(cell).encode() for cell in job.person.cells}
+def check_unnamed(folder: Path, outcome: Outcome) -> None:
+    """No file of a release holds a person, an unused column or code; where files are compressed, columns show it."""
     for path in folder.iterdir():
-        content = path.read_bytes()
-        outcome.expect(not any(name in content for name in names), "file", "a file of the release names a person")
+        is_free = CANARY.encode() not in path.read_bytes()
+        outcome.expect(is_free, "file", "a file of the release holds what is not published")
 
 
 def judge_people(

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 Key = Hashable
 ORDERED = ("integer", "real", "date", "datetime")
+CANARY = "canary-"  # begins every text that no release may hold
 EPOCH = datetime.datetime(1, 1, 1)
 RUN = [*"=+-@\t\r\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"]  # also the wide forms of the signs
 PLAIN_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?inf")

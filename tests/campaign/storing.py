@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from .extras import every_column
 from .jobs import Column, Job
-from .reading import text_of
+from .reading import CANARY, text_of
 
 TYPES = {
     "integer": pa.int64(),
@@ -31,6 +31,7 @@ TYPES = {
 }
 ORDERS = {"dmy": "%d/%m/%Y", "mdy": "%m/%d/%Y"}
 TABLE = "people"
+UNUSED = 987_654_321  # a code that no row has
 
 
 def make_table(job: Job, place: Path) -> Any:
@@ -65,7 +66,9 @@ def make_table(job: Job, place: Path) -> Any:
 def source_options(job: Job) -> dict[str, Any]:
     """What `publish` and `verify` are given to find the table in its source."""
     if job.source in ("sqlite", "duckdb"):
-        return {"table_name": TABLE}
+        return {"table_name": TABLE} if job.seed % 2 else {"query": f"SELECT * FROM {TABLE}"}
+    if job.source == "xlsx" and job.seed % 2:
+        return {"sheet": TABLE}
     return {"labels": True} if job.with_labels else {}
 
 
@@ -125,6 +128,9 @@ def _write_sheet(job: Job, place: Path) -> Path:
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None
+    sheet.title = TABLE
+    if job.seed % 2:
+        book.create_sheet("notes").append([f"{CANARY} of the sheet beside it"])
     columns = [_coded(job, column) for column in every_column(job)]
     for place_of_column, column in enumerate(columns, 1):
         for number, cell in enumerate([column.name, *column.cells], 1):
@@ -162,7 +168,7 @@ def _write_duckdb(table: pa.Table, place: Path) -> str:
 
 
 def _write_statistics(job: Job, place: Path) -> Path:
-    """Write an SPSS or Stata file; with labels, its texts are codes with meanings."""
+    """Write an SPSS or Stata file: with labels its texts are codes with meanings, else its whole numbers have some."""
     import pyreadstat
 
     series, meanings = [], {}
@@ -173,6 +179,8 @@ def _write_statistics(job: Job, place: Path) -> Path:
             codes = {text: code for code, text in enumerate(sorted({*cells} - {None}), 1)}
             meanings[column.name] = {code: text for text, code in codes.items()}
             cells, kind = [None if cell is None else codes[cell] for cell in cells], "integer"
+        elif kind == "integer" and not job.with_labels and any(cell is not None for cell in cells):
+            meanings[column.name] = {code: f"meaning {code}" for code in {*cells} - {None}} | {UNUSED: f"{CANARY} code"}
         series.append(pl.Series(column.name, pa.array(cells, TYPES[kind])))
     path = place / f"table.{job.source}"
     write = pyreadstat.write_sav if job.source == "sav" else pyreadstat.write_dta

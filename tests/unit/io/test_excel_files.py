@@ -48,7 +48,7 @@ def test_cells_are_the_text_that_a_csv_file_would_have(tmp_path: Path) -> None:
 
 
 def test_numbers_keep_every_digit_and_texts_stay_as_they_were_typed(tmp_path: Path) -> None:
-    """The numbers of a column, beside texts that also look like numbers; the library has nine digits after the point."""
+    """Numbers, and texts that look like numbers, also in one column; the library has nine digits after the point."""
     numbers = [0.1234567890123456, 6e-10, -2.5e-13, 5e-324, 1234567.12345678, 1 / 3, 0.25, 12]
     texts = ["0.12345678901234567890", "007", "9007199254740993", "1e-12", "0", "true", "-0", "1.50"]
     found = read(tmp_path, ["number", "text", "mixed"], *zip(numbers, texts, numbers[:4] + texts[:4], strict=True))
