@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ MOMENT, MIDNIGHT, EPOCH = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", " 00:00:00", r"^1
 LONGEST_TEXT = 32_767  # characters of a cell
 DECIMAL = r"^-?[0-9]+(\.[0-9]+)?$"
 NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?")
+# The library reports a column without any cell. Nobody can act on that, so it is not printed on standard error.
+logging.getLogger("fastexcel").addHandler(logging.NullHandler())
 
 
 def read_sheet(path: Path, sheet: str | None) -> pl.DataFrame:
@@ -141,6 +144,12 @@ def write_sheet(frame: pl.DataFrame, path: Path) -> None:
         raise SchemaError(
             f"{n_long} cells are longer than {LONGEST_TEXT} characters, the most that a workbook holds. Publish "
             "another format."
+        )
+    n_empty = stored.select(pl.all_horizontal(pl.all().is_null()).sum()).item()
+    if n_empty:
+        raise SchemaError(
+            f"{n_empty} rows of the release have no cell that is not missing, and programs that read a workbook leave "
+            "out empty rows. Publish another format."
         )
     book = xlsxwriter.Workbook(path, {"constant_memory": True, "tmpdir": str(path.parent)})
     sheet = book.add_worksheet("published")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import subprocess
 import sys
 import zipfile
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ import pytest
 import xlsxwriter
 
 from betalike.errors import FileError, InputError, MissingDependencyError, SchemaError
-from betalike.io.excel_files import read_sheet
+from betalike.io.excel_files import read_sheet, read_typed_sheet, write_sheet
 
 SECRET = "CANARY7731"
 NOON, MIDNIGHT = datetime.datetime(2020, 1, 2, 12, 30), datetime.datetime(2020, 1, 3)
@@ -125,3 +126,20 @@ def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'betalike\[excel\]'"):
         read(tmp_path, ["a"], [1])
+
+
+def test_rows_without_any_cell_are_refused_because_they_would_be_lost(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"age": [None, "20", None], "city": [None, "Rom", "Ulm"]})
+    with pytest.raises(SchemaError, match="1 rows of the release have no cell"):
+        write_sheet(rows, tmp_path / "book.xlsx")
+    write_sheet(rows[1:], tmp_path / "book.xlsx")
+    assert read_typed_sheet(tmp_path / "book.xlsx").equals(rows[1:])
+
+
+def test_a_column_without_any_cell_prints_nothing(tmp_path: Path) -> None:
+    """In a process of its own: pytest has handlers for what libraries report."""
+    write_sheet(pl.DataFrame({"age": [None, None], "city": ["Rom", "Ulm"]}), tmp_path / "book.xlsx")
+    code = "import sys; from pathlib import Path; from betalike.io.excel_files import read_typed_sheet as read; "
+    words = [sys.executable, "-c", f"{code}read(Path(sys.argv[1]))", str(tmp_path / "book.xlsx")]
+    done = subprocess.run(words, capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
