@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
 from betalike.engines.coding import empty_to_missing, read_as
@@ -36,6 +37,16 @@ def bin_source(source: Source, schema: Schema) -> tuple[Source, dict[str, ValueR
         text = pl.col(name).cast(values.dtype)
         changed.append(text.replace_strict(values, labels, default=None, return_dtype=pl.String).alias(name))
     return replace(source, table=source.table.with_columns(changed)), ranges
+
+
+def bin_counts(counts: Mapping[str, int], attribute: Attribute) -> dict[str, int]:
+    """Return the rows of each range of a column, from the rows of each of its values; the empty text is missing."""
+    known = {value: rows for value, rows in counts.items() if value}
+    values = pl.Series(attribute.name, list(known), dtype=pl.String)
+    rows = np.array(list(known.values()), dtype=np.int64)
+    labels = label_column(values, _make(values, rows, attribute))
+    summed = pl.DataFrame({"label": labels, "rows": rows}).group_by("label", maintain_order=True).sum()
+    return dict(summed.iter_rows())
 
 
 def _make(values: pl.Series, counts: Ints, attribute: Attribute) -> ValueRanges:

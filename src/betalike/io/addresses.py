@@ -71,6 +71,20 @@ def parse_address(given: str | Path) -> Address:
     return Address(kind, shown, location, unquote(table) or None)
 
 
+def password_in(text: str) -> str | None:
+    """Return the password in the address of a PostgreSQL database; None if it has none.
+
+    >>> password_in("postgresql://ada:a%20secret@host/clinic"), password_in("postgresql://ada@host/clinic")
+    ('a secret', None)
+    """
+    if parse_address(text).kind != POSTGRESQL:
+        return None
+    parts = urlsplit(text)
+    given = dict(parse_qsl(parts.query, keep_blank_values=True)).get("password")
+    user, _, _ = parts.netloc.rpartition("@")
+    return unquote(user.partition(":")[2]) or given
+
+
 def shown_address(given: str | Path) -> str:
     """Return a table's name for messages and files, without the password of an address."""
     return parse_address(given).shown if is_address(given) else str(given)

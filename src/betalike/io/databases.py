@@ -28,6 +28,7 @@ REASONS = {
     "3F000|schema .* does not exist": "there is no such schema",
     "42501|permission denied": "the user may not do this",
     "25006|read-only": "a query may only read",
+    "Permission Error": "a query may only read tables of this database, and no file",
     "3D000|database .* does not exist": "there is no such database",
     "28P01|28000|password authentication failed": "the user or the password is wrong",
     "no password supplied": "it needs a password: in the address, or in the environment variable PGPASSWORD",
@@ -170,7 +171,13 @@ def _read_duckdb(address: Address, query: str) -> Iterator[pl.DataFrame]:
     with extra_needed("sql", READING.format(DUCKDB)):
         import duckdb
         import pyarrow  # noqa: F401 - DuckDB gives Arrow through it
-    settings: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    # A query reads this database, and no file or variable outside of it.
+    settings: dict[str, Any] = {
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "enable_external_access": False,
+        "python_enable_replacements": False,
+    }
     with duckdb.connect(address.location, read_only=True, config=settings) as connection:
         asked = connection.sql(query)
         if asked is None:

@@ -10,6 +10,7 @@ from betalike.io.arguments import make_schema, missing_is_value
 from betalike.io.specification import ENDS
 from betalike.promises.parameters import PARAMETERS
 from betalike.schemes import DEFAULT_SCHEME, choose_scheme, make_promise
+from betalike.table.rounding import make_rounding
 from betalike.web.project import Project
 
 
@@ -38,7 +39,12 @@ def check_columns(arguments: dict[str, Any]) -> None:
     names = ("quasi_identifiers", "sensitive", "kinds", "domains", "weights", "keep")
     given = {name: arguments[name] for name in names}
     given |= {"ends": {end: arguments[end] for end in ENDS}, "person": arguments.get("person")}
-    make_schema(**given, hierarchies=trees, is_missing_value=missing_is_value(arguments["missing_sensitive"]))
+    given |= {name: arguments[name] for name in ("dates", "bins")}
+    is_value = missing_is_value(arguments["missing_sensitive"])
+    schema = make_schema(**given, hierarchies=trees, is_missing_value=is_value)
+    for column in schema.quasi_identifiers:
+        if column.kind is not None:
+            make_rounding(column.name, column.kind, column.round_ends)
 
 
 def check_promise(arguments: dict[str, Any]) -> Any:

@@ -12,7 +12,9 @@ import msgspec
 from betalike.web.project import Project
 
 BETAS = (0.5, 1, 1.5, 2, 3, 4, 6, 8)
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 560, 220, 52, 36, 12
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 560, 236, 58, 52, 12
+RIGHT = WIDTH - 12
+LEAST, MOST = 0.4, 10.0  # betas at the ends of the picture
 
 
 def curve_name(project: Project) -> str:
@@ -35,11 +37,11 @@ def curve_of(project: Project) -> dict[str, Any] | None:
 def draw_curve(points: Sequence[Mapping[str, Any]], beta: float | None, total: int) -> dict[str, Any]:
     """Return the places of the points of a curve in a picture, and of the chosen beta."""
     known = [point for point in points if point["loss"] is not None]
-    low, high = math.log(0.4), math.log(10)
+    low, high = math.log(LEAST), math.log(MOST)
     most = max((point["loss"] for point in known), default=0.0) or 0.01
 
     def x(value: float) -> float:
-        return LEFT + (WIDTH - LEFT - 12) * (math.log(min(max(value, 0.4), 10)) - low) / (high - low)
+        return LEFT + (RIGHT - LEFT) * (math.log(min(max(value, LEAST), MOST)) - low) / (high - low)
 
     def y(loss: float) -> float:
         return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * loss / (1.08 * most)
@@ -49,6 +51,9 @@ def draw_curve(points: Sequence[Mapping[str, Any]], beta: float | None, total: i
         "width": WIDTH,
         "height": HEIGHT,
         "left": LEFT,
+        "right": RIGHT,
+        "least": LEAST,
+        "most": MOST,
         "bottom": HEIGHT - BOTTOM,
         "points": placed,
         "line": " ".join(f"{point['x']},{point['y']}" for point in placed),

@@ -30,8 +30,9 @@ class Folders:
 
     def check(self, text: str | Path) -> Path:
         """Return a path with its links resolved; refuse one outside the allowed folders as one that is not there."""
-        given = Path(text).expanduser()
-        path = _resolve(given if given.is_absolute() else self.allowed[0] / given)
+        given = Path(text)
+        is_whole = given.is_absolute() or str(text).startswith("~")
+        path = _resolve(given if is_whole else self.allowed[0] / given)
         if not any(path.is_relative_to(folder) for folder in self.allowed):
             shown = ", ".join(f"'{folder}'" for folder in self.allowed)
             raise FileError(

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SAFE_METHODS = ("GET", "HEAD")
 START = "/start"
+LONGEST_PATH = 600
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -79,6 +80,8 @@ class Guard:
         host, origin = _headers(scope, b"host"), _headers(scope, b"origin")
         if len(host) != 1 or host[0] not in self.hosts:
             return _forbidden("This address is not the one that betalike listens on.")
+        if len(scope["path"]) > LONGEST_PATH:
+            return PlainTextResponse("This address is too long.\n", status_code=414)
         is_safe = scope["method"] in SAFE_METHODS
         if origin != [f"http://{host[0]}"] and (origin or not is_safe):
             return _forbidden("This request comes from another site.")

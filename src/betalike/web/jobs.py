@@ -3,11 +3,14 @@
 job.json         the task and its arguments
 progress.jsonl   a line for each step, and for parts of steps
 result.json      how it ended
+running          locked by the process, however long it lives
+tmp/             its temporary files, deleted when it ends, however it ends
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import signal
 import subprocess
@@ -19,9 +22,12 @@ from typing import Any, Literal
 
 import msgspec
 
+from betalike.web.locks import is_held, take
 from betalike.web.project import Project
 
+MOST_JOBS = 10**9
 PATIENCE = 5.0  # seconds after which a job that was asked to stop is asked again, and then killed
+LOOK_EVERY = 0.5  # seconds between looks at a process that another server started
 CANCELLED = "The work was cancelled. Nothing was kept of it."
 State = Literal["running", "done", "failed", "cancelled"]
 
@@ -64,8 +70,10 @@ class Job:
 
     @property
     def is_running(self) -> bool:
-        """Whether its process is still there."""
-        return self._process is not None and self._process.poll() is None
+        """Whether its process is still there; one of a server that was killed may live for some more seconds."""
+        if self._process is not None:
+            return self._process.poll() is None
+        return is_held(self.folder / "running")
 
     @property
     def outcome(self) -> Result:
@@ -75,7 +83,8 @@ class Job:
             return msgspec.json.decode((self.folder / "result.json").read_bytes(), type=Result)
         if is_running:
             return Result("running", seconds=time.time() - self.order.started)
-        self.discard()
+        if self._process is not None:
+            self.discard()
         if (self.folder / "cancelled").exists():
             return Result("cancelled", message=CANCELLED)
         return Result("failed", kind="Died", message="the work ended before it was finished. Nothing was kept of it.")
@@ -96,9 +105,12 @@ class Job:
 
     def discard(self) -> None:
         """Delete what an unfinished job wrote."""
+        shutil.rmtree(self.folder / "tmp", ignore_errors=True)
         for name in self.order.arguments.get("writes", []):
             path = self.project.folder / name
             shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                path.unlink()
             for staged in path.parent.glob(f".{path.name}.betalike-*"):
                 shutil.rmtree(staged, ignore_errors=True)
 
@@ -124,32 +136,54 @@ class Jobs:
     """Every job that this server started."""
 
     def __init__(self) -> None:
+        self.passwords: dict[str, str] = {}  # of databases, by project: in memory alone
         self._processes: dict[tuple[str, int], subprocess.Popen[bytes]] = {}
-        self._lock = threading.Lock()
+        self.lock = threading.RLock()  # hold it to find out whether a job is needed, and start it
 
     def start(self, project: Project, task: str, **arguments: Any) -> Job:
         """Start a process for a task; it ends if this server does."""
-        with self._lock:
-            number = self._free_number(project)
+        with self.lock:
+            number = max(_numbers(project.folder / "jobs"), default=0) + 1
             folder = project.folder / "jobs" / str(number)
-            folder.mkdir(mode=0o700, parents=True)
+            (folder / "tmp").mkdir(mode=0o700, parents=True)
             (folder / "job.json").write_bytes(msgspec.json.encode(Order(task, arguments, time.time())))
-            process = subprocess.Popen(
+            process = self._run(project, number, folder)
+            self._processes[project.id, number] = process
+        job = Job(project, number, process)
+        threading.Thread(target=_tidy, args=(job, process), daemon=True).start()
+        return job
+
+    def _run(self, project: Project, number: int, folder: Path) -> subprocess.Popen[bytes]:
+        """Start the process of a job; a password of a database is in its environment, which other users cannot see."""
+        environment = {**os.environ, "TMPDIR": str(folder / "tmp")}
+        if project.id in self.passwords:
+            environment["PGPASSWORD"] = self.passwords[project.id]
+        lock = take(folder / "running")
+        try:
+            return subprocess.Popen(
                 [sys.executable, "-P", "-m", "betalike.web.worker", str(project.folder), str(number)],
                 stdin=subprocess.PIPE,  # its end shows the process that the server is gone
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,  # a library might print a cell
                 cwd=project.folder,
                 start_new_session=True,
+                env=environment,
+                pass_fds=[lock]
+                if lock is not None and os.name == "posix"
+                else [],  # the process holds the lock from now on
             )
-            self._processes[project.id, number] = process
-        return Job(project, number, process)
+        finally:
+            if lock is not None:
+                os.close(lock)
 
     def find(self, project: Project, number: int) -> Job | None:
         """Return a job by its number."""
-        if not (project.folder / "jobs" / str(number) / "job.json").is_file():
+        if not 0 < number < MOST_JOBS:
             return None
-        return Job(project, number, self._processes.get((project.id, number)))
+        try:
+            return Job(project, number, self._processes.get((project.id, number)))
+        except (OSError, msgspec.DecodeError):
+            return None
 
     def of(self, project: Project, task: str | None = None) -> list[Job]:
         """List the jobs of a project, the last one first."""
@@ -175,8 +209,24 @@ class Jobs:
                 process.kill()
                 process.wait()
 
-    def _free_number(self, project: Project) -> int:
-        return max(_numbers(project.folder / "jobs"), default=0) + 1
+    def sweep(self, project: Project) -> None:
+        """Delete what jobs left that were killed with an earlier server."""
+        for job in self.of(project):
+            if job.is_running:
+                threading.Thread(target=_tidy, args=(job, None), daemon=True).start()
+            elif not (job.folder / "result.json").exists():
+                job.discard()
+
+
+def _tidy(job: Job, process: subprocess.Popen[bytes] | None) -> None:
+    """Wait for a process; then delete its temporary files, and what it wrote if it did not finish."""
+    if process is not None:
+        process.wait()
+    while job.is_running:  # a process of a server that was killed, which ends soon
+        time.sleep(LOOK_EVERY)
+    if not (job.folder / "result.json").exists():
+        job.discard()
+    shutil.rmtree(job.folder / "tmp", ignore_errors=True)
 
 
 def _numbers(folder: Path) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,9 @@ STEPS = {
     "take-away": "Take away",
 }
 LONGEST_FORM = 1 << 20
+MOST_FIELDS = 20_000
+LONGEST_NUMBER = 9  # digits
+SHOWN = 40  # characters of a wrong entry that a message repeats
 UNPROCESSABLE, CONFLICT = 422, 409
 
 
@@ -107,8 +111,8 @@ def go(path: str) -> Response:
 
 
 def step_path(project: Project, step: str) -> str:
-    """Return the address of a step."""
-    return f"/p/{project.id}/{step}"
+    """Return the address of a step; a step that there is not is the first."""
+    return f"/p/{project.id}/{step if step in STEPS else next(iter(STEPS))}"
 
 
 class Form:
@@ -120,6 +124,10 @@ class Form:
     def text(self, name: str, default: str = "") -> str:
         """Return a field without spaces around it."""
         return self._fields.get(name, [default])[-1].strip()
+
+    def secret(self, name: str) -> str:
+        """Return a field as it is, also with spaces around it."""
+        return self._fields.get(name, [""])[-1]
 
     def texts(self, name: str) -> list[str]:
         """Return every value of a field."""
@@ -133,9 +141,17 @@ class Form:
         """Return a field as a number; None if it is empty."""
         text = self.text(name).replace(",", ".")
         try:
-            return float(text) if text else None
-        except ValueError as error:
-            raise FileError(f"{what} is '{text}', which is not a number. Write one such as 4 or 0.5.") from error
+            number = float(text) if text else None
+        except ValueError:
+            number = math.nan
+        if number is not None and not math.isfinite(number):
+            raise FileError(f"{what} is '{text[:SHOWN]}', which is not a number. Write one such as 4 or 0.5.")
+        return number
+
+    def whole(self, name: str) -> int | None:
+        """Return a field that names something by its number; None if it is none."""
+        text = self.text(name)
+        return int(text) if text.isdecimal() and len(text) <= LONGEST_NUMBER else None
 
 
 def posted(handler: Any) -> Any:
@@ -148,7 +164,10 @@ def posted(handler: Any) -> Any:
             body += chunk
             if len(body) > LONGEST_FORM:
                 return HTMLResponse("This form is too long.", 413)
-        fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20_000)
+        try:
+            fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+        except ValueError:
+            return HTMLResponse("This form has too many fields.", 413)
         answer: Response = await run_in_threadpool(handler, request, Form(fields))
         return answer
 

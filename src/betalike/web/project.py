@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,14 +27,23 @@ from typing import Any, Literal
 import msgspec
 
 from betalike.errors import FileError, InputError, SchemaError
-from betalike.io.addresses import is_address
-from betalike.io.specification import Specification
+from betalike.io.addresses import is_address, parse_address
+from betalike.io.specification import Specification, read_specification
+from betalike.web.locks import held
 
 DEMO_TABLE = "census.csv"
 MOST_UNDO = 50
+MOST_COUNTED = 20_000  # values of a column: more are neither shown nor grouped on the page
+LONGEST_NAME = 80  # of a project
+ARRIVING = ".arriving-"  # how the folder of an upload begins until it is there as a whole
+STAGED = re.compile(r"\..+\.(\d+|zip)|\.hierarchy-.+")  # files and folders that are being written
 HEADER = (
     "# Made with the page of betalike. The same release from a terminal, in this folder:\n"
     "#   betalike publish --spec {name} --out DIR\n\n"
+)
+STALE = (
+    "this project was changed in another tab or window meanwhile. Here it is as it is now; make your change again if "
+    "it is still needed."
 )
 Origin = Literal["demo", "path", "upload", "database"]
 
@@ -88,7 +99,10 @@ class Project:
     @property
     def record(self) -> Record:
         """Read the state of the project."""
-        return msgspec.json.decode((self.folder / "project.json").read_bytes(), type=Record)
+        try:
+            return msgspec.json.decode((self.folder / "project.json").read_bytes(), type=Record)
+        except (OSError, msgspec.DecodeError) as error:
+            raise FileError(f"the project '{self.id}' cannot be read: its project.json is damaged or gone.") from error
 
     @property
     def facts(self) -> TableFacts | None:
@@ -110,14 +124,32 @@ class Project:
 
     @property
     def table(self) -> str | Path:
-        """The table's path, or its address in a database."""
+        """The table's path, or its address in a database.
+
+        The path of a table elsewhere was resolved when it was opened. If it now leads through a link, somebody may have
+        put the link there to make the page read another file.
+        """
         table = self.record.table
-        return table if is_address(table) else self.folder / table
+        if is_address(table):
+            return table
+        path = self.folder / table
+        if Path(table).is_absolute() and path.resolve() != path:
+            raise FileError("the path of the table now leads through a link to another place. Open the table again.")
+        return path
+
+    @property
+    def is_on_server(self) -> bool:
+        """Whether the table is in a database that may ask for a password."""
+        table = self.record.table
+        return is_address(table) and not parse_address(table).files
 
     @property
     def has_table(self) -> bool:
         """Whether the table is still there, as far as files show."""
-        table = self.table
+        try:
+            table = self.table
+        except FileError:
+            return False
         return isinstance(table, str) or table.is_file()
 
     @property
@@ -131,13 +163,10 @@ class Project:
     @contextlib.contextmanager
     def changed(self, version: str | int | None = None) -> Iterator[Record]:
         """Change the record; a version that is not the current one is refused, for another tab was faster."""
-        with self._lock:
+        with self._lock, held(self.folder / ".lock"):  # the lock is for jobs, which are other processes
             record = self.record
             if version is not None and str(version) != str(record.version):
-                raise StaleError(
-                    "this project was changed in another tab or window meanwhile. Here it is as it is now; "
-                    "make your change again if it is still needed."
-                )
+                raise StaleError(STALE)
             yield record
             record.version += 1
             self.write("project.json", msgspec.json.format(msgspec.json.encode(record)))
@@ -145,19 +174,34 @@ class Project:
                 self.write("release.toml", spec_text(record.spec, "release.toml").encode())
 
     def edit(self, version: str | int | None, change: Callable[[Specification], Specification]) -> None:
-        """Change the specification, and remember the one before."""
+        """Change the specification, and remember the one before. A change that is made already changes nothing."""
+        if change(copy_spec(self.spec)) == self.spec:
+            return
         with self.changed(version) as record:
-            if record.spec is None:
-                raise SchemaError("the table is not open yet. Open it first.")
-            before, record.spec = record.spec, change(msgspec.convert(msgspec.to_builtins(record.spec), Specification))
-            if record.spec != before:
-                record.history = [*record.history, before][-MOST_UNDO:]
+            assert record.spec is not None
+            before, record.spec = record.spec, change(copy_spec(record.spec))
+            record.history = [*record.history, before][-MOST_UNDO:]
 
     def undo(self, version: str | int | None) -> None:
         """Return to the specification before the last change."""
         with self.changed(version) as record:
             if record.history:
                 record.spec = record.history.pop()
+
+    def hierarchy_files(self, number: int) -> list[str]:
+        """Return the hierarchy files that the specification of a release names."""
+        columns = read_specification(self.folder / f"release-{number}.toml").columns.values()
+        return sorted({column.hierarchy for column in columns if isinstance(column.hierarchy, str)})
+
+    def portable_spec(self, number: int, has_hierarchies: bool) -> str:
+        """Return the specification of a release for use in another folder, which may have its hierarchies."""
+        spec = read_specification(self.folder / f"release-{number}.toml")
+        if spec.table is not None and not is_address(spec.table):
+            spec.table = str(self.folder / spec.table)
+        for column in spec.columns.values():
+            if isinstance(column.hierarchy, str) and not has_hierarchies:
+                column.hierarchy = str(self.folder / column.hierarchy)
+        return spec_text(spec, "release.toml")
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file as a whole, readable by its owner alone."""
@@ -166,6 +210,12 @@ class Project:
             with os.fdopen(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
                 file.write(content)
             staged.replace(self.folder / name)
+
+    def sweep(self) -> None:
+        """Delete files that were being written when an earlier server was killed."""
+        for path in self.folder.glob(".*"):
+            if STAGED.fullmatch(path.name):
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
     def delete_upload(self) -> None:
         """Delete an uploaded table, and everything that was copied from it."""
@@ -176,6 +226,11 @@ class Project:
     def delete(self) -> None:
         """Delete the project."""
         shutil.rmtree(self.folder)
+
+
+def copy_spec(spec: Specification) -> Specification:
+    """Return a copy that can be changed."""
+    return msgspec.convert(msgspec.to_builtins(spec), Specification)
 
 
 def spec_text(spec: Specification, name: str) -> str:
@@ -223,19 +278,25 @@ class Shelf:
     def find(self, name: str) -> Project:
         """Return a project by its name."""
         with self._lock:
-            folder = self.folder / name
-            if "/" in name or name.startswith(".") or not (folder / "project.json").is_file():
+            folder, is_name = self.folder / name, "/" not in name and not name.startswith(".")
+            if not is_name or len(name) > LONGEST_NAME or not (folder / "project.json").is_file():
                 raise FileError("there is no such project. It may have been deleted.")
             return self._open.setdefault(name, Project(folder))
 
-    def create(self, title: str) -> Path:
-        """Make the private folder of a new project."""
+    def receive(self) -> Path:
+        """Make a private folder for an upload, which is no project yet; `create` makes it one."""
+        return Path(tempfile.mkdtemp(prefix=ARRIVING, dir=self.folder))
+
+    def create(self, title: str, received: Path | None = None) -> Path:
+        """Make the private folder of a new project, or that of an upload into one."""
         name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in title.lower()).strip("-")[:40]
         name = name or "table"
         for number in range(1, 10_000):
             folder = self.folder / (name if number == 1 else f"{name}-{number}")
             try:
                 folder.mkdir(mode=0o700)
+                if received is not None:
+                    received.replace(folder)  # which is empty
             except FileExistsError:
                 continue
             except OSError as error:
@@ -250,11 +311,15 @@ class Shelf:
             self._open.pop(project.id, None)
 
     def close(self) -> None:
-        """Delete uploads that are not to be kept."""
+        """Delete uploads that are not to be kept, and what was being written; also after a server was killed."""
+        for folder in self.folder.glob(f"{ARRIVING}*"):
+            shutil.rmtree(folder, ignore_errors=True)
         for project in self.all():
-            record = project.record
-            if record.origin == "upload" and not record.is_kept:
-                project.delete_upload()
+            project.sweep()
+            with contextlib.suppress(FileError):  # a damaged project can still be deleted by hand
+                record = project.record
+                if record.origin == "upload" and not record.is_kept:
+                    project.delete_upload()
 
 
 def _changed(folder: Path) -> float:

@@ -32,13 +32,23 @@ def serve(
     from betalike.web.folders import Folders
     from betalike.web.guard import Keys
     from betalike.web.jobs import Jobs
+    from betalike.web.locks import take
     from betalike.web.pages import Settings
     from betalike.web.project import Shelf
 
     allowed = Folders(list(folders) or [Path.home()])
     settings = Settings(allowed, Shelf(projects or projects_folder()), Jobs(), upload_limit, is_read_only)
-    keys = Keys()
+    keys, shelf = Keys(), settings.shelf
     with _listening(port) as listener:
+        if not is_read_only:
+            if take(shelf.folder / ".lock") is None:  # held until this process ends
+                raise FileError(
+                    f"another `betalike web` uses the projects in '{shelf.folder}'. Stop it with Ctrl+C where it runs, "
+                    "or choose another folder with --projects."
+                )
+            shelf.close()  # in case an earlier server was killed
+            for project in shelf.all():
+                settings.jobs.sweep(project)
         number = listener.getsockname()[1]
         address = f"http://{HOST}:{number}/start?token={keys.token}"
         try:
@@ -46,7 +56,7 @@ def serve(
         finally:
             settings.jobs.stop()
             if not is_read_only:
-                settings.shelf.close()
+                shelf.close()
 
 
 def _run(

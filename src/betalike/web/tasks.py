@@ -20,16 +20,14 @@ from betalike.io.specification import Specification
 from betalike.io.tables import Frame, text_in_batches
 from betalike.report.page import make_report
 from betalike.runtime.progress import Progress
-from betalike.schemes import DEFAULT_SCHEME
 from betalike.table.schema import Role
-from betalike.web.project import DEMO_TABLE, ColumnFacts, Project, TableFacts
+from betalike.web.project import DEMO_TABLE, MOST_COUNTED, ColumnFacts, Project, TableFacts
 
 Arguments = Mapping[str, Any]
 DEMO_ROWS = 20_000
 DEMO_COLUMNS = ("age", "gender", "education", "salary_class")  # as `betalike demo` takes them
 HIDDEN = (Meaning.IDENTIFIER, Meaning.PERSON_KEY, Meaning.HOUSEHOLD_KEY, Meaning.FREE_TEXT)  # until asked for
 MOST_PREVIEWED = 20
-MOST_COUNTED = 20_000  # values of a column: more are neither shown nor grouped on the page
 SIZE_BINS = 16
 
 
@@ -71,7 +69,7 @@ def open_table(project: Project, arguments: Arguments, progress: Progress) -> di
     count_columns(project, {"columns": counted}, progress)
     project.write("table.json", msgspec.json.encode(facts))
     with project.changed() as changed:
-        changed.spec = spec
+        changed.spec, changed.history = spec, []  # what came before may have been of another table
     return {"rows": description.rows}
 
 
@@ -189,12 +187,11 @@ def explore(project: Project, arguments: Arguments, progress: Progress) -> dict[
     spec, betas = project.folder / arguments["spec"], arguments["betas"]
     file = project.folder / arguments["curve"]
     points = json.loads(file.read_bytes())["points"] if file.exists() else []
-    scheme = project.spec.release.scheme or DEFAULT_SCHEME
     for beta in betas[len(points) :]:
         progress.start(f"beta {beta:g}")
         try:
-            compared = api.compare(spec=spec, beta=[beta], schemes=[scheme], queries=0).results[0]
-            points.append({"beta": beta, "loss": compared.loss, "refusal": compared.refusal})
+            release = api.publish(spec=spec, beta=beta)  # with all that the specification says, and in memory
+            points.append({"beta": beta, "loss": release.certificate["release"]["average_loss"], "refusal": None})
         except BetalikeError as error:
             points.append({"beta": beta, "loss": None, "refusal": str(error)})
         project.write(arguments["curve"], json.dumps({"points": points, "of": len(betas)}).encode())

@@ -10,7 +10,9 @@ from typing import IO, Any
 from betalike.errors import FileError
 
 LONGEST_FIELD = 1 << 16
-LONGEST_NAME = 100
+LONGEST_HEADER = 1 << 14
+MOST_PARTS = 20
+LONGEST_NAME = 180  # bytes; file systems allow 255, and more is added to it
 
 
 class Upload:
@@ -23,6 +25,7 @@ class Upload:
         self._file: IO[bytes] | None = None
         self._header, self._headers = b"", {}  # type: bytes, dict[bytes, bytes]
         self._value, self._name, self._is_whole = b"", "", False
+        self._n_parts = self._n_headers = 0
 
     async def receive(self, content_type: str, chunks: AsyncIterator[bytes]) -> Upload:
         """Read a form to its end, or refuse it; then no part of the file is left."""
@@ -87,12 +90,23 @@ class Upload:
 
     def _begin(self) -> None:
         self._headers, self._header, self._value = {}, b"", b""
+        self._n_parts += 1
+        self._n_headers = 0
+        if self._n_parts > MOST_PARTS:
+            raise FileError(f"the form has more than {MOST_PARTS} fields.")
 
     def _add_header(self, part: bytes) -> None:
+        self._count_header(part)
         self._header += part
 
     def _add_value(self, part: bytes) -> None:
+        self._count_header(part)
         self._value += part
+
+    def _count_header(self, part: bytes) -> None:
+        self._n_headers += len(part)
+        if self._n_headers > LONGEST_HEADER:
+            raise FileError("a header of the form is too long.")
 
     def _end_header(self) -> None:
         self._headers[self._header.lower()] = self._value
@@ -132,4 +146,4 @@ def plain_name(given: str) -> str:
     """
     last = given.replace("\\", "/").rsplit("/", 1)[-1]
     kept = "".join(sign if sign.isalnum() or sign in " ._-" else "_" for sign in last).strip(" .")
-    return kept[-LONGEST_NAME:] or "table"
+    return kept.encode()[-LONGEST_NAME:].decode(errors="ignore").strip(" .") or "table"

@@ -52,9 +52,18 @@ function sent(form, extra) {
   return load(form.action, { method: "POST", body: fields });
 }
 
+let isPressed = false; // a part that is replaced while a button is pressed would lose the click
+document.addEventListener("pointerdown", () => { isPressed = true; });
+document.addEventListener("pointerup", () => window.setTimeout(() => { isPressed = false; }));
+document.addEventListener("pointercancel", () => { isPressed = false; });
+
 function live(form) {
+  let isLeaving = false;
+  form.addEventListener("submit", () => { isLeaving = true; });
   form.addEventListener("change", async () => {
-    replace(form.dataset.live, await sent(form, { go: "stay" }));
+    const page = await sent(form, { go: "stay" });
+    while (isPressed) await new Promise((go) => window.setTimeout(go, 20));
+    if (!isLeaving && document.contains(form)) replace(form.dataset.live, page);
   });
 }
 
@@ -79,12 +88,25 @@ function slide(slider) {
     const page = await load(`${slider.dataset.meaning}?beta=${encodeURIComponent(beta)}`);
     if (mine === latest) replace("#meaning", page);
   };
+  // Where the chosen beta is in the curve, which has a logarithmic axis.
+  const mark = (beta) => {
+    const curve = document.querySelector("#curve svg");
+    const line = curve && curve.querySelector(".chosen");
+    if (!line || !(beta > 0)) return;
+    const { least, most, left, right } = curve.dataset;
+    const share = Math.log(Math.min(Math.max(beta, least), most) / least) / Math.log(most / least);
+    const x = Number(left) + (right - left) * share;
+    line.setAttribute("x1", x);
+    line.setAttribute("x2", x);
+  };
   slider.addEventListener("input", () => {
     number.value = slider.value;
+    mark(slider.value);
     show(slider.value);
   });
   number.addEventListener("input", () => {
     slider.value = number.value;
+    mark(number.value);
     show(number.value);
   });
 }

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -19,7 +23,18 @@ from betalike.table.hierarchy import Hierarchy
 from betalike.table.hierarchy_recipes import Auto, DateLevel
 from betalike.table.schema import Kind, Role
 from betalike.web.checks import check_columns
-from betalike.web.pages import CONFLICT, Form, go, posted, project_of, settings_of, show_job, show_step, step_path
+from betalike.web.pages import (
+    CONFLICT,
+    SHOWN,
+    Form,
+    go,
+    posted,
+    project_of,
+    settings_of,
+    show_job,
+    show_step,
+    step_path,
+)
 from betalike.web.project import Project, StaleError
 from betalike.web.uploads import Upload, plain_name
 
@@ -47,10 +62,12 @@ def show_hierarchies(
     if spec is None or project.facts is None:
         return go(step_path(project, "open"))
     known = [*spec.with_role(Role.QUASI_IDENTIFIER), *spec.with_role(Role.SENSITIVE)]
-    counting = jobs.last(project, "count")
     uncounted = [name for name in known if name not in counts]
-    if uncounted and (counting is None or counting.outcome.state == "done"):
-        counting = jobs.start(project, "count", columns=uncounted)
+    with jobs.lock:
+        counting = jobs.last(project, "count")
+        is_idle = counting is None or counting.outcome.state == "done"
+        if uncounted and is_idle and not settings_of(request).is_read_only:
+            counting = jobs.start(project, "count", columns=uncounted)
     building = jobs.last(project, "tree")
     numbers = {name: number for number, name in enumerate(spec.columns)}
     return show_step(
@@ -161,7 +178,7 @@ def _number(text: str, kind: type[int] | type[float]) -> int | float:
     try:
         return _plain(kind(text))
     except ValueError as error:
-        raise FileError(f"'{text}' is not a{' whole' * (kind is int)} number.") from error
+        raise FileError(f"'{text[:SHOWN]}' is not a{' whole' * (kind is int)} number.") from error
 
 
 def _plain(number: float) -> int | float:
@@ -184,7 +201,9 @@ def change_hierarchy(request: Request, form: Form) -> Response:
         recipe = recipe_in(form)
         counts = project.counts.get(name)
         if "auto" in recipe and action == "use":
-            settings_of(request).jobs.start(project, "tree", column=name, recipe=recipe, file=_file_name(project, name))
+            file = _file_name(project, name)
+            writes = [f"hierarchies/{file}"]
+            settings_of(request).jobs.start(project, "tree", column=name, recipe=recipe, file=file, writes=writes)
             return go(step_path(project, "hierarchies"))
         tree = tree_of(project, name, recipe, counts or {})
         if action == "use":
@@ -203,26 +222,30 @@ def change_hierarchy(request: Request, form: Form) -> Response:
 async def upload_hierarchy(request: Request) -> Response:
     """Take a hierarchy file for a column."""
     project = project_of(request)
-    try:
-        received = Upload(project.folder / "uploads", LARGEST_FILE)
-        await received.receive(request.headers.get("content-type", ""), request.stream())
-        return await run_in_threadpool(_adopt, request, project, received)
-    except BetalikeError as error:
-        return await run_in_threadpool(show_hierarchies, request, str(error))
+    with tempfile.TemporaryDirectory(prefix=".hierarchy-", dir=project.folder) as folder:
+        try:
+            received = Upload(Path(folder), LARGEST_FILE)
+            await received.receive(request.headers.get("content-type", ""), request.stream())
+            return await run_in_threadpool(_adopt, project, received)
+        except BetalikeError as error:
+            status = CONFLICT if isinstance(error, StaleError) else 200
+            words = str(error).replace(f"{folder}/", "")
+            return await run_in_threadpool(show_hierarchies, request, words, status)
 
 
-def _adopt(request: Request, project: Project, received: Upload) -> Response:
+def _adopt(project: Project, received: Upload) -> Response:
     """Check an uploaded hierarchy and use it for its column."""
     assert received.path is not None
     name = _column_of(project, received.fields.get("column", ""))
-    try:
-        text = hierarchy_text(read_hierarchy(received.path))
-    finally:
-        received.discard()
+    text = hierarchy_text(read_hierarchy(received.path))
     file = f"hierarchies/{_file_name(project, name)}"
     (project.folder / "hierarchies").mkdir(mode=0o700, exist_ok=True)
     (project.folder / file).write_text(text, encoding="utf-8")
-    _set(project, received.fields.get("version"), name, file)
+    try:
+        _set(project, received.fields.get("version", ""), name, file)
+    except BetalikeError:
+        (project.folder / file).unlink()
+        raise
     return go(step_path(project, "hierarchies"))
 
 
@@ -255,23 +278,24 @@ def _round(project: Project, form: Form, name: str) -> None:
 def _end(text: str) -> int | float | str:
     """Return a number as one, and anything else, such as a date, as text."""
     try:
-        return _plain(float(text))
+        return _plain(float(text)) if math.isfinite(float(text)) else text
     except ValueError:
         return text
 
 
 def _column_of(project: Project, number: str) -> str:
     names = list(project.spec.columns)
-    if not number.isdecimal() or int(number) >= len(names):
+    place = Form({"column": [number]}).whole("column")
+    if place is None or place >= len(names):
         raise FileError("the form names no column of the table. Load the page again.")
-    return names[int(number)]
+    return names[place]
 
 
 def _file_name(project: Project, name: str) -> str:
-    """Return a name for the file of a column's hierarchy, which no other column gets."""
-    plain = plain_name(name)
-    number = list(project.spec.columns).index(name)
-    return f"{plain}.csv" if plain == name else f"{plain}-{number}.csv"
+    """Return a name for the file of a column's hierarchy, which no file has: older ones are needed to undo a change."""
+    plain, folder = plain_name(name), project.folder / "hierarchies"
+    names = (f"{plain}.csv" if number == 1 else f"{plain}-{number}.csv" for number in itertools.count(1))
+    return next(file for file in names if not (folder / file).exists())
 
 
 ROUTES = [

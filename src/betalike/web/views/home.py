@@ -11,18 +11,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from betalike.errors import BetalikeError, FileError, ParameterError
-from betalike.io.addresses import is_address, move_address, parse_address
+from betalike.errors import BetalikeError, FileError
+from betalike.io.addresses import is_address, move_address, parse_address, password_in
 from betalike.web.folders import Folders
-from betalike.web.pages import Form, go, posted, project_of, settings_of, show, step_path
+from betalike.web.pages import Form, Settings, go, posted, project_of, settings_of, show, step_path
 from betalike.web.project import DEMO_TABLE, Origin, start_project
 from betalike.web.uploads import Upload
 
 
 def home(request: Request, problem: str | None = None) -> Response:
     """Show the projects and the ways to begin."""
-    projects = [(project, project.record) for project in settings_of(request).shelf.all()]
-    return show(request, "home.html", 422 if problem else 200, projects=projects, problem=problem)
+    projects, damaged = [], []
+    for project in settings_of(request).shelf.all():
+        try:
+            projects.append((project, project.record))
+        except FileError:
+            damaged.append(project)
+    return show(request, "home.html", 422 if problem else 200, projects=projects, damaged=damaged, problem=problem)
 
 
 def browse(request: Request) -> Response:
@@ -54,9 +59,10 @@ def open_path(request: Request, form: Form) -> Response:
             raise FileError("no path is given. Write one, or choose a file.")
         source = source_of(form)
         if is_address(text):
-            address = allowed_address(text, settings.folders)
+            address, password = allowed_address(text, settings.folders)
             folder = settings.shelf.create(source.get("table_name") or "query")
-            return _begin(request, folder, parse_address(address).shown, "database", address, source)
+            remember_password(settings, folder.name, form.secret("password") or password)
+            return _begin(request, folder, address, "database", address, source)
         path = settings.folders.check(text)
         if not path.is_file():
             raise FileError("this is not a file. Choose a table.")
@@ -71,17 +77,18 @@ def source_of(form: Form) -> dict[str, Any]:
     return {name: text for name, text in given.items() if text} | ({"labels": True} if form.text("labels") else {})
 
 
-def allowed_address(text: str, folders: Folders) -> str:
-    """Return the address of a database; its file must be in an allowed folder, and it may have no password."""
+def allowed_address(text: str, folders: Folders) -> tuple[str, str | None]:
+    """Return the address of a database without its password, and that; its file must be in an allowed folder."""
     address = parse_address(text)
     if address.files:
-        return move_address(text, lambda file: folders.check(file))
-    if address.shown != text:
-        raise ParameterError(
-            "the address has a password, which a project would keep in its files. Leave it out, and put it into "
-            "~/.pgpass or the environment variable PGPASSWORD."
-        )
-    return text
+        return move_address(text, lambda file: folders.check(file)), None
+    return address.shown, password_in(text)
+
+
+def remember_password(settings: Settings, project: str, password: str | None) -> None:
+    """Keep the password of a database in memory, for the jobs of a project."""
+    if password:
+        settings.jobs.passwords[project] = password
 
 
 async def open_upload(request: Request) -> Response:
@@ -94,10 +101,12 @@ async def open_upload(request: Request) -> Response:
                 f"the file is larger than {settings.upload_limit >> 20:,} MB, the limit for uploads. Open it by its "
                 "path instead, or start the page with a larger --upload-limit."
             )
-        folder = await run_in_threadpool(settings.shelf.create, "upload")
+        folder = await run_in_threadpool(settings.shelf.receive)
         received = Upload(folder / "uploads", settings.upload_limit)
         await received.receive(request.headers.get("content-type", ""), request.stream())
         assert received.path is not None
+        name = received.path.name
+        folder = await run_in_threadpool(settings.shelf.create, Path(name).stem, folder)
     except (BetalikeError, ValueError) as error:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -109,8 +118,7 @@ async def open_upload(request: Request) -> Response:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    name = received.path.name
-    source = source_of(Form({name: [text] for name, text in received.fields.items()}))
+    source = source_of(Form({field: [text] for field, text in received.fields.items()}))
     return await run_in_threadpool(_begin, request, folder, name, "upload", f"uploads/{name}", source)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,13 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from betalike.engines.value_binning import bin_counts
 from betalike.errors import BetalikeError, ParameterError
 from betalike.io.specification import Specification
 from betalike.promises.likeness import posterior_cap
 from betalike.promises.parameters import PARAMETERS
 from betalike.promises.wording import likeness_sentence
-from betalike.schemes import DEFAULT_SCHEME, SCHEMES
-from betalike.table.schema import Role
+from betalike.schemes import DEFAULT_SCHEME, SCHEMES, promises_of
+from betalike.table.schema import Attribute, DateOrder, Kind, Role
 from betalike.web.checks import problem_with_columns, problem_with_promise
 from betalike.web.curve import BETAS, curve_name, curve_of, draw_curve
 from betalike.web.pages import (
@@ -32,7 +34,7 @@ from betalike.web.pages import (
     show_step,
     step_path,
 )
-from betalike.web.project import Project, StaleError, spec_text
+from betalike.web.project import Project, StaleError, copy_spec, spec_text
 
 MOST_VALUES = 12
 LEAST_ROWS = 3  # values of fewer rows are counted, not named
@@ -59,12 +61,16 @@ def show_promise(request: Request, problem: str | None = None, status: int = 200
     if spec is None or project.facts is None:
         return go(step_path(project, "open"))
     jobs = settings_of(request).jobs
-    job = jobs.last(project, "explore")
-    known = curve_of(project)
-    is_whole = known is not None and len(known["points"]) == known["of"]
-    if not settings_of(request).is_read_only and not is_whole and problem_with_columns(project) is None:
-        job = _explore(request, project)
     promise = msgspec.structs.asdict(spec.promise)
+    meant = meaning(project, promise)
+    with jobs.lock:
+        job, known = jobs.last(project, "explore"), curve_of(project)
+        is_whole = known is not None and len(known["points"]) == known["of"]
+        is_wanted = (
+            meant is not None and problem_with_columns(project) is None and not settings_of(request).is_read_only
+        )
+        if is_wanted and not is_whole:
+            job = _explore(request, project)
     return show_step(
         request,
         "promise",
@@ -77,7 +83,7 @@ def show_promise(request: Request, problem: str | None = None, status: int = 200
         models=PARAMETERS["model"].range.words,
         schemes={name: SCHEME_WORDS.get(name, name) for name in SCHEMES},
         scheme=spec.release.scheme or DEFAULT_SCHEME,
-        meaning=meaning(project, promise),
+        meaning=meant,
         hint=problem_with_columns(project) or problem_with_promise(project),
         curve=_curve(project, promise),
         job=show_job(request, job, ""),
@@ -93,11 +99,12 @@ def _field(name: str, value: Any) -> dict[str, Any]:
 
 def meaning(project: Project, promise: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the sentence of a promise and the caps of the table's own values; None for a promise without a beta."""
-    beta, form = promise["beta"], promise["model"] or "enhanced"
-    if beta is None or not beta > 0 or form not in ("enhanced", "basic"):
+    beta, scheme = promise["beta"], project.spec.release.scheme or DEFAULT_SCHEME
+    form = promise["model"] or promises_of(scheme)[0]
+    if beta is None or not 0 < beta < math.inf or form not in ("enhanced", "basic"):
         return None
     sensitive = project.spec.with_role(Role.SENSITIVE)
-    counts = (project.counts.get(sensitive[0]) if sensitive else None) or {}
+    counts = _counts(project, sensitive[0]) if sensitive else {}
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     named = [item for item in ranked if item[1] >= LEAST_ROWS]
     shown = named if len(named) <= MOST_VALUES else [*named[: MOST_VALUES // 2], *named[-MOST_VALUES // 2 :]]
@@ -108,12 +115,26 @@ def meaning(project: Project, promise: Mapping[str, Any]) -> dict[str, Any] | No
     return {
         "sentence": likeness_sentence(described, has_classes=True),
         "column": sensitive[0] if sensitive else None,
+        "bins": project.spec.columns[sensitive[0]].bins if sensitive else None,
         "values": [
             {"value": value, "share": float(prior), "cap": float(cap)}
             for (value, _), prior, cap in zip(shown, priors, caps, strict=True)
         ],
         "others": len(counts) - len(shown),
     }
+
+
+def _counts(project: Project, name: str) -> dict[str, int]:
+    """Return the rows of each value of a column as it is published: of ranges, where it is put into them."""
+    counts, column = project.counts.get(name) or {}, project.spec.columns[name]
+    if column.bins is None or not counts or column.type is None:
+        return counts
+    try:
+        order = None if project.spec.release.dates is None else DateOrder(project.spec.release.dates)
+        kind = Kind(column.type)
+        return bin_counts(counts, Attribute(name, Role.SENSITIVE, kind=kind, dates=order, bins=column.bins))
+    except BetalikeError:  # the page of the columns says what is wrong
+        return {}
 
 
 def show_meaning(request: Request) -> Response:
@@ -149,8 +170,8 @@ def _explore(request: Request, project: Project) -> Any:
         return job
     if job is not None:
         job.cancel()
-    spec = msgspec.convert(msgspec.to_builtins(project.spec), Specification)
-    spec.promise.beta, spec.promise.k = None, spec.promise.k  # type: ignore[attr-defined]  # made from the parameters
+    spec = copy_spec(project.spec)
+    spec.promise.beta = None  # type: ignore[attr-defined]  # made from the parameters
     file = name.replace(".json", ".toml")
     project.write(file, spec_text(spec, file).encode())
     return jobs.start(project, "explore", spec=file, betas=list(BETAS), curve=name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import tempfile
 import zipfile
 from pathlib import Path
@@ -20,7 +21,7 @@ from betalike.promises.wording import likeness_sentence, surest_guess
 from betalike.release.certificate import read_certificate
 from betalike.schemes import DEFAULT_SCHEME
 from betalike.web.checks import problem_with_columns, problem_with_promise
-from betalike.web.jobs import Job
+from betalike.web.jobs import MOST_JOBS, Job
 from betalike.web.pages import (
     CONFLICT,
     Form,
@@ -119,7 +120,9 @@ def show_running(request: Request) -> Response:
     job = settings_of(request).jobs.find(project, request.path_params["number"])
     if job is None:
         raise FileError("there is no such job. Load the page again.")
-    following = _after(project, job) if job.order.task == "publish" else request.query_params.get("next", "")
+    asked = request.query_params.get("next", "")
+    following = asked if asked.startswith(f"/p/{project.id}/") else ""  # no way to another site
+    following = _after(project, job) if job.order.task == "publish" else following
     return show(request, "job.html", project=project, job=show_job(request, job, following))
 
 
@@ -167,11 +170,13 @@ def show_look(request: Request, problem: str | None = None) -> Response:
     if release is None:
         return show_step(request, "look", problem, releases=[], release=None, job=None)
     out = f"releases/{release['number']}"
-    measuring = _last_for(settings.jobs.of(project, "measure"), out)
     rows = release["certificate"]["table"]["rows"]
     has_classes = release["certificate"]["release"]["classes"] is not None
-    if measuring is None and has_classes and rows <= SMALL and project.has_table and not settings.is_read_only:
-        measuring = settings.jobs.start(project, "measure", out=out)
+    is_small = has_classes and rows <= SMALL and project.has_table and not settings.is_read_only
+    with settings.jobs.lock:
+        measuring = _last_for(settings.jobs.of(project, "measure"), out)
+        if measuring is None and is_small:
+            measuring = settings.jobs.start(project, "measure", out=out)
     attacking = _last_for(settings.jobs.of(project, "attack"), out)
     here = f"{step_path(project, 'look')}?release={release['number']}"
     return show_step(
@@ -202,24 +207,42 @@ def _last_for(jobs: list[Job], out: str) -> Job | None:
 @posted
 def attack(request: Request, form: Form) -> Response:
     """Start the attacks that were chosen."""
-    project, number = project_of(request), form.text("release")
+    project = project_of(request)
+    number = _number(project, form)
     names = [name for name in form.texts("attack") if name in ATTACKS]
     if not names:
         return show_look(request, "no attack is chosen. Choose at least one.")
-    if not number.isdecimal() or not release_folder(project, int(number)).is_dir():
-        raise FileError("there is no such release.")
     settings_of(request).jobs.start(project, "attack", out=f"releases/{number}", attacks=names)
     return go(f"{step_path(project, 'look')}?release={number}#attacks")
+
+
+def _number(project: Project, form: Form) -> int:
+    """Return the number of the release that a form names."""
+    number = form.whole("release")
+    if number is None or not release_folder(project, number).is_dir():
+        raise FileError("there is no such release. Load the page again.")
+    return number
 
 
 @posted
 def choose(request: Request, form: Form) -> Response:
     """Keep one of the releases, to take it away."""
     project = project_of(request)
-    if form.text("release").isdecimal():
-        with project.changed() as record:
-            record.chosen = int(form.text("release"))
+    number = _number(project, form)
+    with project.changed() as record:
+        record.chosen = number
     return go(step_path(project, "take-away"))
+
+
+@posted
+def drop(request: Request, form: Form) -> Response:
+    """Delete one of the releases, with its reports and its specification."""
+    project = project_of(request)
+    number = _number(project, form)
+    shutil.rmtree(release_folder(project, number))
+    for path in (project.folder / f"release-{number}.toml", *project.folder.glob(f"report-{number}-*.html")):
+        path.unlink(missing_ok=True)
+    return go(step_path(project, "look"))
 
 
 def show_take_away(request: Request) -> Response:
@@ -247,6 +270,7 @@ def show_take_away(request: Request) -> Response:
         files=[(path.name, path.stat().st_size) for path in sorted(folder.iterdir()) if path.is_file()],
         spec_text=(project.folder / spec).read_text(encoding="utf-8"),
         command=" ".join(map(shlex.quote, names)),
+        is_on_server=project.is_on_server,
         code=f'import betalike\n\nrelease = betalike.publish(spec={str(project.folder / spec)!r}, out="DIR")\n',
     )
 
@@ -254,41 +278,47 @@ def show_take_away(request: Request) -> Response:
 @posted
 def report(request: Request, form: Form) -> Response:
     """Start to write a report for an audience."""
-    project, number, audience = project_of(request), form.text("release"), form.text("audience")
-    if not number.isdecimal() or not release_folder(project, int(number)).is_dir() or audience not in AUDIENCES:
-        raise FileError("there is no such release, or no such audience.")
+    project, audience = project_of(request), form.text("audience")
+    number = _number(project, form)
+    if audience not in AUDIENCES:
+        raise FileError("there is no such audience.")
     asked = {"out": f"releases/{number}", "file": f"report-{number}-{audience}.html", "audience": audience}
-    settings_of(request).jobs.start(project, "report", release=int(number), **asked)
+    settings_of(request).jobs.start(project, "report", release=number, **asked)
     return go(f"{step_path(project, 'take-away')}?release={number}")
 
 
 def download(request: Request) -> Response:
     """Send a file of a release, its specification, or everything as a zip file."""
     project, number, name = project_of(request), request.path_params["number"], request.path_params["name"]
-    folder, spec = release_folder(project, number), project.folder / f"release-{number}.toml"
-    if not folder.is_dir():
+    folder = release_folder(project, number)
+    if number > MOST_JOBS or not folder.is_dir():
         raise FileError("there is no such release.")
     written = project.folder / f"report-{number}-{name.removeprefix('report-').removesuffix('.html')}.html"
     if name.removeprefix("report-").removesuffix(".html") in AUDIENCES and written.is_file():
         return FileResponse(written, filename=name, media_type="application/octet-stream")
     if name == "release.toml":
-        return FileResponse(spec, filename=name, media_type="application/toml")
+        text = project.portable_spec(number, has_hierarchies=False)
+        return Response(
+            text, media_type="application/toml", headers={"content-disposition": f"attachment; filename={name}"}
+        )
     files = {path.name: path for path in folder.rglob("*") if path.is_file()}
     if name == "release.zip":
         named = {f"release/{path.relative_to(folder)}": path for path in files.values()}
-        packed = _pack(project.folder, {**named, spec.name: spec})
+        trees = {file: project.folder / file for file in project.hierarchy_files(number)}
+        packed = _pack(project.folder, {**named, **trees}, project.portable_spec(number, has_hierarchies=True))
         return FileResponse(packed, filename=f"{project.id}-{number}.zip", background=BackgroundTask(packed.unlink))
     if name not in files:
         raise FileError("there is no such file in the release.")
     return FileResponse(files[name], filename=name, media_type="application/octet-stream")
 
 
-def _pack(folder: Path, files: dict[str, Path]) -> Path:
-    """Write a zip file into the private folder of the project."""
+def _pack(folder: Path, files: dict[str, Path], spec: str) -> Path:
+    """Write a zip file of files and a specification into the private folder of the project."""
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".zip", delete=False) as staged:
         with zipfile.ZipFile(staged, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
             for name, path in files.items():
                 packed.write(path, name)
+            packed.writestr("release.toml", spec)
         return Path(staged.name)
 
 
@@ -300,6 +330,7 @@ ROUTES = [
     Route("/p/{project}/look", show_look),
     Route("/p/{project}/look/attack", attack, methods=["POST"]),
     Route("/p/{project}/look/choose", choose, methods=["POST"]),
+    Route("/p/{project}/look/drop", drop, methods=["POST"]),
     Route("/p/{project}/take-away", show_take_away),
     Route("/p/{project}/take-away/report", report, methods=["POST"]),
     Route("/p/{project}/download/{number:int}/{name}", download),

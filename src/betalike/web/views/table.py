@@ -8,14 +8,26 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from betalike.errors import BetalikeError
+from betalike.errors import BetalikeError, ParameterError
 from betalike.io.foreign_tables import DEFAULTS
-from betalike.io.specification import ENDS, Specification
+from betalike.io.specification import ENDS, ColumnSpec, Specification
 from betalike.table.schema import Kind
 from betalike.web.checks import problem_with_columns
-from betalike.web.pages import CONFLICT, Form, go, posted, project_of, settings_of, show_job, show_step, step_path
-from betalike.web.project import StaleError
-from betalike.web.views.home import source_of
+from betalike.web.pages import (
+    CONFLICT,
+    LONGEST_NUMBER,
+    SHOWN,
+    Form,
+    go,
+    posted,
+    project_of,
+    settings_of,
+    show_job,
+    show_step,
+    step_path,
+)
+from betalike.web.project import MOST_COUNTED, StaleError
+from betalike.web.views.home import remember_password, source_of
 
 ROLES = {
     "quasi-identifier": "others know it",
@@ -52,6 +64,7 @@ def show_open(request: Request, problem: str | None = None) -> Response:
         shown=shown,
         hidden=hidden,
         n_preview=max((len(column.preview) for column in columns), default=0),
+        has_password=project.id in settings_of(request).jobs.passwords,
         job=None if facts is not None else show_job(request, job, step_path(project, "open")),
     )
 
@@ -59,10 +72,12 @@ def show_open(request: Request, problem: str | None = None) -> Response:
 @posted
 def open_again(request: Request, form: Form) -> Response:
     """Read the table again, after it failed: perhaps another sheet, or another query."""
-    project = project_of(request)
-    with project.changed() as record:
-        record.source = source_of(form)
-    settings_of(request).jobs.start(project, "open")
+    project, settings = project_of(request), settings_of(request)
+    remember_password(settings, project.id, form.secret("password"))
+    if project.facts is None:
+        with project.changed() as record:
+            record.source = source_of(form)
+        settings.jobs.start(project, "open")
     return go(step_path(project, "open"))
 
 
@@ -79,6 +94,8 @@ def show_columns(request: Request, problem: str | None = None, status: int = 200
         status,
         spec=record.spec,
         facts=facts,
+        counts=project.counts,
+        most_counted=MOST_COUNTED,
         roles=ROLES,
         types={str(kind): words for kind, words in TYPES.items()},
         hint=problem_with_columns(project),
@@ -93,7 +110,9 @@ def change_columns(request: Request, form: Form) -> Response:
 
     def change(spec: Specification) -> Specification:
         for number, name in enumerate(names):
-            _change_column(spec.columns[name], form.text(f"role-{number}"), form.text(f"type-{number}"))
+            column = spec.columns[name]
+            _change_column(column, form.text(f"role-{number}"), form.text(f"type-{number}"))
+            column.bins = _bins(name, column, form.text(f"bins-{number}", "kept"))
         spec.release.missing = form.listed("missing")
         for name in spec.with_role("sensitive"):  # type: ignore[arg-type]  # a Role is its text
             spec.columns[name].missing = "value" if form.text("missing_sensitive") else "error"
@@ -119,6 +138,17 @@ def _change_column(column: Any, role: str, kind: str) -> None:
             column.hierarchy = None  # ranges need none
         for end in ENDS if kind == Kind.CATEGORICAL else ():
             setattr(column, end, None)  # and categories have no ends
+
+
+def _bins(name: str, column: ColumnSpec, text: str) -> int | None:
+    """Return how many ranges take the place of the values of a sensitive column of numbers or dates."""
+    if column.role != "sensitive" or column.type is None or not Kind(column.type).is_ordered or not text:
+        return None
+    if text == "kept":  # the form did not show it
+        return column.bins
+    if not text.isdecimal() or len(text) > LONGEST_NUMBER:
+        raise ParameterError(f"bins of '{name}' is '{text[:SHOWN]}'; it must be a whole number, such as 50, or empty.")
+    return int(text)
 
 
 ROUTES = [
