@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import pytest
 
 START = re.compile(r"http://127\.0\.0\.1:(\d+)/start\?token=[\w-]+")
 
@@ -62,10 +63,26 @@ class Served:
             time.sleep(0.1)
         raise AssertionError(f"job {number} did not end")
 
+    def workers(self) -> list[int]:
+        """Return the processes of the server's jobs: each thread of the server has its own list of children."""
+        tasks = Path(f"/proc/{self.process.pid}/task")
+        if not (tasks / str(self.process.pid) / "children").exists():
+            pytest.skip("this system does not list the children of a process in /proc")
+        listed = [int(number) for file in tasks.glob("*/children") for number in file.read_text().split()]
+        return [number for number in listed if is_alive(number)]
+
     def open_demo(self) -> str:
         project = self.project(self.post("/open/demo"))
         assert self.wait(project, 1) == "done"
         return project
+
+
+def is_alive(number: int) -> bool:
+    """Return whether a process runs."""
+    try:
+        return "(zombie)" not in Path(f"/proc/{number}/status").read_text()
+    except OSError:
+        return False
 
 
 @contextlib.contextmanager

@@ -37,18 +37,11 @@ def _rows() -> list[list[str]]:
     return [line.split(",") for line in people(100).splitlines()[1:]]
 
 
-def processes_of(page: Served) -> list[Path]:
-    """Return the entries of the server and its jobs in /proc."""
-    children = Path(f"/proc/{page.process.pid}/task/{page.process.pid}/children").read_text().split()
-    return [Path("/proc") / number for number in (str(page.process.pid), *children)]
-
-
 def assert_secret(page: Served, password: str, *texts: str) -> None:
     """No file of the projects, no command line and none of these texts has the password."""
     held = {path: path.read_bytes() for path in page.projects.rglob("*") if path.is_file()}
     assert [path for path, content in held.items() if password.encode() in content] == []
-    titles = [(path / "cmdline").read_bytes() for path in processes_of(page) if (path / "cmdline").exists()]
-    assert titles
+    titles = [Path(f"/proc/{number}/cmdline").read_bytes() for number in (page.process.pid, *page.workers())]
     assert password.encode() not in b"".join(titles)
     assert password not in "".join(texts)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import concurrent.futures
 import socket
 import stat
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -256,26 +255,3 @@ def test_read_only_changes_nothing(tmp_path: Path) -> None:
         for path in ("/open/demo", f"/p/{project}/delete", f"/p/{project}/publish", f"/p/{project}/undo"):
             assert page.post(path).status_code == 403
     assert {path: path.read_bytes() for path in (tmp_path / "projects").rglob("*") if path.is_file()} == before
-
-
-def test_the_server_and_its_jobs_end_together(tmp_path: Path) -> None:
-    """If the server is killed, a job ends by itself; its process is gone and its release with it."""
-    with start_page(tmp_path) as page:
-        enter(page)
-        project = page.open_demo()
-        page.post(f"/p/{project}/publish", version=page.version(project))
-        children = Path(f"/proc/{page.process.pid}/task/{page.process.pid}/children")
-        workers = [int(number) for number in children.read_text().split()] if children.exists() else []
-        page.process.kill()
-        page.process.wait()
-    deadline = time.monotonic() + 60
-    while any(_is_alive(number) for number in workers) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not any(_is_alive(number) for number in workers)
-
-
-def _is_alive(number: int) -> bool:
-    try:
-        return "(zombie)" not in Path(f"/proc/{number}/status").read_text()
-    except OSError:
-        return False

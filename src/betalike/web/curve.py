@@ -12,7 +12,7 @@ import msgspec
 from betalike.web.project import Project
 
 BETAS = (0.5, 1, 1.5, 2, 3, 4, 6, 8)
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 560, 236, 58, 52, 12
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 560, 236, 64, 52, 12
 RIGHT = WIDTH - 12
 LEAST, MOST = 0.4, 10.0  # betas at the ends of the picture
 
@@ -59,6 +59,7 @@ def draw_curve(points: Sequence[Mapping[str, Any]], beta: float | None, total: i
         "line": " ".join(f"{point['x']},{point['y']}" for point in placed),
         "beta": None if beta is None else round(x(beta), 1),
         "ticks": [{"x": round(x(value), 1), "label": f"{value:g}"} for value in BETAS],
+        "digits": 0 if most >= 0.1 else 1,
         "levels": [{"y": round(y(most * share), 1), "loss": most * share} for share in (0, 0.5, 1)],
         "refusals": sorted({point["refusal"] for point in points if point["refusal"]}),
         "known": len(points),

@@ -214,8 +214,8 @@ class Jobs:
         for job in self.of(project):
             if job.is_running:
                 threading.Thread(target=_tidy, args=(job, None), daemon=True).start()
-            elif not (job.folder / "result.json").exists():
-                job.discard()
+            else:
+                _tidy(job, None)
 
 
 def _tidy(job: Job, process: subprocess.Popen[bytes] | None) -> None:

@@ -18,7 +18,7 @@ from betalike.engines.choice import in_words
 from betalike.errors import BetalikeError, FileError
 from betalike.web.folders import Folders
 from betalike.web.jobs import Job, Jobs
-from betalike.web.progress import progress_of
+from betalike.web.progress import progress_of, sentence
 from betalike.web.project import Project, Shelf, StaleError
 
 STEPS = {
@@ -59,6 +59,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"percent": percent, "number": lambda value: f"{value:,}", "bytes": in_words}
+    environment.filters["sentence"] = sentence
     environment.globals |= {"steps": STEPS}
     return environment
 

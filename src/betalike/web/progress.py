@@ -9,6 +9,7 @@ from betalike.web.jobs import Job, Step
 
 WORDS = {
     **STEPS,
+    "count": "counting",
     "describe": "guessing what the columns are",
     "risk": "measuring the risk, before and after",
     "utility": "comparing distributions, before and after",
@@ -51,7 +52,7 @@ def progress_of(job: Job) -> dict[str, Any]:
         "task": job.order.task,
         "page": PAGES[job.order.task],
         "state": outcome.state,
-        "message": _sentence(outcome.message),
+        "message": sentence(outcome.message),
         "kind": outcome.kind,
         "result": outcome.result,
         "seconds": outcome.seconds,
@@ -80,5 +81,12 @@ def _state(name: str, reached: list[str], state: str) -> str:
     return "now" if name == reached[-1] and state == "running" else "done"
 
 
-def _sentence(message: str) -> str:
-    return f"{message[:1].upper()}{message[1:]}"
+def sentence(message: str) -> str:
+    """Return a message with a capital letter, unless it begins with a name, such as that of a file.
+
+    >>> [sentence(text) for text in ("the table is empty.", "k is 0.", "people.csv is empty.")]
+    ['The table is empty.', 'k is 0.', 'people.csv is empty.']
+    """
+    first = message.partition(" ")[0]
+    is_word = len(first) > 1 and first.replace("-", "").rstrip(",:;").isalpha()
+    return f"{message[:1].upper()}{message[1:]}" if is_word or first == "a" else message

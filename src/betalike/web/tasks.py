@@ -135,6 +135,7 @@ def build_tree(project: Project, arguments: Arguments, progress: Progress) -> di
 
 def publish(project: Project, arguments: Arguments, progress: Progress) -> dict[str, Any]:
     """Publish the table as a specification says, into the project."""
+    _ = project.table  # which must not lead elsewhere by now
     release = api.publish(
         spec=project.folder / arguments["spec"], out=project.folder / arguments["out"], progress=progress
     )
@@ -184,6 +185,7 @@ def explore(project: Project, arguments: Arguments, progress: Progress) -> dict[
 
     Points that an earlier job measured before it was cancelled are kept.
     """
+    _ = project.table  # which must not lead elsewhere by now
     spec, betas = project.folder / arguments["spec"], arguments["betas"]
     file = project.folder / arguments["curve"]
     points = json.loads(file.read_bytes())["points"] if file.exists() else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -113,6 +114,7 @@ def main() -> None:
     result = work(folder, number)
     result.seconds = round(time.monotonic() - started, 3)
     place = folder / "jobs" / str(number)
+    shutil.rmtree(place / "tmp", ignore_errors=True)
     if place.is_dir():  # the project may have been deleted
         (place / "result.new").write_bytes(msgspec.json.encode(result))
         (place / "result.new").replace(place / "result.json")

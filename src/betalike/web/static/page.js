@@ -80,6 +80,20 @@ function preview(form) {
   });
 }
 
+// Show where the chosen beta is in the curve, which has a logarithmic axis.
+function mark() {
+  const number = document.getElementById("beta");
+  const curve = document.querySelector("#curve svg");
+  const line = curve && curve.querySelector(".chosen");
+  const beta = number ? Number(number.value) : 0;
+  if (!line || !(beta > 0)) return;
+  const { least, most, left, right } = curve.dataset;
+  const share = Math.log(Math.min(Math.max(beta, least), most) / least) / Math.log(most / least);
+  const x = Number(left) + (right - left) * share;
+  line.setAttribute("x1", x);
+  line.setAttribute("x2", x);
+}
+
 function slide(slider) {
   const number = document.querySelector(slider.dataset.number);
   let latest = 0;
@@ -88,25 +102,14 @@ function slide(slider) {
     const page = await load(`${slider.dataset.meaning}?beta=${encodeURIComponent(beta)}`);
     if (mine === latest) replace("#meaning", page);
   };
-  // Where the chosen beta is in the curve, which has a logarithmic axis.
-  const mark = (beta) => {
-    const curve = document.querySelector("#curve svg");
-    const line = curve && curve.querySelector(".chosen");
-    if (!line || !(beta > 0)) return;
-    const { least, most, left, right } = curve.dataset;
-    const share = Math.log(Math.min(Math.max(beta, least), most) / least) / Math.log(most / least);
-    const x = Number(left) + (right - left) * share;
-    line.setAttribute("x1", x);
-    line.setAttribute("x2", x);
-  };
   slider.addEventListener("input", () => {
     number.value = slider.value;
-    mark(slider.value);
+    mark();
     show(slider.value);
   });
   number.addEventListener("input", () => {
     slider.value = number.value;
-    mark(number.value);
+    mark();
     show(number.value);
   });
 }
@@ -117,6 +120,7 @@ function prepare(part) {
   all("form[data-live]").forEach(live);
   all("form[data-preview]").forEach(preview);
   all("[data-meaning]").forEach(slide);
+  all("#curve").forEach(mark);
   all("form[data-confirm]").forEach((form) =>
     form.addEventListener("submit", (event) => {
       if (!window.confirm(form.dataset.confirm)) event.preventDefault();

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from betalike.engines.recipes import recipes_in
 from betalike.errors import BetalikeError, FileError, HierarchyError
 from betalike.io.hierarchies import hierarchy_text, read_hierarchy
-from betalike.io.specification import ENDS, Specification
+from betalike.io.specification import ENDS, ColumnSpec, Specification
 from betalike.report.trees import tree_branches
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.hierarchy_recipes import Auto, DateLevel
@@ -39,6 +39,7 @@ from betalike.web.project import Project, StaleError
 from betalike.web.uploads import Upload, plain_name
 
 LARGEST_FILE = 1 << 24
+NO_HIERARCHY = "No hierarchy: a class shows its value if all have the same, and else hides it."
 BUILDERS = {
     "intervals": "Intervals of numbers",
     "dates": "Parts of dates",
@@ -110,6 +111,7 @@ def _column(
         "hierarchy": column.hierarchy,
         "tree": tree,
         "problem": problem,
+        "words": words_for(column),
         "n_values": None if counts is None else len(counts),
         "suggested": "prefix" if prefix else _suggested(column.type),
         "lengths": ", ".join(map(str, prefix or (3, 1))),
@@ -117,6 +119,32 @@ def _column(
         "is_rounded": any(getattr(column, end) is not None for end in ENDS),
         **{end: "" if getattr(column, end) is None else getattr(column, end) for end in ENDS},
     }
+
+
+def words_for(column: ColumnSpec) -> str:
+    """Return what becomes of a column's values."""
+    if column.hierarchy is None and column.role == "sensitive":
+        return f"To protect: {'it is published as ranges' if column.bins else 'its values are published as they are'}."
+    words = ""
+    if column.role == "sensitive":
+        words = "To protect: its values are published as they are; the hierarchy only says which are close. "
+    if isinstance(column.hierarchy, str):
+        return f"{words}Its hierarchy is in the file {column.hierarchy}."
+    if column.hierarchy is not None:
+        return f"{words}Its hierarchy is built from its values: {_recipe_words(column.hierarchy)}."
+    kind = None if column.type is None else Kind(column.type)
+    if kind in (Kind.DATE, Kind.DATETIME):
+        return "Becomes ranges, such as [1980-01-01, 1984-12-31]."
+    return "Becomes ranges, such as [30, 45]." if kind is not None and kind.is_ordered else NO_HIERARCHY
+
+
+def _recipe_words(recipe: Mapping[str, Any]) -> str:
+    """Return a recipe in words, with the builder's name as the page has it."""
+    name = next((name for name in BUILDERS if name in recipe), "")
+    given = recipe.get(name)
+    values = ", ".join(map(str, given)) if isinstance(given, list | dict) else "" if given is True else str(given)
+    ends = "".join(f", {end} {recipe[end]}" for end in ("bottom", "top") if end in recipe)
+    return f"{BUILDERS.get(name, name).lower()}{': ' if values else ''}{values}{ends}"
 
 
 def _suggested(kind: str | None) -> str:

@@ -54,6 +54,9 @@ SCHEME_WORDS = {
 }
 
 
+FORMATS = {"csv": "CSV", "parquet": "Parquet", "xlsx": "Excel", "sav": "SPSS", "dta": "Stata"}
+
+
 def show_promise(request: Request, problem: str | None = None, status: int = 200) -> Response:
     """Show the promise, what it means, and what it costs."""
     project = project_of(request)
@@ -80,6 +83,7 @@ def show_promise(request: Request, problem: str | None = None, status: int = 200
         promise=promise,
         wider=[_field(name, promise[name]) for name in WIDER],
         is_wide=any(promise[name] is not None for name in WIDER) or spec.promise.model not in (None, "enhanced"),  # type: ignore[attr-defined]  # made from the parameters
+        formats=FORMATS,
         models=PARAMETERS["model"].range.words,
         schemes={name: SCHEME_WORDS.get(name, name) for name in SCHEMES},
         scheme=spec.release.scheme or DEFAULT_SCHEME,
@@ -200,8 +204,8 @@ def _changed(spec: Specification, form: Form) -> Specification:
         {name: value for name, value in values.items() if value is not None}, type(spec.promise)
     )
     spec.release.scheme = form.text("scheme") or DEFAULT_SCHEME
-    spec.release.format = form.text("format") or None
-    spec.release.layout = form.text("layout") or "labels"
+    spec.release.format = form.text("format") if form.text("format") in FORMATS else None
+    spec.release.layout = "bounds" if form.text("layout") == "bounds" else "labels"
     spec.release.spreadsheet_safe = bool(form.text("spreadsheet_safe"))
     return spec
 

@@ -20,6 +20,7 @@ from betalike.promises.verdict import wording_of
 from betalike.promises.wording import likeness_sentence, surest_guess
 from betalike.release.certificate import read_certificate
 from betalike.schemes import DEFAULT_SCHEME
+from betalike.table.schema import Role
 from betalike.web.checks import problem_with_columns, problem_with_promise
 from betalike.web.jobs import MOST_JOBS, Job
 from betalike.web.pages import (
@@ -42,6 +43,16 @@ AUDIENCES = {
     "analyst": "for an analyst who will use it",
     "public": "for the public",
 }
+ATTACK_WORDS = {
+    "naive-bayes": "guesses everybody's value from what the release says about people like them",
+    "definetti": "learns from the classes which values go with which people",
+    "skewness": "guesses the value that became most likely in a class",
+    "similarity": "guesses a group of similar values; needs a hierarchy of the column to protect",
+    "minimality": "argues from what the scheme would have done otherwise",
+    "corruption": "knows the values of some people in a class already",
+    "composition": "combines this release with another one of the same people",
+    "program": "has the program and a table of the same kind; takes long",
+}
 QUICK_ATTACKS = ("naive-bayes", "skewness", "composition")
 MOST_GROUPS = 25  # of a distribution
 SMALL = 2_000_000  # rows up to which the risk is measured without asking
@@ -62,9 +73,12 @@ def show_publish(request: Request, problem: str | None = None, status: int = 200
         status,
         scheme=spec.release.scheme or DEFAULT_SCHEME,
         facts=project.facts,
-        known=spec.with_role("quasi-identifier"),  # type: ignore[arg-type]  # a Role is its text
-        sensitive=spec.with_role("sensitive"),  # type: ignore[arg-type]
-        kept=spec.with_role("kept"),  # type: ignore[arg-type]
+        known=spec.with_role(Role.QUASI_IDENTIFIER),
+        sensitive=spec.with_role(Role.SENSITIVE),
+        kept=spec.with_role(Role.KEPT),
+        person=", ".join(spec.with_role(Role.PERSON)),
+        bins=next((spec.columns[name].bins for name in spec.with_role(Role.SENSITIVE)), None),
+        k=spec.promise.k or 1,  # type: ignore[attr-defined]  # made from the parameters
         promise="" if promise else _promise_words(project),
         hint=problem_with_columns(project) or promise,
         job=show_job(request, job, _after(project, job)),
@@ -187,6 +201,7 @@ def show_look(request: Request, problem: str | None = None) -> Response:
         release=release,
         sizes=release["result"].get("sizes", []),
         attacks=[*QUICK_ATTACKS, *(name for name in ATTACKS if name not in QUICK_ATTACKS)],
+        attack_words=ATTACK_WORDS,
         quick=QUICK_ATTACKS,
         most_groups=MOST_GROUPS,
         measuring=show_job(request, measuring, here),

@@ -26,7 +26,7 @@ from betalike.web.pages import (
     show_step,
     step_path,
 )
-from betalike.web.project import MOST_COUNTED, StaleError
+from betalike.web.project import StaleError
 from betalike.web.views.home import remember_password, source_of
 
 ROLES = {
@@ -95,7 +95,6 @@ def show_columns(request: Request, problem: str | None = None, status: int = 200
         spec=record.spec,
         facts=facts,
         counts=project.counts,
-        most_counted=MOST_COUNTED,
         roles=ROLES,
         types={str(kind): words for kind, words in TYPES.items()},
         hint=problem_with_columns(project),

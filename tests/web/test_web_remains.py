@@ -1,0 +1,89 @@
+"""What is left when a job or the server is killed: nothing that counts, and nothing of the table."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from serving import Served, enter, is_alive, people, start_page
+
+pytestmark = pytest.mark.xdist_group("web-security")
+CANARY = "Zaphod-Beeblebrox"
+
+
+def until(is_so: Callable[[], object], what: str) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def start_publishing(page: Served, project: str) -> int:
+    """Publish, and return the job once it writes progress."""
+    page.post(f"/p/{project}/publish", version=page.version(project))
+    jobs = page.projects / project / "jobs"
+    number = max(int(path.name) for path in jobs.iterdir())
+    until(lambda: (jobs / str(number) / "progress.jsonl").exists(), "the job did not begin")
+    return number
+
+
+def send_half_an_upload(page: Served) -> socket.socket:
+    """Send the beginning of an upload, and return its connection, which stays open."""
+    cookie = page.client.cookies[f"betalike-{page.port}"]
+    lines = [
+        "POST /open/upload HTTP/1.1",
+        f"Host: 127.0.0.1:{page.port}",
+        f"Origin: {page.base}",
+        f"Cookie: betalike-{page.port}={cookie}",
+        "Content-Type: multipart/form-data; boundary=b",
+        "Content-Length: 1000000",
+        "",
+        '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n',
+        f"age,name\n1,{CANARY}\n",
+    ]
+    connection = socket.create_connection(("127.0.0.1", page.port), timeout=30)
+    connection.sendall("\r\n".join(lines).encode() + b"x" * 100_000)
+    return connection
+
+
+def test_a_killed_job_and_a_killed_server_leave_nothing(tmp_path: Path) -> None:
+    with start_page(tmp_path) as page:
+        enter(page)
+        project = page.open_demo()
+        folder = page.projects / project
+        upload = page.project(page.upload("/open/upload", "a.csv", people(name=CANARY).encode()))
+        assert page.wait(upload, 1) == "done"
+        number = start_publishing(page, project)
+        (worker,) = page.workers()
+        os.kill(worker, signal.SIGKILL)
+        assert page.wait(project, number) == "failed"
+        assert "ended before it was finished" in page.get(f"/p/{project}/publish").text
+        until(lambda: not (folder / "jobs" / str(number) / "tmp").exists(), "temporary files are left")
+        assert list((folder / "releases").iterdir()) == []
+        number = start_publishing(page, project)
+        workers = page.workers()
+        with send_half_an_upload(page):
+            until(lambda: list(page.projects.glob(".arriving-*/*")), "the upload did not begin")
+            page.process.kill()
+            page.process.wait()
+    assert workers
+    with start_page(tmp_path) as page:  # at once: the job of the server that was killed may still be ending
+        enter(page)
+        until(lambda: not any(map(is_alive, workers)), "a job outlived its server")
+        assert page.wait(project, number) in ("failed", "cancelled")
+        until(lambda: not (folder / "jobs" / str(number) / "tmp").exists(), "temporary files are left")
+        assert list((folder / "releases").iterdir()) == []
+        left = [path for path in page.projects.rglob("*") if path.is_file()]
+        assert [path for path in left if CANARY.encode() in path.read_bytes()] == []
+        assert [path for path in left if re.match(r"\.(?!lock$)", path.name)] == []
+        assert page.get(f"/p/{upload}/open").status_code == 200
+        fields = {"beta": "4", "k": "1", "scheme": "lmondrian", "version": page.version(project)}
+        page.post(f"/p/{project}/promise", **fields)
+        assert page.wait(project, start_publishing(page, project)) == "done"
