@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -18,19 +22,52 @@ pytestmark = pytest.mark.xdist_group("web-browser")
 LONG = 120_000  # milliseconds: the machine may be busy
 AXE = Path(__file__).parents[2] / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+LEAST = "Least number of people who look alike (k)"
 STEPS = ("open", "columns", "hierarchies", "promise", "publish", "look", "take-away")
 
 
+@dataclass
+class Site:
+    """A page that runs, a browser, and the session that the start address was exchanged for in it."""
+
+    served: Served
+    browser: Browser
+    session: Any
+
+    @property
+    def base(self) -> str:
+        return self.served.base
+
+    def visit(self, path: str = "/", **options: Any) -> AbstractContextManager[Visit]:
+        """Open a page in a fresh window that has the session."""
+        return visit(self.browser, f"{self.base}{path}", storage_state=self.session, **options)
+
+
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with start_page(tmp_path_factory.mktemp("browser")) as served, open_browser() as browser:
+        (served.home / "people.csv").write_text(people(200))
+        with visit(browser, served.address) as visited:
+            visited.page.wait_for_url(f"{served.base}/")
+            assert_calm(visited, served)
+            session = visited.page.context.storage_state()
+        served.client.cookies.set(session["cookies"][0]["name"], session["cookies"][0]["value"])
+        yield Site(served, browser, session)
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Iterator[Served]:
-    with start_page(tmp_path) as started:
-        yield started
+@pytest.fixture(scope="module")
+def published(site: Site) -> str:
+    """A project with a release and one that was refused, made without a browser."""
+    served = site.served
+    project = served.project(served.post("/open/path", path="people.csv"))
+    assert served.wait(project, 1) == "done"
+    for k, state in (("2", "done"), ("5000", "failed")):
+        fields = {"beta": "4", "k": k, "scheme": "lmondrian", "version": served.version(project)}
+        served.post(f"/p/{project}/promise", **fields)
+        served.post(f"/p/{project}/publish", version=served.version(project))
+        number = max(int(path.name) for path in (served.projects / project / "jobs").iterdir())
+        assert served.wait(project, number) == state
+    return project
 
 
 def heading(page: Page, words: str) -> None:
@@ -49,15 +86,6 @@ def opened(page: Page) -> None:
     expect(page.get_by_role("link", name="Next: columns")).to_be_visible(timeout=LONG)
 
 
-def open_people(visited: Visit, served: Served, n_rows: int = 200) -> None:
-    """Open a small table of people by its path."""
-    (served.home / "people.csv").write_text(people(n_rows))
-    visited.page.wait_for_url(f"{served.base}/")
-    visited.page.get_by_label("Path of a table").fill("people.csv")
-    press(visited.page, "Open")
-    opened(visited.page)
-
-
 def assert_calm(visited: Visit, served: Served) -> None:
     """The browser complained about nothing, and asked nobody else."""
     assert visited.complaints == []
@@ -69,8 +97,8 @@ def assert_published(page: Page) -> None:
     expect(page.get_by_role("heading", name="The promise is kept")).to_be_visible(timeout=LONG)
 
 
-def test_the_whole_way_of_the_demo(browser: Browser, page: Served, tmp_path: Path) -> None:
-    with visit(browser, page.address) as visited:
+def test_the_whole_way_of_the_demo(site: Site, tmp_path: Path) -> None:
+    with site.visit() as visited:
         shown = visited.page
         press(shown, "Open the demo")
         opened(shown)
@@ -99,71 +127,57 @@ def test_the_whole_way_of_the_demo(browser: Browser, page: Served, tmp_path: Pat
         assert betalike.verify(taken / "release").holds
         promise = json.loads((taken / "release" / "certificate.json").read_bytes())["promise"]
         assert (promise["beta"], promise["holds"]) == (2.0, True)
-        assert_calm(visited, page)
+        assert_calm(visited, site.served)
 
 
-def test_a_workbook_with_a_hierarchy_built_on_the_page(browser: Browser, page: Served) -> None:
+def test_a_workbook_with_a_hierarchy_and_a_refused_promise_that_is_relaxed(site: Site) -> None:
     from openpyxl import Workbook
 
     book = Workbook()
     for line in people(200).splitlines():
         book.active.append([int(cell) if cell.isdecimal() else cell for cell in line.split(",")])
-    book.save(page.home / "people.xlsx")
-    with visit(browser, page.address) as visited:
+    book.save(site.served.home / "book.xlsx")
+    with site.visit() as visited:
         shown = visited.page
         follow(shown, "Choose a file")
-        press(shown, "people.xlsx")
+        press(shown, "book.xlsx")
         opened(shown)
         follow(shown, "Next: columns")
-        press(shown, "Next: hierarchies")
+        shown.get_by_label("Texts that mean").fill("unknown")
+        press(shown, "Next: hierarchies")  # at once, while the page still saves the text
+        heading(shown, "Hierarchies")
         shown.locator("section", has=shown.get_by_role("heading", name="age", exact=True)).get_by_text("Build").click()
         shown.get_by_label("Widths of the levels").first.fill("10, 20")
         expect(shown.locator("#preview-0")).to_contain_text("[20, 39]", timeout=LONG)
         expect(shown.locator("#preview-0")).to_contain_text("Covers every value")
         shown.get_by_role("button", name="Use it").first.click()
-        expect(shown.get_by_text("Built from its values")).to_be_visible()
+        expect(
+            shown.get_by_text("Its hierarchy is built from its values: intervals of numbers: 10, 20")
+        ).to_be_visible()
         follow(shown, "Next: promise")
-        press(shown, "Next: publish")
-        press(shown, "Publish")
-        assert_published(shown)
-        assert_calm(visited, page)
-    published = next(page.projects.rglob("published.csv")).read_text().splitlines()
-    labels = {line.rsplit(",", 1)[0].strip('"') for line in published[1:]}
-    assert labels <= {
-        "[20, 39]",
-        "[40, 59]",
-        "[20, 29]",
-        "[30, 39]",
-        "[40, 49]",
-        "[50, 59]",
-        "*",
-        *map(str, range(20, 60)),
-    }
-
-
-def test_a_refused_promise_is_relaxed(browser: Browser, page: Served) -> None:
-    with visit(browser, page.address) as visited:
-        open_people(visited, page)
-        shown = visited.page
-        shown.get_by_role("navigation").get_by_text("Promise").click()
-        shown.get_by_label("Least number of people who look alike (k)").fill("5000")
+        shown.get_by_label(LEAST).fill("5000")
         press(shown, "Next: publish")
         press(shown, "Publish")
         expect(shown.get_by_role("alert")).to_contain_text("Nothing was published", timeout=LONG)
         follow(shown, "Change the promise")
-        shown.get_by_label("Least number of people who look alike (k)").fill("4")
+        shown.get_by_label(LEAST).fill("4")
         press(shown, "Next: publish")
         press(shown, "Publish again")
         assert_published(shown)
-        assert_calm(visited, page)
+        assert_calm(visited, site.served)
+    project = site.served.projects / "book"
+    assert '"unknown"' in (project / "release.toml").read_text()
+    lines = (project / "releases" / "2" / "published.csv").read_text().splitlines()
+    labels = {line.rsplit(",", 1)[0].strip('"') for line in lines[1:]}
+    groups = {f"[{low}, {low + width - 1}]" for width in (10, 20) for low in range(20, 60, width)}
+    assert labels <= {*groups, "*", *map(str, range(20, 60))}
 
 
-def test_two_tabs(browser: Browser, page: Served) -> None:
-    with visit(browser, page.address) as visited:
-        open_people(visited, page)
+def test_two_tabs(site: Site, published: str) -> None:
+    shutil.copytree(site.served.projects / published, site.served.projects / "tabs")
+    with site.visit("/p/tabs/columns") as visited:
         first, second = visited.page, visited.page.context.new_page()
-        for tab in (first, second):
-            tab.goto(f"{page.base}/p/people/columns")
+        second.goto(f"{site.base}/p/tabs/columns")
         second.get_by_role("radiogroup", name="Role of age").get_by_text("leave out").click()
         expect(second.get_by_role("alert")).to_contain_text("o quasi-identifier is named")
         first.get_by_role("radiogroup", name="Role of diagnosis").get_by_text("leave out").click()
@@ -182,11 +196,9 @@ def tab_to(page: Page, name: str, most: int = 80) -> None:
     raise AssertionError(f"{name} cannot be reached with the keyboard")
 
 
-def test_the_whole_way_by_keyboard(browser: Browser, page: Served) -> None:
-    (page.home / "people.csv").write_text(people(200))
-    with visit(browser, page.address) as visited:
+def test_the_whole_way_by_keyboard(site: Site) -> None:
+    with site.visit() as visited:
         shown = visited.page
-        shown.wait_for_url(f"{page.base}/")
         tab_to(shown, "path")
         shown.keyboard.type("people.csv")
         shown.keyboard.press("Enter")
@@ -215,40 +227,53 @@ def test_the_whole_way_by_keyboard(browser: Browser, page: Served) -> None:
         heading(shown, "Take away")
 
 
-LOOKS = [("light", DESKTOP), ("dark", PHONE), ("dark", DESKTOP), ("light", PHONE)]
-MARKED = [pytest.param(*look, marks=[pytest.mark.long] if number > 1 else []) for number, look in enumerate(LOOKS)]
+Looks = Sequence[tuple[Literal["light", "dark"], tuple[int, int]]]
+USUAL: Looks = [("light", DESKTOP), ("dark", PHONE)]
+OTHER: Looks = [("dark", DESKTOP), ("light", PHONE)]
 
 
-@pytest.mark.parametrize(("scheme", "size"), MARKED)
-def test_every_page_is_accessible_and_fits(browser: Browser, page: Served, scheme: str, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize("looks", [USUAL, pytest.param(OTHER, marks=pytest.mark.long)], ids=["usual", "other"])
+def test_every_page_is_accessible_and_fits(site: Site, published: str, looks: Looks) -> None:
     """No violation of WCAG 2 level A or AA that axe-core finds, nothing wider than the window, nothing complained."""
     if not AXE.exists():
         pytest.skip("axe-core is not in build/axe; `make test` installs it where npm is")
-    with visit(browser, page.address, size, color_scheme=scheme, bypass_csp=True) as visited:
-        found = check_page(visited, f"{page.base}/")
-        open_people(visited, page)
-        found |= check_page(visited, f"{page.base}/browse")
-        visited.page.goto(f"{page.base}/p/people/publish")
-        press(visited.page, "Publish")
-        assert_published(visited.page)
-        for step in STEPS:
-            found |= check_page(visited, f"{page.base}/p/people/{step}")
-    assert found == {}
+    steps = [f"/p/{published}/{step}" for step in STEPS]
+    with site.visit(bypass_csp=True) as visited:
+        found = {path: check_page(visited, f"{site.base}{path}", looks) for path in ("/", "/browse", *steps)}
+        visited.page.goto(f"{site.base}/p/{published}/hierarchies")
+        visited.page.get_by_text("Build a hierarchy").first.click()
+        press(visited.page, "Preview")
+        found["preview"] = check_shown(visited, looks)
+        visited.page.goto(f"{site.base}/p/nothing/open")
+        visited.complaints.clear()  # of the status 422
+        found["problem"] = check_shown(visited, looks)
+    assert {name: problems for name, problems in found.items() if problems} == {}
 
 
-def check_page(visited: Visit, address: str) -> dict[str, object]:
-    """Return what is wrong with a page, by its address."""
+def check_page(visited: Visit, address: str, looks: Looks) -> list[object]:
+    """Return what is wrong with a page, with everything unfolded."""
     page = visited.page
     page.goto(address)
     page.wait_for_load_state("networkidle") if "promise" not in address else page.wait_for_load_state("load")
-    for summary in page.locator("details:not([open]) > summary").all():
-        if summary.is_visible():
-            summary.click()
+    page.evaluate("document.querySelectorAll('main details').forEach((part) => { part.open = true; })")
+    return check_shown(visited, looks)
+
+
+def check_shown(visited: Visit, looks: Looks) -> list[object]:
+    """Return what is wrong with the page that is shown, in dark or light, wide or narrow."""
+    page = visited.page
     page.add_script_tag(path=str(AXE))
-    result = page.evaluate("levels => axe.run(document, {runOnly: {type: 'tag', values: levels}})", LEVELS)
-    wrong = [
-        (violation["id"], [node["target"] for node in violation["nodes"]][:3]) for violation in result["violations"]
-    ]
-    problems: list[object] = [*wrong, *(["too wide"] if visited.is_too_wide() else []), *visited.complaints]
+    problems: list[object] = []
+    for scheme, (width, height) in looks:
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate("Promise.all(document.getAnimations().map((animation) => animation.finished))")
+        result = page.evaluate("levels => axe.run(document, {runOnly: {type: 'tag', values: levels}})", LEVELS)
+        for violation in result["violations"]:
+            targets = [node["target"] for node in violation["nodes"]][:3]
+            problems.append((scheme, width, violation["id"], targets))
+        if visited.is_too_wide():
+            problems.append((scheme, width, "too wide"))
+    problems += visited.complaints
     visited.complaints.clear()
-    return {address: problems} if problems else {}
+    return problems

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import html
 import json
+import os
 import re
-import shlex
 import shutil
 import sqlite3
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -63,24 +64,62 @@ def text_of(page: str) -> str:
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
 
 
-def test_the_release_equals_that_of_the_command_shown(served: Served, tmp_path: Path) -> None:
-    """Its cuts are at medians, so that they do not depend on chance."""
-    project = open_people(served)
-    promise(served, project, beta="1.5", k="3")
-    assert publish(served, project)[1] == "done"
-    shown = served.get(f"/p/{project}/take-away").text
-    command = html.unescape(re.search(r'<code id="command">(.*?)</code>', shown, flags=re.DOTALL).group(1))  # type: ignore[union-attr]
-    words = shlex.split(command.replace("DIR", str(tmp_path / "out")))
-    assert words[0] == "betalike"
-    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=False)
+def code_in(page: str, name: str) -> str:
+    """Return lines that a page shows, as a reader would copy them."""
+    found = re.search(rf'<code id="{name}">(.*?)</code>', page, flags=re.DOTALL)
+    assert found
+    return html.unescape(found.group(1))
+
+
+def run_shown(command: str, folder: Path) -> dict[str, Any]:
+    """Run a command as it is shown, in a shell; return the certificate of the folder DIR that it makes."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
+    return certificate_of(folder / "DIR")
+
+
+def test_the_release_equals_that_of_the_command_shown(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With every kind of choice; and its cuts are at medians, so that they do not depend on chance."""
+    rows = [f"{n // 2},{20 + n // 2 % 40},{n // 2 % 7}{n // 2 % 3}0,{n // 2 % 8},{n % 97}" for n in range(600)]
+    (served.home / "it's.csv").write_text("\n".join(["id,age,zip,job,income", *rows]) + "\n")
+    project = served.project(served.post("/open/path", path="it's.csv"))
+    assert served.wait(project, 1) == "done"
+    roles = ("person", "quasi-identifier", "quasi-identifier", "quasi-identifier", "sensitive")
+    fields = {f"role-{number}": role for number, role in enumerate(roles)} | {"type-2": "categorical", "bins-4": "6"}
+    fields |= {"type-1": "integer", "type-3": "categorical", "type-4": "integer"}
+    served.post(f"/p/{project}/columns", version=served.version(project), **fields)
+    path = f"/p/{project}/hierarchies"
+    served.post(path, column="1", do="round", round="5", top="50", version=served.version(project))
+    built = {"builder": "prefix", "lengths": "2, 1", "do": "use"}
+    served.post(path, column="2", version=served.version(project), **built)
+    lines = "".join(f"{job};{'early' if job < 4 else 'late'};*\n" for job in range(8)).encode()
+    served.upload(f"{path}/upload", "jobs.csv", lines, column="3", version=served.version(project))
+    promise(served, project, beta="1.5", k="3")
+    number, state = publish(served, project)
+    assert state == "done", text_of(served.get(f"/p/{project}/jobs/{number}").text)
     made = certificate_of(served.projects / project / "releases" / "1")
-    assert made == certificate_of(tmp_path / "out")
     assert (made["promise"]["beta"], made["promise"]["k"]) == (1.5, 3)
-    code = html.unescape(re.search(r'<code id="code">(.*?)</code>', shown, flags=re.DOTALL).group(1))  # type: ignore[union-attr]
-    names: dict[str, Any] = {}
-    exec(code.replace("DIR", str(tmp_path / "python")), names)
-    assert certificate_of(tmp_path / "python") == made
+    assert len(made["prior_counts"]) == 6
+    published = (served.projects / project / "releases" / "1" / "published.csv").read_text()
+    assert "50+" in published
+    assert "id" not in published.splitlines()[0].split(",")
+    shown = served.get(f"/p/{project}/take-away").text
+    assert run_shown(code_in(shown, "command"), tmp_path / "command") == made
+    monkeypatch.chdir(tmp_path)
+    exec(code_in(shown, "code"), {})
+    assert certificate_of(tmp_path / "DIR") == made
+    (tmp_path / "all.zip").write_bytes(served.get(f"/p/{project}/download/1/release.zip").content)
+    with zipfile.ZipFile(tmp_path / "all.zip") as packed:
+        packed.extractall(tmp_path / "zip")
+    assert betalike.verify(tmp_path / "zip" / "release").holds
+    betalike.publish(spec=tmp_path / "zip" / "release.toml", out=tmp_path / "again")
+    assert certificate_of(tmp_path / "again") == made
 
 
 def test_a_change_can_be_undone_step_by_step(served: Served) -> None:
