@@ -27,7 +27,7 @@ from betalike.web.project import Project
 
 MOST_JOBS = 10**9
 PATIENCE = 5.0  # seconds after which a job that was asked to stop is asked again, and then killed
-LOOK_EVERY = 0.5  # seconds between looks at a process that another server started
+CHECK_EVERY = 0.5  # seconds between checks of a process that another server started
 CANCELLED = "The work was cancelled. Nothing was kept of it."
 State = Literal["running", "done", "failed", "cancelled"]
 
@@ -223,7 +223,7 @@ def _tidy(job: Job, process: subprocess.Popen[bytes] | None) -> None:
     if process is not None:
         process.wait()
     while job.is_running:  # a process of a server that was killed, which ends soon
-        time.sleep(LOOK_EVERY)
+        time.sleep(CHECK_EVERY)
     if not (job.folder / "result.json").exists():
         job.discard()
     shutil.rmtree(job.folder / "tmp", ignore_errors=True)

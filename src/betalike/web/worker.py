@@ -24,7 +24,7 @@ from betalike.web.project import Project
 
 Item = TypeVar("Item")
 EVERY = 0.1  # seconds between lines of a step
-NICENESS = 5  # the page comes first
+NICENESS = 10  # the page comes first
 GRACE = 10.0  # seconds to clean up once the server is gone
 
 
