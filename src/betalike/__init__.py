@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from betalike import attacks, datasets, errors
-    from betalike.api import attack, audit, compare, describe, open_release, publish, query, verify, workload
+    from betalike.api import attack, audit, describe, open_release, publish, query, verify, workload
     from betalike.attacks.result import AttackReport, AttackResult
-    from betalike.comparison.compare import Comparison, SchemeResult
+    from betalike.comparison.compare import Comparison, SchemeResult, compare
     from betalike.comparison.exploration import Exploration, explore
     from betalike.engines.hierarchy_check import HierarchyReport, check_hierarchies
     from betalike.engines.recipes import build_hierarchy
@@ -77,7 +77,7 @@ _HOMES = {
     **dict.fromkeys(_PROMISES, "betalike.promises"),
     **dict.fromkeys(_SCHEMES, "betalike.schemes"),
     **dict.fromkeys(("AttackReport", "AttackResult"), "betalike.attacks.result"),
-    **dict.fromkeys(("Comparison", "SchemeResult"), "betalike.comparison.compare"),
+    **dict.fromkeys(("Comparison", "SchemeResult", "compare"), "betalike.comparison.compare"),
     **dict.fromkeys(("Exploration", "explore"), "betalike.comparison.exploration"),
     "Answer": "betalike.queries.answer",
     "AuditReport": "betalike.release.audit",

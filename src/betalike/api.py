@@ -12,20 +12,9 @@ import polars as pl
 from betalike.attacks.catalogue import ATTACKS, check_names, run_attacks
 from betalike.attacks.open_target import open_target
 from betalike.attacks.result import AttackReport
-from betalike.comparison.compare import (
-    DEFAULT_SCHEMES,
-    MATCHED_SCHEMES,
-    Comparison,
-    Contest,
-    Equal,
-    compare_schemes,
-    name_schemes,
-    read_promise,
-)
 from betalike.engines.choice import EngineName, choose_engine, open_engine
 from betalike.engines.engine import Layout
 from betalike.engines.formats import form_for
-from betalike.engines.local import LocalEngine
 from betalike.engines.recipes import with_built
 from betalike.errors import ParameterError, short_traceback
 from betalike.io.arguments import check_one_sensitive, make_schema, missing_is_value
@@ -37,7 +26,7 @@ from betalike.io.guesses.person_warning import warn_about_persons
 from betalike.io.hierarchies import choose_hierarchies
 from betalike.io.input_files import input_files
 from betalike.io.specification import takes_specification
-from betalike.io.tables import Frame, is_path, read, read_text, text_in_batches
+from betalike.io.tables import Frame, is_path, read_text, text_in_batches
 from betalike.promises import Model
 from betalike.promises.parameters import choose, takes_parameters
 from betalike.queries.answer import Answer
@@ -308,91 +297,6 @@ def workload(
     release = open_release(folder, hierarchies=hierarchies).estimator
     cells, labels = count_original(release, original, missing, delimiter)
     return ask_counts(release, cells, labels, queries, randomness(seed), predicates, selectivity, method)
-
-
-@short_traceback
-@takes_specification
-@shows_progress
-@takes_tables("table")
-def compare(
-    table: Frame = None,
-    *,
-    quasi_identifiers: Sequence[str] = (),
-    sensitive: str | None = None,
-    spec: str | Path | None = None,
-    beta: float | Sequence[float] | None = None,
-    schemes: Sequence[str | Scheme] | None = None,
-    match: str | None = None,
-    promise: str | Model | None = None,
-    model: str = "enhanced",
-    k: int = 1,
-    t: float | None = None,
-    hierarchies: str | Path | Mapping[str, Any] | None = None,
-    kinds: Mapping[str, str] | None = None,
-    domains: Mapping[str, tuple[Any, Any]] | None = None,
-    weights: Mapping[str, float] | None = None,
-    missing: Sequence[str] = (),
-    missing_sensitive: str = "error",
-    dates: str | None = None,
-    bins: Mapping[str, int] | None = None,
-    queries: int = 1000,
-    predicates: int | None = None,
-    selectivity: float = 0.1,
-    delimiter: str | None = None,
-    seed: int | None = None,
-    progress: Progress = SILENT,
-    **source: Unpack[SourceOptions],
-) -> Comparison:
-    """Publish a table with several schemes, in memory, and measure each: loss, classes, what is reached, errors, time.
-
-    Args:
-        table: as for `publish`, and so are the other arguments that `publish` has.
-        quasi_identifiers: columns that others may know.
-        sensitive: the column to protect.
-        beta: one, or several to try in turn; 4 by default.
-        spec: a specification, as for `publish`.
-        schemes: names, or schemes such as Seam(effort=4); by default all but "mondrian". The first is the reference.
-        match: "t" or "loss": the other schemes get the parameter with which they come to the reference's t, or loss.
-        promise: in place of beta, model, k and t: a Likeness or a Closeness, or the name "enhanced" or "basic".
-        model: "enhanced" or "basic", for the schemes that keep likeness.
-        k: least number of rows in a class.
-        t: for "tmondrian" and "sabre"; by default what the reference reaches.
-        hierarchies: as for `publish`.
-        kinds: types of columns where the guess is wrong.
-        domains: least and greatest value of a column.
-        weights: how much the loss on each quasi-identifier counts.
-        missing: codes that stand for a missing value.
-        missing_sensitive: "error", or "value".
-        dates: "dmy" or "mdy".
-        bins: as for `publish`.
-        queries: how many random COUNT queries each release is asked; 0 for none.
-        predicates: quasi-identifiers that each query names; by default 3, or all if there are fewer.
-        selectivity: expected share of the rows that a query selects.
-        delimiter: of a CSV file, where it is not recognized.
-        seed: repeatable choices, for experiments only.
-        progress: a listener for the progress of the work; by default a bar in notebooks once it takes long.
-    """
-    check_one_sensitive(sensitive, "compared")
-    assert isinstance(sensitive, str)
-    equal = None if match is None else choose(Equal, match, "match")
-    default = DEFAULT_SCHEMES if equal is None else MATCHED_SCHEMES
-    names, made = name_schemes(default if schemes is None else schemes)
-    contest = Contest(
-        schemes=names,
-        **read_promise(promise, beta, model, k, t),
-        equal=equal,
-        n_queries=queries,
-        n_predicates=min(3, len(quasi_identifiers)) if predicates is None else predicates,
-        selectivity=selectivity,
-        seed=seed,
-        made=made,
-    )
-    is_value = missing_is_value(missing_sensitive)
-    hierarchies = with_built(hierarchies, table, quasi_identifiers, sensitive or (), missing, delimiter)
-    schema = make_schema(
-        quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, (), is_value, dates=dates, bins=bins
-    )
-    return compare_schemes(LocalEngine(read(table, schema, missing, delimiter), schema), contest, progress)
 
 
 @short_traceback

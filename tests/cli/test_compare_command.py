@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
-from workbench import CANARY, Desk, assert_refused, run
+from workbench import CANARY, Desk, assert_refused, people, run, to_csv
 
 import betalike
 
@@ -53,6 +54,41 @@ def test_a_specification_says_what_the_columns_are(desk: Desk) -> None:
     outcome = run("compare", "--spec", spec, *NAMES, "--schemes", "burel,lmondrian", "--queries", 0)
     assert outcome.status == 0
     assert "COUNT" not in outcome.stdout
+
+
+SPECIFICATION = """
+table = "visits.csv"
+promise.beta = 2
+[columns.age]
+role = "quasi-identifier"
+round = 10
+[columns.city]
+role = "quasi-identifier"
+[columns.earnings]
+role = "sensitive"
+bins = 4
+[columns.patient]
+role = "person"
+"""
+
+
+@pytest.mark.parametrize("command", ["compare", "explore"])
+def test_a_specification_and_options_say_the_same_about_rounding_bins_and_people(desk: Desk, command: str) -> None:
+    rows = [[age, city, 1000 + 7 * i % 500, i // 2] for i, (_, age, _, city, _) in enumerate(people())]
+    table = desk.write("visits.csv", to_csv(rows, ["age", "city", "earnings", "patient"]))
+    spec, same = desk.write("release.toml", SPECIFICATION), ["--schemes", "burel", "--queries", 0, "--seed", 1]
+    words = ["--qi", "age,city", "--sensitive", "earnings", "--round", "age=10", "--bins", "earnings=4"]
+    given = [*words, "--person", "patient", "--beta", 2, *same]
+    by_file, by_options = run(command, "--spec", spec, "--beta", 2, *same), run(command, table, *given)
+    assert by_file.status == by_options.status == 0
+    times = re.compile(r"\d+\.\d\d(?= *│?$)", re.MULTILINE)
+    assert times.sub("", by_file.stdout) == times.sub("", by_options.stdout)
+    document = run(command, table, *given, "--json").document
+    if command == "compare":
+        assert "kept in people too" in by_file.text
+        assert document["schemes"][0]["smallest_in_people"] > 1
+    else:
+        assert len(document["values"]) == 4
 
 
 def test_matching_is_told(desk: Desk) -> None:

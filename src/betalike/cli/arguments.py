@@ -46,6 +46,7 @@ def arguments_of(given: Mapping[str, Any]) -> dict[str, Any]:
     numeric, categorical = (split.pop(name, None) or [] for name in ("numeric", "categorical"))
     read["kinds"] = _kinds(numeric, categorical)
     read["weights"] = _by_column("weights", split.pop("weights", None), float, "number, such as age=2")
+    read["bins"] = _by_column("bins", split.pop("bins", None), int, "whole number, such as salary=50")
     read |= {name: _by_column(name, split.pop(name, None), _some, example) for name, example in ENDS.items()}
     return {name: value for name, value in {**split, **read}.items() if not _is_absent(value)}
 

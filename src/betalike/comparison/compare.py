@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from pathlib import Path
+from typing import Any, Unpack
 
 from betalike.comparison.search import match
 from betalike.engines.local import LocalEngine
-from betalike.errors import InfeasibleError, InputError, ParameterError, suggestion
+from betalike.engines.recipes import with_built
+from betalike.errors import InfeasibleError, InputError, ParameterError, short_traceback, suggestion
+from betalike.io.arguments import check_one_sensitive, make_schema, missing_is_value
+from betalike.io.foreign_tables import SourceOptions, takes_tables
+from betalike.io.specification import takes_specification
+from betalike.io.tables import Frame, read
 from betalike.measures.loss import plan_loss
 from betalike.promises import Closeness, Disclosure, DisclosureForLikeness, Form, Likeness, Model, fit
 from betalike.promises.distances import earth_movers_distances, natural_ground
@@ -19,8 +25,10 @@ from betalike.queries.count_estimate import ClassIndex
 from betalike.queries.estimator import open_frame
 from betalike.queries.workload import draw_queries, exact_index, run_workload
 from betalike.release.publish import Job, Published, publish
+from betalike.release.routes import route_of
 from betalike.runtime.compilation import watched_compilation
 from betalike.runtime.display import Row, Shown
+from betalike.runtime.notebook import shows_progress
 from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import randomness
 from betalike.schemes import GENERALIZING, PROMISES, SCHEMES, Scheme, choose_scheme
@@ -94,6 +102,7 @@ class SchemeResult:
     loss: float | None = None
     classes: int | None = None
     smallest_class: int | None = None
+    smallest_in_people: int | None = None
     beta: float | None = None
     enhanced_beta: float | None = None
     t: float | None = None
@@ -173,6 +182,99 @@ def parameter_of(scheme: str) -> str:
     return PARAMETERS.get(PROMISES.get(scheme, ("",))[0], "beta")
 
 
+@short_traceback
+@takes_specification
+@shows_progress
+@takes_tables("table")
+def compare(
+    table: Frame = None,
+    *,
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: str | None = None,
+    spec: str | Path | None = None,
+    beta: float | Sequence[float] | None = None,
+    schemes: Sequence[str | Scheme] | None = None,
+    match: str | None = None,
+    promise: str | Model | None = None,
+    model: str = "enhanced",
+    k: int = 1,
+    t: float | None = None,
+    hierarchies: str | Path | Mapping[str, Any] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    domains: Mapping[str, tuple[Any, Any]] | None = None,
+    weights: Mapping[str, float] | None = None,
+    round: Mapping[str, Any] | None = None,
+    bottom: Mapping[str, Any] | None = None,
+    top: Mapping[str, Any] | None = None,
+    person: str | None = None,
+    missing: Sequence[str] = (),
+    missing_sensitive: str = "error",
+    dates: str | None = None,
+    bins: Mapping[str, int] | None = None,
+    queries: int = 1000,
+    predicates: int | None = None,
+    selectivity: float = 0.1,
+    delimiter: str | None = None,
+    seed: int | None = None,
+    progress: Progress = SILENT,
+    **source: Unpack[SourceOptions],
+) -> Comparison:
+    """Publish a table with several schemes, in memory, and measure each: loss, classes, what is reached, errors, time.
+
+    Args:
+        table: as for `publish`, and so are the other arguments that `publish` has.
+        quasi_identifiers: columns that others may know.
+        sensitive: the column to protect.
+        beta: one, or several to try in turn; 4 by default.
+        spec: a specification, as for `publish`.
+        schemes: names, or schemes such as Seam(effort=4); by default all but "mondrian". The first is the reference.
+        match: "t" or "loss": the other schemes get the parameter with which they come to the reference's t, or loss.
+        promise: in place of beta, model, k and t: a Likeness or a Closeness, or the name "enhanced" or "basic".
+        model: "enhanced" or "basic", for the schemes that keep likeness.
+        k: least number of rows in a class.
+        t: for "tmondrian" and "sabre"; by default what the reference reaches.
+        hierarchies: as for `publish`.
+        kinds: types of columns where the guess is wrong.
+        domains: least and greatest value of a column.
+        weights: how much the loss on each quasi-identifier counts.
+        round: as for `publish`; "perturb" and "baseline" refuse it.
+        bottom: as for `publish`, and so is `top`.
+        top: as for `publish`.
+        person: as for `publish`; "perturb" and "baseline" refuse it.
+        missing: codes that stand for a missing value.
+        missing_sensitive: "error", or "value".
+        dates: "dmy" or "mdy".
+        bins: as for `publish`.
+        queries: how many random COUNT queries each release is asked; 0 for none.
+        predicates: quasi-identifiers that each query names; by default 3, or all if there are fewer.
+        selectivity: expected share of the rows that a query selects.
+        delimiter: of a CSV file, where it is not recognized.
+        seed: repeatable choices, for experiments only.
+        progress: a listener for the progress of the work; by default a bar in notebooks once it takes long.
+    """
+    check_one_sensitive(sensitive, "compared")
+    assert isinstance(sensitive, str)
+    equal = None if match is None else choose(Equal, match, "match")
+    default = DEFAULT_SCHEMES if equal is None else MATCHED_SCHEMES
+    names, made = name_schemes(default if schemes is None else schemes)
+    contest = Contest(
+        schemes=names,
+        **read_promise(promise, beta, model, k, t),
+        equal=equal,
+        n_queries=queries,
+        n_predicates=min(3, len(quasi_identifiers)) if predicates is None else predicates,
+        selectivity=selectivity,
+        seed=seed,
+        made=made,
+    )
+    is_value, ends = missing_is_value(missing_sensitive), {"round": round, "bottom": bottom, "top": top}
+    hierarchies = with_built(hierarchies, table, quasi_identifiers, sensitive or (), missing, delimiter)
+    schema = make_schema(
+        quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, (), is_value, ends, person, dates, bins
+    )
+    return compare_schemes(LocalEngine(read(table, schema, missing, delimiter), schema), contest, progress)
+
+
 def compare_schemes(engine: LocalEngine, contest: Contest, progress: Progress = SILENT) -> Comparison:
     """Compare schemes on a table; the others are made equal to the first one."""
     comparing = Comparing(engine, contest, Questions(engine, contest))
@@ -221,13 +323,14 @@ class Comparing:
     def publish(self, scheme: str, promise: Model) -> SchemeResult:
         """Publish in memory, verify and measure; repeat if kernels were compiled, to time the work alone."""
         made = choose_scheme(self.contest.made.get(scheme, scheme), self.contest.seed, {})
-        job = Job(made, promise)
+        job = Job(made, promise, is_rounded=self.engine.schema.is_rounded)
         compiled: list[bool] = []
         with watched_compilation(lambda progress: compiled.append(True)):
             published, seconds = self._timed(job)
         if compiled:
             published, seconds = self._timed(job)
         promised, audit = published.certificate.promise, published.verified.audit
+        people = published.verified.people
         parameter = parameter_of(scheme)
         return SchemeResult(
             scheme=scheme,
@@ -236,6 +339,7 @@ class Comparing:
             loss=published.verified.loss.average,
             classes=audit.classes,
             smallest_class=audit.k,
+            smallest_in_people=None if people is None else people.verdict.smallest_class,
             beta=audit.basic_beta,
             enhanced_beta=audit.enhanced_beta,
             t=audit.t,
@@ -262,7 +366,8 @@ class Comparing:
 
         def evaluate(parameter: float) -> tuple[float, Model]:
             model = fit(make(parameter), cells.value_counts, cells.sensitive)
-            plan = GENERALIZING[scheme](randomness=randomness(contest.seed)).plan(cells, model)
+            job = Job(GENERALIZING[scheme](randomness=randomness(contest.seed)), model)
+            plan = route_of(self.engine, job).plan(cells, model, SILENT)
             if contest.equal is Equal.LOSS:
                 return plan_loss(plan).average, model
             prior, ground = cells.value_counts / cells.n_rows, natural_ground(cells.sensitive)

@@ -127,8 +127,14 @@ def explore(
     kinds: Mapping[str, str] | None = None,
     domains: Mapping[str, tuple[Any, Any]] | None = None,
     weights: Mapping[str, float] | None = None,
+    round: Mapping[str, Any] | None = None,
+    bottom: Mapping[str, Any] | None = None,
+    top: Mapping[str, Any] | None = None,
+    person: str | None = None,
     missing: Sequence[str] = (),
     missing_sensitive: str = "error",
+    dates: str | None = None,
+    bins: Mapping[str, int] | None = None,
     queries: int = 1000,
     delimiter: str | None = None,
     seed: int | None = None,
@@ -151,8 +157,14 @@ def explore(
         kinds: types of columns where the guess is wrong.
         domains: least and greatest value of a numeric column, where the table does not show them.
         weights: how much the loss on each quasi-identifier counts.
+        round: as for `publish`, and so are `bottom` and `top`.
+        bottom: as for `publish`.
+        top: as for `publish`.
+        person: as for `publish`.
         missing: codes that stand for a missing value.
         missing_sensitive: "error", or "value".
+        dates: "dmy" or "mdy".
+        bins: as for `publish`.
         queries: how many random COUNT queries each release is asked; 0 for none.
         delimiter: of a CSV file, where it is not recognized.
         seed: repeatable choices, for experiments only.
@@ -167,7 +179,8 @@ def explore(
     known = [*quasi_identifiers, *consider]
     hierarchies = with_built(hierarchies, table, known, sensitive, missing, delimiter)
     form, is_value = choose(Form, model, "model"), missing_is_value(missing_sensitive)
-    whole = make_schema(known, sensitive, hierarchies, kinds, domains, weights, (), is_value)
+    ends = {"round": round, "bottom": bottom, "top": top}
+    whole = make_schema(known, sensitive, hierarchies, kinds, domains, weights, (), is_value, ends, person, dates, bins)
     frame = read(table, whole, missing, delimiter)
 
     def engine_of(columns: Sequence[str]) -> LocalEngine:

@@ -23,6 +23,7 @@ from betalike.table.schema import Role
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 ENDS = ("round", "bottom", "top")
+BOTH = ("kinds", "domains")  # what quasi-identifiers and sensitive columns have
 LONGEST = 1 << 24  # bytes; a device may have no end
 DEEP = re.compile(rb"(?<![\w\"'-])([\w\"'-]+[ \t]*\.[ \t]*){200}")  # a.a.a and so on, which takes long to parse
 
@@ -185,8 +186,8 @@ def with_specification(path: str | Path, given: Mapping[str, Any]) -> dict[str, 
     merged = {**arguments, **given}
     quasi_identifiers, protected = merged["quasi_identifiers"], merged["sensitive"]
     sensitive = [protected] if isinstance(protected, str) else protected
-    for name in ("kinds", "domains", "weights", *ENDS):  # leave out columns that the call does not name
-        named = [*quasi_identifiers, *(sensitive if name in ("kinds", "domains") else [])]
+    for name in ("kinds", "domains", "weights", "bins", *ENDS):  # leave out columns that the call does not name
+        named = sensitive if name == "bins" else [*quasi_identifiers, *(sensitive if name in BOTH else [])]
         kept = {column: value for column, value in arguments[name].items() if column in named}
         merged[name] = {**kept, **(given.get(name) or {})}
     is_same = merged.get("scheme", DEFAULT_SCHEME) == arguments.get("scheme", DEFAULT_SCHEME)

@@ -76,6 +76,11 @@ def _notes(contest: Contest, results: Sequence[SchemeResult]) -> list[str]:
             f"COUNT error: median of {contest.n_queries:,} random queries on {contest.n_predicates} quasi-identifiers "
             f"and the sensitive column, selectivity {contest.selectivity:g}."
         )
+    in_people = [compared.smallest_in_people for compared in results if compared.smallest_in_people is not None]
+    if in_people:
+        notes.append(
+            f"Promises are kept in people too; the smallest class of any release has {min(in_people):,} people."
+        )
     refused = [f"{compared.scheme} refused: {compared.refusal}" for compared in results if compared.refusal]
     return [*notes, *dict.fromkeys(refused)]
 

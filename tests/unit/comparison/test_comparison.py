@@ -165,3 +165,36 @@ def test_likeness_of_the_reference_is_what_was_asked() -> None:
     assert compared.parameter == "beta"
     assert compared.beta is not None
     assert compared.beta <= Likeness(2).beta
+
+
+VISITS = TABLE.with_columns(pl.Series("patient", [number % 60 for number in range(TABLE.height)]))
+ROUNDED = {"round": {"age": 10}, "top": {"age": 70}, "bins": {"salary_class": 5}}
+
+
+@pytest.mark.parametrize("scheme", ["burel", "lmondrian"])
+@pytest.mark.parametrize("asked", [ROUNDED, {"person": "patient", "k": 58}], ids=["rounded", "people"])
+def test_rounded_ranges_bins_and_people_are_those_of_a_release(scheme: str, asked: dict[str, object]) -> None:
+    (compared,) = betalike.compare(VISITS, **COLUMNS, beta=4, schemes=[scheme], seed=1, queries=0, **asked).results
+    (trial,) = betalike.explore(VISITS, **COLUMNS, beta=[4], schemes=[scheme], seed=1, queries=0, **asked).trials
+    facts = betalike.publish(VISITS, **COLUMNS, beta=4, scheme=scheme, seed=1, **asked).facts
+    plain = betalike.publish(VISITS, **COLUMNS, beta=4, scheme=scheme, seed=1).facts
+    assert facts.release.average_loss != plain.release.average_loss
+    assert (compared.loss, compared.classes) == (facts.release.average_loss, facts.release.classes)
+    assert (trial.loss, trial.smallest_class) == (facts.release.average_loss, facts.release.smallest_class)
+    assert compared.smallest_in_people == (None if facts.people is None else facts.people.smallest_class)
+
+
+def test_schemes_are_made_equal_after_classes_were_merged_for_people() -> None:
+    asked = {"person": "patient", "beta": 3, "schemes": ["burel", "lmondrian"], "match": "loss", "seed": 1}
+    reference, other = betalike.compare(VISITS, **COLUMNS, queries=0, **asked).results
+    assert other.loss == pytest.approx(reference.loss, rel=0.2)
+
+
+def test_schemes_without_classes_say_that_they_cannot_round_or_count_people() -> None:
+    asked = {"beta": 3, "schemes": ["burel", "perturb", "baseline"], "queries": 0, "seed": 1}
+    for more, words in (
+        ({"round": {"age": 10}}, "Leave round"),
+        ({"person": "patient"}, "leave the person column out"),
+    ):
+        refusals = [str(it.refusal) for it in betalike.compare(VISITS, **COLUMNS, **asked, **more).results[1:]]
+        assert all(words in refusal for refusal in refusals)
