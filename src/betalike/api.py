@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -25,6 +26,7 @@ from betalike.io.frames import like, to_polars
 from betalike.io.guesses.person_warning import warn_about_persons
 from betalike.io.hierarchies import choose_hierarchies
 from betalike.io.input_files import input_files
+from betalike.io.needed_columns import published_columns
 from betalike.io.specification import takes_specification
 from betalike.io.tables import Frame, is_path, read_text, text_in_batches
 from betalike.promises import Model
@@ -41,6 +43,7 @@ from betalike.release.audit_people import Persons
 from betalike.release.binned_values import as_binned
 from betalike.release.certificate import choose_certificate
 from betalike.release.folder import check_free
+from betalike.release.needed_original import audited_columns, columns_of_releases
 from betalike.release.publish import Job
 from betalike.release.publish import publish as publish_table
 from betalike.release.signatures import load_signer
@@ -48,7 +51,7 @@ from betalike.release.verify_folder import VerifyReport, verify_folder
 from betalike.runtime.notebook import shows_progress
 from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import randomness
-from betalike.schemes import DEFAULT_SCHEME, Scheme, choose_scheme, make_promise
+from betalike.schemes import DEFAULT_SCHEME, Baseline, Perturbation, Scheme, choose_scheme, make_promise
 from betalike.table.schema import Attribute, Role
 
 
@@ -56,7 +59,7 @@ from betalike.table.schema import Attribute, Role
 @takes_parameters
 @takes_specification
 @shows_progress
-@takes_tables("table")
+@takes_tables("table", needs=published_columns)
 def publish(
     table: Frame = None,
     *,
@@ -158,6 +161,8 @@ def publish(
     )
     choice = choose_engine(table, engine, memory, len(schema.names), master)
     form = form_for(schema.names, format, spreadsheet_safe, is_on_spark=choice.name is EngineName.SPARK)
+    is_exact = isinstance(chosen, Perturbation | Baseline)
+    schema = replace(schema, keeps_forms=is_exact and form.is_csv and out is not None)
     job = Job(chosen, promised, choose(Layout, layout, "layout"), form, tuple(keep), schema.is_rounded)
     watch = Stopwatch(progress)
     folder = Path(out) if out is not None else None
@@ -192,7 +197,7 @@ def publish(
 
 @short_traceback
 @takes_parameters
-@takes_tables("table", "original")
+@takes_tables("table", "original", needs=audited_columns)
 def audit(
     table: Frame,
     *,
@@ -238,7 +243,7 @@ def audit(
 
 
 @short_traceback
-@takes_tables("original")
+@takes_tables("original", needs=columns_of_releases)
 def verify(
     folder: str | Path | Release,
     *,
@@ -278,7 +283,7 @@ def query(
 
 
 @short_traceback
-@takes_tables("original")
+@takes_tables("original", needs=columns_of_releases)
 def workload(
     folder: str | Path | Release,
     *,
@@ -301,7 +306,7 @@ def workload(
 
 @short_traceback
 @shows_progress
-@takes_tables("original", "own")
+@takes_tables("original", "own", needs=columns_of_releases)
 def attack(
     release: str | Path | Release,
     *,

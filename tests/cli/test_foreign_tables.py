@@ -12,7 +12,7 @@ import pytest
 from workbench import Desk, Outcome, assert_refused, run
 
 import betalike
-from foreign_sources import CANARY, CODES, WRITERS, patients, write_openpyxl, write_spss, write_sqlite
+from foreign_sources import CANARY, CODES, WRITERS, patients, write_duckdb, write_openpyxl, write_spss, write_sqlite
 from postgres_server import Server, running_server
 
 QI = "age,born,city,height"
@@ -170,3 +170,56 @@ def test_no_part_of_a_copy_is_left(desk: Desk, tmp_path_factory: pytest.TempPath
         assert publish(desk, table, *options(given)).status == 0
         assert publish(desk, table, "--query", "SELECT nothing FROM people").status == 2
     assert list(scratch.iterdir()) == []
+
+
+class Watcher(betalike.SILENT.__class__):
+    """Reads what lies in a folder whenever a step of the work begins."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.columns, self.content = folder, set[str](), b""
+
+    def start(self, step: str) -> None:
+        for file in self.folder.rglob("*"):
+            if file.suffix in (".csv", ".arrow"):
+                table = pl.read_csv(file) if file.suffix == ".csv" else pl.read_ipc(file)
+                self.columns |= {*table.columns}
+                self.content += file.read_bytes()
+
+
+def test_a_copy_has_only_the_columns_that_are_named(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, source: tuple[str, dict[str, Any]]
+) -> None:
+    table, given = source
+    watcher = Watcher(tmp_path_factory.mktemp("scratch"))
+    monkeypatch.setattr("tempfile.tempdir", str(watcher.folder))
+    asked = {"quasi_identifiers": ["age", "city"], "sensitive": "disease", "beta": 4, "scheme": "lmondrian"}
+    recipe = {"city": {"auto": ["born"]}}
+    betalike.publish(table, **given, **asked, keep=["height"], hierarchies=recipe, progress=watcher)
+    is_copied = not table.endswith((".csv", ".parquet"))
+    assert watcher.columns == ({"age", "city", "disease", "height", "born"} if is_copied else set())
+    assert CANARY.encode() not in watcher.content
+
+
+def test_columns_that_the_table_lacks_are_named_with_those_it_has(desk: Desk) -> None:
+    table, given = write_sqlite(patients(), desk.folder)
+    words = ("--qi", "age,born,ciity", "--sensitive", "disease", "--beta", 4, "--out", desk.out)
+    refused = run("publish", table, *options(given), *words)
+    assert_refused(refused, "no column 'ciity'. It has: name, age, born, city, height", "Did you mean 'city'?")
+
+
+def test_a_key_of_persons_is_noticed_but_not_copied(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = patients().with_columns(patient_id=pl.Series([f"{CANARY}-{i // 3}" for i in range(240)]))
+    for write in (write_duckdb, write_openpyxl):
+        watcher = Watcher(tmp_path_factory.mktemp("scratch"))
+        table, given = write(frame, tmp_path_factory.mktemp("table"))
+        monkeypatch.setattr("tempfile.tempdir", str(watcher.folder))
+        asked = {"quasi_identifiers": ["age", "city"], "sensitive": "disease", "beta": 4, "scheme": "lmondrian"}
+        release = betalike.publish(table, **given, **asked, progress=watcher)
+        assert any("'patient_id' looks like a key of persons with several rows, 3.0" in note for note in release.notes)
+        assert "patient_id" in watcher.columns
+        assert CANARY.encode() not in watcher.content
+        watcher.content = b""
+        betalike.publish(table, **given, **asked, person="patient_id", progress=watcher)
+        assert CANARY.encode() in watcher.content

@@ -16,6 +16,7 @@ from betalike.engines.recipes import with_built
 from betalike.errors import InfeasibleError, InputError, ParameterError, short_traceback
 from betalike.io.arguments import check_one_sensitive, make_schema, missing_is_value
 from betalike.io.foreign_tables import SourceOptions, takes_tables
+from betalike.io.needed_columns import published_columns
 from betalike.io.specification import takes_specification
 from betalike.io.tables import Frame, read
 from betalike.measures.loss import Loss
@@ -111,7 +112,7 @@ class Exploration(Shown):
 @short_traceback
 @takes_specification
 @shows_progress
-@takes_tables("table")
+@takes_tables("table", needs=published_columns)
 def explore(
     table: Frame = None,
     *,

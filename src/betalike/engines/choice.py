@@ -36,7 +36,7 @@ from betalike.io.tables import (
 from betalike.promises.parameters import choose
 from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
 from betalike.runtime.progress import SILENT, Progress
-from betalike.table.schema import Schema, text_columns
+from betalike.table.schema import Schema, columns_with_forms, text_columns
 
 UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 LEAST_MEMORY, MOST_MEMORY = 256 << 20, 1 << 60
@@ -99,7 +99,8 @@ def open_engine(
     elif isinstance(table, pl.LazyFrame):
         source = Source.of(without_codes(table, missing))
     else:
-        source = scan_table(table, schema.names, text_columns(schema), missing, delimiter)
+        forms = columns_with_forms(schema)
+        source = scan_table(table, schema.names, text_columns(schema), missing, delimiter, forms=forms)
     if folder is not None:
         check_rows(form, source.n_rows)
     if (folder is None or form.is_held) and not choice.holds_table:

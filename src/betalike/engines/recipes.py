@@ -12,6 +12,7 @@ import polars as pl
 from betalike.engines.coding import category_texts, empty_to_missing
 from betalike.errors import HierarchyError, ParameterError, SchemaError, short_traceback
 from betalike.io.foreign_tables import SourceOptions, takes_tables
+from betalike.io.needed_columns import built_columns
 from betalike.io.tables import Frame, text_in_batches
 from betalike.runtime.arrays import Ints
 from betalike.table.hierarchy import Hierarchy
@@ -53,7 +54,7 @@ def with_built(
 
 
 @short_traceback
-@takes_tables("table")
+@takes_tables("table", needs=built_columns)
 def build_hierarchy(
     table: Frame,
     column: str,
@@ -98,7 +99,7 @@ def build_recipes(
     return built
 
 
-@takes_tables("table")
+@takes_tables("table", needs=built_columns)
 def count_column(
     table: Frame, column: str, *, missing: Sequence[str], delimiter: str | None, **source: Unpack[SourceOptions]
 ) -> dict[str, int]:

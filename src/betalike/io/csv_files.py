@@ -43,6 +43,17 @@ class Wanted:
     columns: Sequence[str] | None  # None for all
     as_text: Collection[str] | None  # None for all
     missing: Sequence[str]
+    forms: Collection[str] = ()  # columns that are read as text if they hold real numbers, to keep 1.10 as it is
+
+    def with_forms(self, found: pl.DataFrame | pl.LazyFrame) -> Wanted:
+        """Return what to read as text too, after types were inferred; NaN is a number, but its text would be none."""
+        types = found.lazy().collect_schema()
+        reals = [name for name in self.forms if name in types and types[name].is_float()]
+        if not reals or self.as_text is None:
+            return self
+        has_nan = found.lazy().select(pl.col(reals).is_nan().any()).collect(engine="streaming").row(0)
+        texts = [name for name, is_strange in zip(reals, has_nan, strict=True) if not is_strange]
+        return replace(self, as_text={*self.as_text, *texts})
 
     def places(self, names: Sequence[str], file_name: str) -> list[int]:
         """Return the positions of the wanted columns; refuse columns that are missing or occur twice."""
@@ -114,6 +125,9 @@ def load_csv(path: Path, wanted: Wanted, delimiter: str | None, most_bytes: int)
 
     def attempt(infer_rows: int | None) -> pl.DataFrame | None:
         frame = wanted.parse(rows, text.layout, has_header=True, types=None, infer_rows=infer_rows)
+        formed = wanted.with_forms(frame)
+        if formed is not wanted:
+            frame = formed.parse(rows, text.layout, has_header=True, types=None, infer_rows=infer_rows)
         return frame if frame.height == text.layout.n_rows else None
 
     return _with_inferred_types(text, attempt)
@@ -157,10 +171,16 @@ def _scan_plain(text: CsvText, paths: Sequence[Path], wanted: Wanted, n_rows: in
     """Let Polars read the files itself, which is fastest; it reads plain text alone."""
     places = {name: _position_name(text.layout.names.index(name)) for name in wanted.columns or ()}
 
-    def attempt(infer_rows: int | None) -> pl.LazyFrame | None:
+    def scan(wanted: Wanted, infer_rows: int | None) -> pl.LazyFrame:
         table = pl.scan_csv(list(paths), skip_rows=1, **wanted.options(text.layout, None, infer_rows))
-        table = table.select(pl.col(place).alias(name) for name, place in places.items())
-        return table if count_to_the_end(table) == n_rows else None
+        return table.select(pl.col(place).alias(name) for name, place in places.items())
+
+    def attempt(infer_rows: int | None) -> pl.LazyFrame | None:
+        table = scan(wanted, infer_rows)
+        if count_to_the_end(table) != n_rows:
+            return None
+        formed = wanted.with_forms(table)
+        return table if formed is wanted else scan(formed, infer_rows)
 
     return _with_inferred_types(text, attempt)
 
@@ -202,6 +222,9 @@ def _scan_streamed(
                 if n_wanted == 0:
                     return
 
+        table = register_io_source(source, schema=types)
+        formed = wanted.with_forms(table)
+        types |= dict.fromkeys(set(formed.as_text or ()) - set(wanted.as_text or ()), pl.String)
         return register_io_source(source, schema=types)
 
     return _with_inferred_types(texts[0], attempt)

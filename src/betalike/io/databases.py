@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +19,7 @@ BATCH_ROWS = 250_000
 MAGIC = {SQLITE: (0, b"SQLite format 3\x00"), DUCKDB: (8, b"DUCK")}
 READING = "reading tables of {}"
 MOST_DIGITS = 38  # of a decimal number
+Choose = Callable[[Sequence[str]], list[str]]
 # What a database says of failures, by their code (PostgreSQL) or by some of its words, and what betalike says.
 REASONS = {
     "42P01|no such table|Catalog Error": "it has no such table; names are taken as they are written, also in case",
@@ -41,8 +42,13 @@ REASONS = {
 }
 
 
-def read_batches(address: Address, query: str | None, table: str | None) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a query or of a table, in batches; the first may be empty, but has all columns."""
+def read_batches(
+    address: Address, query: str | None, table: str | None, choose: Choose | None = None
+) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a query or of a table, in batches; the first may be empty, but has all columns.
+
+    Only the columns that `choose` returns, given the names of all, leave the database.
+    """
     if table is not None and address.table is not None:
         raise ParameterError("the table is named in the address and with --table. Name it once.")
     table = table or address.table
@@ -57,7 +63,7 @@ def read_batches(address: Address, query: str | None, table: str | None) -> Iter
     _check_file(address)
     read = {POSTGRESQL: _read_postgresql, SQLITE: _read_sqlite, DUCKDB: _read_duckdb}[address.kind]
     with failures_named(address):
-        yield from read(address, asked)
+        yield from read(address, asked, choose or (lambda names: list(names)))
 
 
 def table_parts(name: str) -> list[str]:
@@ -97,7 +103,7 @@ def _check_file(address: Address) -> None:
             raise FileError(f"'{shown(path)}' is not a database of {address.kind}.")
 
 
-def _read_postgresql(address: Address, query: str) -> Iterator[pl.DataFrame]:
+def _read_postgresql(address: Address, query: str, choose: Choose) -> Iterator[pl.DataFrame]:
     with extra_needed("sql", READING.format(POSTGRESQL)):
         import adbc_driver_postgresql.dbapi as driver
         import pyarrow  # noqa: F401 - the driver gives Arrow through it
@@ -106,7 +112,8 @@ def _read_postgresql(address: Address, query: str) -> Iterator[pl.DataFrame]:
         cursor.execute("SET TRANSACTION READ ONLY")
         cursor.execute(f"SELECT * FROM ({query}) AS asked LIMIT 0")
         fields = list(cursor.fetch_record_batch().schema)
-        _check_names([field.name for field in fields])
+        chosen = _choose([field.name for field in fields], choose)
+        fields = [field for field in fields if field.name in chosen]
         wanted = ", ".join(_postgresql_column(field) for field in fields)
         cursor.execute(f"SELECT {wanted} FROM ({query}) AS asked")
         decimals = {field.name: digits for field in fields if (digits := _decimal_digits(field)) is not None}
@@ -134,7 +141,7 @@ def _decimal_digits(field: Any) -> tuple[int, int] | None:
     return (precision, scale) if precision <= MOST_DIGITS and scale <= precision else None
 
 
-def _read_sqlite(address: Address, query: str) -> Iterator[pl.DataFrame]:
+def _read_sqlite(address: Address, query: str, choose: Choose) -> Iterator[pl.DataFrame]:
     """Read from SQLite, where every cell has a type of its own.
 
     The driver takes the types of columns from the first rows. So the types of all rows are found first, and a row of
@@ -146,8 +153,7 @@ def _read_sqlite(address: Address, query: str) -> Iterator[pl.DataFrame]:
     file = f"file:{quote(str(Path(address.location)))}?mode=ro"
     with driver.connect(file) as connection, connection.cursor() as cursor:
         cursor.execute(f"SELECT * FROM ({query}) LIMIT 0")
-        names = cursor.fetch_record_batch().schema.names
-        _check_names(names)
+        names = _choose(cursor.fetch_record_batch().schema.names, choose)
         kinds = [f"max(typeof({quoted(name)}) = '{kind}')" for name in names for kind in ("text", "real", "blob")]
         cursor.execute(f"SELECT {', '.join(kinds)} FROM ({query})")
         found = cursor.fetchone() or ()
@@ -167,7 +173,7 @@ def _sqlite_cast(found: Sequence[int | None]) -> str:
     return "TEXT" if is_text else "BLOB" if is_blob else "REAL" if is_real else "INTEGER"
 
 
-def _read_duckdb(address: Address, query: str) -> Iterator[pl.DataFrame]:
+def _read_duckdb(address: Address, query: str, choose: Choose) -> Iterator[pl.DataFrame]:
     with extra_needed("sql", READING.format(DUCKDB)):
         import duckdb
         import pyarrow  # noqa: F401 - DuckDB gives Arrow through it
@@ -182,8 +188,9 @@ def _read_duckdb(address: Address, query: str) -> Iterator[pl.DataFrame]:
         asked = connection.sql(query)
         if asked is None:
             raise ParameterError("the query gives no rows; write one that begins with SELECT.")
-        _check_names(asked.columns)
-        types = dict(zip(asked.columns, map(str, asked.types), strict=True))
+        chosen = _choose(asked.columns, choose)
+        kinds = dict(zip(asked.columns, map(str, asked.types), strict=True))
+        types = {name: kinds[name] for name in chosen}
         wanted = ", ".join(_duckdb_column(name, kind) for name, kind in types.items())
         rows = asked.project(wanted)
         reader = rows.to_arrow_reader if hasattr(rows, "to_arrow_reader") else rows.fetch_arrow_reader
@@ -198,10 +205,12 @@ def _duckdb_column(name: str, kind: str) -> str:
     return f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" if is_strange else quoted(name)
 
 
-def _check_names(names: Iterable[str]) -> None:
+def _choose(names: Iterable[str], choose: Choose) -> list[str]:
+    """Return the columns to read; refuse a query with two columns of one name."""
     seen = list(names)
     if len(set(seen)) < len(seen):
         raise SchemaError("the query has more than one column of the same name. Give each a different name, with AS.")
+    return choose(seen)
 
 
 def frames_of(reader: Any, decimals: dict[str, tuple[int, int]]) -> Iterator[pl.DataFrame]:

@@ -19,6 +19,7 @@ from betalike.io.addresses import is_address, parse_address
 from betalike.io.copies import Origin, copied, copied_as_text
 from betalike.io.databases import read_batches
 from betalike.io.excel_files import read_sheet
+from betalike.io.needed_columns import NeededColumns, Needs, all_columns
 from betalike.io.sources import is_standard_input, open_file, read_beginning, shown, standard_input
 from betalike.io.statistics_files import SAS, SPSS, STATA, TRANSPORT, read_statistics
 
@@ -61,10 +62,13 @@ class ForeignTable:
     kind: str = ""
 
 
-def takes_tables(*names: str) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+def takes_tables(
+    *names: str, needs: Needs = all_columns
+) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
     """Let the named arguments of a function be tables of any kind; it gets the paths of copies of foreign ones.
 
-    The function also takes the options that say which part of such a source is the table.
+    A copy has only the columns that the arguments need. The function also takes the options that say which part of such
+    a source is the table.
     """
 
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -76,13 +80,18 @@ def takes_tables(*names: str) -> Callable[[Callable[Arguments, Result]], Callabl
             options = {name: given.arguments.pop(name, default) for name, default in DEFAULTS.items()}
             tables = {name: given.arguments[name] for name in names if given.arguments.get(name) is not None}
             with contextlib.ExitStack() as stack:
-                given.arguments.update(_open_all(tables, options, stack))
+                given.arguments.update(_open_all(tables, options, lambda: needs(_all_arguments(given)), stack))
                 return function(*given.args, **given.kwargs)
 
         called.__signature__ = full  # type: ignore[attr-defined]  # what `help` and editors show
         return called
 
     return decorate
+
+
+def _all_arguments(given: inspect.BoundArguments) -> dict[str, Any]:
+    defaults = {name: each.default for name, each in given.signature.parameters.items()}
+    return {**defaults, **given.arguments}
 
 
 def _with_options(signature: inspect.Signature) -> inspect.Signature:
@@ -95,7 +104,12 @@ def _with_options(signature: inspect.Signature) -> inspect.Signature:
     return signature.replace(parameters=[*listed[:end], *options, *listed[end:]])
 
 
-def _open_all(tables: Mapping[str, Any], options: Mapping[str, Any], stack: contextlib.ExitStack) -> dict[str, Path]:
+def _open_all(
+    tables: Mapping[str, Any],
+    options: Mapping[str, Any],
+    find_needed: Callable[[], NeededColumns | None],
+    stack: contextlib.ExitStack,
+) -> dict[str, Path]:
     """Copy the foreign ones of some tables; refuse options that none of them takes."""
     dashes = [name for name, table in tables.items() if is_standard_input(table)]
     if len(dashes) > 1:
@@ -106,28 +120,34 @@ def _open_all(tables: Mapping[str, Any], options: Mapping[str, Any], stack: cont
         if options[name] not in (None, False) and family not in families:
             raise ParameterError(f"{option} is for a table in a {family}, and none is given. Leave it out.")
     opened = {name: stack.enter_context(standard_input()) for name in dashes}
-    return opened | {name: stack.enter_context(open_foreign(each, options)) for name, each in foreign.items()}
+    needed = find_needed() if foreign else None
+    return opened | {name: stack.enter_context(open_foreign(each, options, needed)) for name, each in foreign.items()}
 
 
 @contextlib.contextmanager
-def open_foreign(table: ForeignTable, options: Mapping[str, Any]) -> Iterator[Path]:
-    """Copy a foreign table, and yield the path of the copy."""
+def open_foreign(
+    table: ForeignTable, options: Mapping[str, Any], needed: NeededColumns | None = None
+) -> Iterator[Path]:
+    """Copy a foreign table, or the columns that are needed, and yield the path of the copy."""
+    take = (lambda frame: frame) if needed is None else needed.take
     used = {name: options[name] for name, (_, family) in WORDS.items() if family == table.family and options[name]}
     if table.family == DATABASE:
         address = parse_address(table.given)
         origin = Origin(shown(address.shown), address.files, {"table": address.shown, **used})
-        with copied(read_batches(address, options["query"], options["table_name"]), origin) as folder:
+        choose = None if needed is None else needed.choose
+        batches = read_batches(address, options["query"], options["table_name"], choose)
+        with copied(map(take, batches), origin) as folder:
             yield folder
         return
     path = Path(table.given)
     specified = {"table": path, **used}
     if table.family == WORKBOOK:
         origin = Origin(shown(path.name), (path,), specified, delimiter=",")
-        with copied_as_text(read_sheet(path, options["sheet"]), origin) as folder:
+        with copied_as_text(take(read_sheet(path, options["sheet"])), origin) as folder:
             yield folder
         return
     frame, labels = read_statistics(path, table.kind, options["labels"])
-    with copied([frame], Origin(shown(path.name), (path,), specified, value_labels=labels)) as folder:
+    with copied([take(frame)], Origin(shown(path.name), (path,), specified, value_labels=labels)) as folder:
         yield folder
 
 

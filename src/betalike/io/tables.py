@@ -23,7 +23,7 @@ from betalike.io.missing_codes import without_codes
 from betalike.io.sources import check_unchanged, read_beginning, shown, shown_name, stamp_of, table_files
 from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
 from betalike.runtime.progress import SILENT, Progress
-from betalike.table.schema import Schema, check_columns, text_columns
+from betalike.table.schema import Schema, check_columns, columns_with_forms, text_columns
 
 Frame = Any  # a pandas, Polars or PyArrow frame, a DuckDB relation, or the path of a file
 BATCH_ROWS = 1_000_000
@@ -116,7 +116,8 @@ def read(
     """Read the columns of the schema; those published as they are, or coded by their text, are read as text."""
     if not is_path(table):
         return without_codes(to_polars(table, schema.names), missing)
-    return load(table, schema.names, text_columns(schema), missing, delimiter, memory)
+    forms = columns_with_forms(schema)
+    return load(table, schema.names, text_columns(schema), missing, delimiter, memory, forms)
 
 
 def read_text(
@@ -154,19 +155,21 @@ def load(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     memory: int | None = None,
+    forms: Collection[str] = (),
 ) -> pl.DataFrame:
     """Read a table, or some of its columns, into memory.
 
     `as_text` names columns of a CSV file that stay text, such as codes with leading zeros; None means all columns.
-    `missing` lists codes that stand for a missing value, as the empty text does. The text of a CSV file may take up to
-    `memory` bytes; without a limit, most of the free memory.
+    `forms` names those that stay text if they hold real numbers, so that 1.10 is published as 1.10. `missing` lists
+    codes that stand for a missing value, as the empty text does. The text of a CSV file may take up to `memory` bytes;
+    without a limit, most of the free memory.
     """
     files, name = table_files(path), shown_name(Path(path))
     kind, delimiter = kind_of(files[0]), _delimiter(path, delimiter)
     most = int(USED_SHARE * memory_at_hand()) if memory is None else memory
     if kind == CSV and len(files) == 1:
-        return load_csv(files[0], Wanted(columns, as_text, missing), delimiter, most)
-    table = scan_table(path, columns, as_text, missing, delimiter, is_read_once=True)
+        return load_csv(files[0], Wanted(columns, as_text, missing, forms), delimiter, most)
+    table = scan_table(path, columns, as_text, missing, delimiter, is_read_once=True, forms=forms)
     if table.n_rows == 0:
         raise FileError(NO_ROWS.format(name))
     rows = table.table.lazy()
@@ -185,6 +188,7 @@ def scan_table(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     is_read_once: bool = False,
+    forms: Collection[str] = (),
 ) -> Source:
     """Return a table to read in batches, by the rules of `load`; unless it is read once, find damage now."""
     files, delimiter = table_files(path), _delimiter(path, delimiter)
@@ -197,7 +201,7 @@ def scan_table(
         check_unchanged(files, stamp)
 
     if kind == CSV:
-        rows, n_rows = scan_csv(files, Wanted(columns, as_text, missing), delimiter, check)
+        rows, n_rows = scan_csv(files, Wanted(columns, as_text, missing, forms), delimiter, check)
     else:
         rows, n_rows = _scan_columnar(files, kind, columns, is_read_once, shown_name(Path(path)))
         rows = without_codes(rows, missing)

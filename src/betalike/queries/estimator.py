@@ -230,8 +230,10 @@ def _as_published(values: list[str | None], facts: ColumnFacts) -> list[str | No
         numbers = comparable(pl.Series(facts.name, distinct, dtype=pl.String), kind, facts.dates)
     except InputError:
         return values  # which are refused with the other labels
-    text_of = dict(zip(distinct, format_values(numbers.to_list(), kind), strict=True))
-    return [None if value is None else text_of[value] for value in values]
+    known = numbers.is_not_null()  # NaN is a missing value
+    texts = format_values(numbers.filter(known).to_list(), kind)
+    text_of = dict(zip(pl.Series(distinct).filter(known).to_list(), texts, strict=True))
+    return [None if value is None else text_of.get(value) for value in values]
 
 
 def _needed(certificate: Certificate, columns: Sequence[str]) -> list[str]:

@@ -37,6 +37,7 @@ from betalike.release.certificate import (
     written_form,
 )
 from betalike.release.certify import summary_of
+from betalike.release.needed_original import columns_of_releases
 from betalike.release.verify import Verified
 from betalike.runtime.display import Row, Shown
 from betalike.runtime.randomness import randomness
@@ -136,7 +137,7 @@ class Release(Shown):
         return [table if self._frame is None else like(table, self.frame) for table in tables]
 
     @short_traceback
-    @takes_tables("original")
+    @takes_tables("original", needs=columns_of_releases)
     def risk(
         self,
         original: Any = None,
@@ -152,7 +153,7 @@ class Release(Shown):
         return report_risk(self.estimator, original, **asked, missing=missing, delimiter=delimiter)
 
     @short_traceback
-    @takes_tables("original")
+    @takes_tables("original", needs=columns_of_releases)
     def utility(
         self,
         original: Any,

@@ -18,6 +18,7 @@ from betalike.io.input_files import check_not_replaced, input_files
 from betalike.io.tables import Frame
 from betalike.queries.release import Release, folder_of
 from betalike.release.certificate import read_certificate
+from betalike.release.needed_original import columns_of_releases
 from betalike.report.evidence import Evidence, Original, gather
 from betalike.runtime.notebook import shows_progress
 from betalike.runtime.progress import SILENT, Progress
@@ -67,7 +68,7 @@ class ReportPage:
 
 @short_traceback
 @shows_progress
-@takes_tables("original")
+@takes_tables("original", needs=columns_of_releases)
 def make_report(
     release: str | Path | Release,
     out: str | Path | None = None,

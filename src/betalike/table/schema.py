@@ -103,6 +103,7 @@ class Schema:
     sensitive_missing_is_value: bool = False
     parts: tuple[Attribute, ...] = ()  # several sensitive columns; `sensitive` then stands for all of them
     person: Attribute | None = None  # the column that names the person of each row, if a person may have several
+    keeps_forms: bool = False  # whether quasi-identifiers are published as their file writes them: 1.10, not 1.1
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
@@ -178,3 +179,8 @@ def text_columns(schema: Schema) -> set[str]:
     is_text = {a.name for a in schema.quasi_identifiers if a.hierarchy is not None or a.kind in exact}
     further = (*schema.kept, *(() if schema.person is None else (schema.person,)))
     return {*is_text, *schema.sensitive_columns, *(attribute.name for attribute in further)}
+
+
+def columns_with_forms(schema: Schema) -> tuple[str, ...]:
+    """Return the columns of a CSV file that are read as text if they hold real numbers, which 1.10 and 1e3 are."""
+    return schema.quasi_identifier_names if schema.keeps_forms else ()

@@ -16,8 +16,10 @@ from betalike.errors import BetalikeError
 from betalike.io.foreign_tables import SourceOptions, takes_tables
 from betalike.io.guesses.meanings import Meaning
 from betalike.io.hierarchies import hierarchy_text
+from betalike.io.needed_columns import counted_columns
 from betalike.io.specification import Specification
 from betalike.io.tables import Frame, text_in_batches
+from betalike.release.needed_original import columns_of_releases
 from betalike.report.page import make_report
 from betalike.runtime.progress import Progress
 from betalike.table.schema import Role
@@ -73,7 +75,7 @@ def open_table(project: Project, arguments: Arguments, progress: Progress) -> di
     return {"rows": description.rows}
 
 
-@takes_tables("table")
+@takes_tables("table", needs=counted_columns)
 def preview(table: Frame, columns: Sequence[str], **source: Unpack[SourceOptions]) -> dict[str, list[str | None]]:
     """Return the first values of each column as text."""
     rows = next(iter(text_in_batches(table, columns, (), None))).head(MOST_PREVIEWED)
@@ -105,7 +107,7 @@ def count_columns(project: Project, arguments: Arguments, progress: Progress) ->
     return {}
 
 
-@takes_tables("table")
+@takes_tables("table", needs=counted_columns)
 def count_all(
     table: Frame, columns: Sequence[str], missing: Sequence[str], **source: Unpack[SourceOptions]
 ) -> dict[str, dict[str, int]]:
@@ -162,7 +164,7 @@ def measure(project: Project, arguments: Arguments, progress: Progress) -> dict[
     return compare_with_original(folder, project.table, progress, **reading, **project.record.source)
 
 
-@takes_tables("original")
+@takes_tables("original", needs=columns_of_releases)
 def compare_with_original(
     folder: Path,
     original: Frame,

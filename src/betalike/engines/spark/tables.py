@@ -18,7 +18,7 @@ from betalike.io.csv_text import SAMPLE_BYTES, recognize_signs
 from betalike.io.missing_codes import code_texts
 from betalike.io.sources import read_beginning, table_files
 from betalike.io.tables import CSV, PARQUET, kind_of
-from betalike.table.schema import Schema, check_columns, text_columns
+from betalike.table.schema import Schema, check_columns, columns_with_forms, text_columns
 
 SparkFrame = Any
 CORRUPT, LINE = "betalike corrupt", "betalike_line"
@@ -106,6 +106,8 @@ def _read_csv(
     inferred = session.read.csv(paths, inferSchema=True, **options).schema
     check_columns(schema.names, inferred.names)
     texts = text_columns(schema) | _code_columns(session.read.csv(paths, **options), schema.names)
+    kept = {f.name for f in inferred.fields if f.name in columns_with_forms(schema) and f.dataType == T.DoubleType()}
+    texts |= kept
     fields = [T.StructField(f.name, T.StringType()) if f.name in texts else f for f in inferred.fields]
     whole = T.StructType([*fields, T.StructField(CORRUPT, T.StringType())])
     _check_lines(session.read.text(paths).toDF(LINE), quote)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from betalike.io.guesses.vocabulary import NameHint, names_a_feature, names_a_person, read_name
+from betalike.io.guesses.vocabulary import is_person_key
 from betalike.io.tables import Frame, column_names, is_path, text_in_batches
 from betalike.table.schema import Schema
 
 REPEATED = 0.01  # least share of rows whose person has another row before
-KEYS = (NameHint.RECORD, NameHint.ACCOUNT)
 
 
 def warn_about_persons(table: Frame, schema: Schema, delimiter: str | None) -> list[str]:
@@ -18,7 +17,7 @@ def warn_about_persons(table: Frame, schema: Schema, delimiter: str | None) -> l
     Quasi-identifiers and sensitive columns are none. Of a large table only the first rows are read.
     """
     named = {*schema.quasi_identifier_names, *schema.sensitive_columns}
-    likely = [name for name in _names(table, delimiter) if name not in named and _is_person_key(name)]
+    likely = [name for name in _names(table, delimiter) if name not in named and is_person_key(name)]
     warnings = []
     for name in likely:
         rows = next(iter(text_in_batches(table, [name], (), delimiter)), pl.DataFrame({name: []}))[name].drop_nulls()
@@ -30,12 +29,6 @@ def warn_about_persons(table: Frame, schema: Schema, delimiter: str | None) -> l
                 "promise in people"
             )
     return warnings
-
-
-def _is_person_key(name: str) -> bool:
-    hints = read_name(name)
-    is_key = any(hint in hints for hint in KEYS) and names_a_person(name)
-    return (is_key or NameHint.OFFICIAL in hints) and not names_a_feature(name)
 
 
 def _names(table: Frame, delimiter: str | None) -> list[str]:

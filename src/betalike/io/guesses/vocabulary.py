@@ -224,3 +224,10 @@ def names_a_code(name: str) -> bool:
     """Return whether whole numbers under this name are codes and not amounts: `sex`, `country`, `zip`."""
     words = split_name(name)
     return _CODED.search(words) is not None and not _SORTED.search(words)
+
+
+def is_person_key(name: str) -> bool:
+    """Return whether a column is named like the key of a person, such as patient_id."""
+    hints = read_name(name)
+    is_key = (NameHint.RECORD in hints or NameHint.ACCOUNT in hints) and names_a_person(name)
+    return (is_key or NameHint.OFFICIAL in hints) and not names_a_feature(name)
