@@ -157,6 +157,8 @@ def test_values_without_an_exact_number_come_out_as_text(desk: Desk) -> None:
         ("dta", lambda frame: frame.rename({"city": "c" * 33}), "at most 32 characters"),
         ("dta", lambda frame: frame.rename({"city": "long"}), "no word of the program"),
         ("xlsx", lambda frame: frame.with_columns(city=pl.lit("x" * 40_000)), "longer than 32767 characters"),
+        ("dta", lambda frame: frame.with_columns(city=pl.lit("x" * 3000)), "longer than 2045 bytes"),
+        ("sav", lambda frame: frame.with_columns(disease=pl.col("city") + " "), "texts that end with a space"),
     ],
 )
 def test_what_a_format_cannot_hold_is_refused(
@@ -186,3 +188,12 @@ def test_one_release_replaces_another_of_any_format(desk_with_people: Desk) -> N
         assert sorted(path.name for path in desk.out.iterdir()) == ["certificate.json", f"published.{form}"]
     shutil.copy(desk.out / "published.csv", desk.out / "published.dta")
     assert_refused(publish(desk, "csv", "--force"), "no betalike certificate lists it")
+
+
+@pytest.mark.parametrize("scheme", ["lmondrian", "perturb"])
+def test_kept_values_that_would_come_back_changed_are_refused(desk: Desk, scheme: str) -> None:
+    patients().with_columns(note=pl.lit("none ")).write_parquet(desk.folder / "people.parquet")
+    refused = publish(desk, "sav", "--keep", "note", "--scheme", scheme)
+    assert_refused(refused, "every value of the column 'note': 240 rows", "end with a space", "Publish csv or parquet")
+    assert not desk.out.exists()
+    assert publish(desk, "dta", "--keep", "note", "--scheme", scheme).status == 0

@@ -26,6 +26,12 @@ KEYWORDS = {  # names that the programs use themselves
     Format.SPSS: {"all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with"},
     Format.STATA: {"byte", "double", "float", "if", "in", "int", "long", "strl", "using", "with", "_all", "_n", "_pi"},
 }
+LOST = {  # texts that some formats change
+    r"\x00": "texts with a NUL character",
+    r"[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]": "texts with control characters",
+    r"\s$": "texts that end with a space or a line end",
+    r"\r": "texts with a line end of the kind CR",
+}
 PROGRAMS = {Format.SPSS: SPSS, Format.STATA: STATA}
 
 
@@ -86,6 +92,17 @@ def check_rows(form: Format, n_rows: int) -> None:
         raise ParameterError(
             f"the table has {n_rows} rows, and a {form} file holds at most {most}. Publish csv or parquet."
         )
+
+
+def cannot_hold(form: Format, column: pl.Series, n_rows: int) -> SchemaError:
+    """Return the error for values that do not come back from a format as they were, with the likeliest reason."""
+    texts = column.cast(pl.String)
+    reasons = [words for pattern, words in LOST.items() if texts.str.contains(pattern).any()]
+    reason = f", such as {reasons[0]}" if reasons else ""
+    return SchemaError(
+        f"a {form} file does not hold every value of the column '{column.name}': {n_rows} rows would come back with "
+        f"another one{reason}. Publish csv or parquet, leave the column out, or change these values in the table."
+    )
 
 
 def write_held(frame: pl.DataFrame, path: Path, form: Format, value_labels: ValueLabels) -> None:

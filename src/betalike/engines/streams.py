@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from betalike.engines.engine import Format
-from betalike.engines.formats import read_held, write_held
+from betalike.engines.formats import cannot_hold, read_held, write_held
 from betalike.errors import FileError, GuaranteeError, SchemaError
 from betalike.io.column_types import has_no_text
 from betalike.io.copies import ValueLabels, gathered
@@ -64,7 +64,9 @@ def sink(stream: Stream, path: Path, form: Format, value_labels: ValueLabels | N
             _write_parts(stream.make(scratch), path)
             return []
         if form.is_held:
-            write_held(stream.collect(scratch), path, form, value_labels or {})
+            frame = stream.collect(scratch)
+            write_held(frame, path, form, value_labels or {})
+            _check_held(frame, path, form)
             return []
         return _write_csv(stream.make(scratch), path, form)
     except (OSError, pl.exceptions.PolarsError) as error:  # their words may show a cell
@@ -73,6 +75,17 @@ def sink(stream: Stream, path: Path, form: Format, value_labels: ValueLabels | N
         raise FileError(f"{path.name} could not be written: {reason}. Nothing was published.") from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _check_held(frame: pl.DataFrame, path: Path, form: Format) -> None:
+    """Refuse values that a format gives back changed, such as texts that end with a space in an SPSS file."""
+    with damage_refused(UNREADABLE, GuaranteeError):
+        written = scan_release(path, form, frame.schema).collect()
+    for name in frame.columns:
+        n_rows = min(written.height, frame.height)
+        n_changed = count_changed(written[name].head(n_rows), frame[name].head(n_rows)) + frame.height - n_rows
+        if n_changed:
+            raise cannot_hold(form, frame[name], n_changed)
 
 
 def _write_parts(batches: Iterator[pl.DataFrame], path: Path) -> None:

@@ -139,17 +139,18 @@ def write_sheet(frame: pl.DataFrame, path: Path) -> None:
     with extra_needed("excel", "writing workbooks"):
         import xlsxwriter
     stored = storable(frame, _is_exact)
-    n_long = sum(int((column.str.len_chars() > LONGEST_TEXT).sum()) for column in stored if column.dtype == pl.String)
-    if n_long:
-        raise SchemaError(
-            f"{n_long} cells are longer than {LONGEST_TEXT} characters, the most that a workbook holds. Publish "
-            "another format."
-        )
+    for column in stored:
+        n_long = int((column.str.len_chars() > LONGEST_TEXT).sum()) if column.dtype == pl.String else 0
+        if n_long:
+            raise SchemaError(
+                f"{n_long} cells of the column '{column.name}' are longer than {LONGEST_TEXT} characters, the most "
+                "that a workbook holds. Publish csv or parquet, or leave the column out."
+            )
     n_empty = stored.select(pl.all_horizontal(pl.all().is_null()).sum()).item()
     if n_empty:
         raise SchemaError(
             f"{n_empty} rows of the release have no cell that is not missing, and programs that read a workbook leave "
-            "out empty rows. Publish another format."
+            "out empty rows. Publish csv or parquet."
         )
     book = xlsxwriter.Workbook(path, {"constant_memory": True, "tmpdir": str(path.parent)})
     sheet = book.add_worksheet("published")

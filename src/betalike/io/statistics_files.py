@@ -24,6 +24,7 @@ READING = "reading SPSS, Stata and SAS files"
 DAMAGED = "{} looks like a file of {}, but cannot be read; it is damaged or cut off."
 ATTEMPT = "import sys, pyreadstat; getattr(pyreadstat, sys.argv[1])(sys.argv[2], metadataonly=True)"
 WESTERN = "WINDOWS-1252"  # of older files that do not say their encoding
+LONGEST_TEXT = {SPSS: 32_767, STATA: 2045}  # bytes of a cell
 LAST_OF_STATA = b"</stata_dta>"
 
 
@@ -107,6 +108,7 @@ def write_statistics(frame: pl.DataFrame, path: Path, kind: str, value_labels: V
     with extra_needed("stats", "writing SPSS and Stata files"):
         import pyreadstat
     stored = storable(frame)
+    _check_lengths(stored, kind)
     coded = {name: _occurring(stored[name], of) for name, of in value_labels.items() if name in stored.columns}
     meanings = {name: of for name, of in coded.items() if of and (kind != STATA or stored[name].dtype == pl.Int64)}
     try:
@@ -116,8 +118,19 @@ def write_statistics(frame: pl.DataFrame, path: Path, kind: str, value_labels: V
         raise
     except Exception:  # the library's words may show a cell
         raise SchemaError(
-            f"a file of {kind} cannot hold this release; a text may be too long for it. Publish another format."
+            f"a file of {kind} cannot hold this release: its writer gives no reason. Publish csv or parquet."
         ) from None
+
+
+def _check_lengths(stored: pl.DataFrame, kind: str) -> None:
+    """Refuse texts that are longer than a program takes, which it would cut off."""
+    for column in stored:
+        n_long = int((column.str.len_bytes() > LONGEST_TEXT[kind]).sum()) if column.dtype == pl.String else 0
+        if n_long:
+            raise SchemaError(
+                f"{n_long} cells of the column '{column.name}' are longer than {LONGEST_TEXT[kind]} bytes, the most "
+                f"that a file of {kind} holds. Publish csv or parquet, or leave the column out."
+            )
 
 
 def _occurring(column: pl.Series, meanings: Any) -> dict[Any, str]:
