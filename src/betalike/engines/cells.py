@@ -55,7 +55,9 @@ def make_cells(
     entry_of_cell, cell_of = fold(codes, [*sizes, sensitive.size])
     total = np.bincount(cell_of, count, minlength=len(entry_of_cell)).astype(np.int64)
     corners = np.column_stack([column[entry_of_cell] for column in codes[:-1]]).astype(np.int32)
-    cell_of_point, point = fold(list(corners.T), sizes)
+    is_new = np.ones(len(corners), dtype=bool)  # cells are in the order of their points
+    is_new[1:] = (corners[1:] != corners[:-1]).any(axis=1)
+    cell_of_point, point = np.flatnonzero(is_new), (np.cumsum(is_new) - 1).astype(np.int32)
     value = codes[-1][entry_of_cell].astype(np.int32)
     return Cells(tuple(axes), sensitive, schema.weights, corners[cell_of_point], point, value, total), cell_of
 

@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 
 from betalike.engines.coding import domain_of, empty_to_missing, ordered_numbers, settle_type
-from betalike.engines.combinations import EACH_ROW, Combinations, Dictionary, NumberedColumn, Tally, number_rows
+from betalike.engines.combinations import EACH_ROW, Combinations, NumberedColumn, Tally, number_rows
+from betalike.engines.dictionary import Dictionary
 from betalike.errors import InputError
 from betalike.io.column_types import Seen, TypeGuess, see
 from betalike.runtime.arrays import Ids, Ints

@@ -12,14 +12,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.engines.coding import codes_of_values, empty_to_missing
+from betalike.engines.dictionary import Dictionary
 from betalike.errors import InputError
 from betalike.runtime.arrays import Ids, Ints
 from betalike.table.cells import fold
-from betalike.table.kernels import add_to_counts, find_keys, number_dense, pack_numbers
+from betalike.table.kernels import add_to_counts, find_keys, pack_numbers
 
 KEY_BITS = 63
-MOST_LISTED = 1 << 20
 _POOL = ThreadPoolExecutor(2)  # compiled loops let go of the interpreter
 MOST_PLACES = 64  # for numbers of a column that is kept apart from the keys
 MOST_SPLIT = 1 << 23  # places of one hash table
@@ -47,81 +46,6 @@ class NumberedColumn(Protocol):
     def number(self, column: pl.Series) -> Ids:
         """Return the number of each row's value."""
         ...
-
-
-class Dictionary:
-    """The distinct values of a column, numbered as batches bring them; a missing value is 0."""
-
-    def __init__(self) -> None:
-        self._texts = pl.Categories.random()
-        self._anchor = pl.Series([], dtype=pl.Categorical(self._texts))  # keeps the numbers that Polars gives to texts
-        self._number_of_text = np.zeros(0, dtype=np.int32)  # by what Polars numbers it with; 0 is none yet
-        self._known: pl.Series | None = None
-        self._dense: tuple[int, Ids] | None = None  # the least value, and the number of each from there on
-        self._given: list[pl.Series] = []
-        self._no_value = pl.Series([], dtype=pl.String)  # of the type that the column has
-        self.size = 1
-
-    def number(self, column: pl.Series) -> Ids:
-        """Return the number of each row's value; new values get new numbers."""
-        self._no_value = column.clear()
-        if column.dtype == pl.Categorical:
-            return self._number_texts(column, column)
-        plain = empty_to_missing(column)
-        return self._number_texts(plain, column) if plain.dtype == pl.String else self._number_values(plain, column)
-
-    def _add(self, column: pl.Series, rows: pl.Series) -> Ids:
-        """Give new numbers to the values of some rows, in their order."""
-        self._given.append(column.gather(rows))
-        self.size += len(rows)
-        return np.arange(self.size - len(rows), self.size, dtype=np.int32)
-
-    def _number_texts(self, plain: pl.Series, column: pl.Series) -> Ids:
-        repeated = plain if plain.dtype == pl.Categorical else plain.cast(pl.Categorical(self._texts))
-        places = repeated.to_physical().cast(pl.UInt32)
-        if not places.null_count() and self.size > 1:
-            numbers = np.empty(len(places), dtype=np.int32)
-            if number_dense(places.to_numpy(), 0, self._number_of_text, numbers):
-                return numbers
-        is_missing = places.is_null().to_numpy() if places.null_count() else None
-        by_row = places.fill_null(0).to_numpy()
-        n_places = int(by_row.max(initial=0)) + 1
-        if n_places > len(self._number_of_text):
-            more = np.zeros(2 * n_places - len(self._number_of_text), dtype=np.int32)
-            self._number_of_text = np.append(self._number_of_text, more)
-        row_of = np.full(n_places, -1, dtype=np.int64)  # a row of each text
-        rows = np.arange(len(by_row)) if is_missing is None else np.flatnonzero(~is_missing)
-        row_of[by_row[rows]] = rows
-        met = np.flatnonzero((row_of >= 0) & (self._number_of_text[:n_places] == 0))
-        is_text = (plain.gather(row_of[met]).cast(pl.String) != "").to_numpy()
-        self._number_of_text[met[is_text]] = self._add(column, pl.Series(row_of[met[is_text]]))
-        numbers = self._number_of_text[by_row]
-        return numbers if is_missing is None else np.where(is_missing, np.int32(0), numbers)
-
-    def _number_values(self, plain: pl.Series, column: pl.Series) -> Ids:
-        if self._dense is not None and plain.dtype == pl.Int64 and not plain.null_count():
-            numbers = np.empty(len(plain), dtype=np.int32)
-            if number_dense(plain.to_numpy(), *self._dense, numbers):
-                return numbers
-        firsts = plain.arg_unique()
-        met = plain.gather(firsts)
-        is_new = met.is_not_null()
-        if self._known is not None:
-            is_new &= ~met.is_in(self._known.implode())
-        if is_new.any():
-            self._add(column, firsts.filter(is_new))
-            fresh = met.filter(is_new)
-            self._known = fresh if self._known is None else self._known.append(fresh)
-            self._dense = _as_list(self._known)
-        if self._known is None:
-            return np.zeros(len(column), dtype=np.int32)
-        return codes_of_values(plain, self._known, np.arange(1, len(self._known) + 1), missing=0)
-
-    @property
-    def values(self) -> pl.Series:
-        """The values as they were given, by their numbers; the first is missing."""
-        given = pl.concat(self._given) if self._given else self._no_value
-        return pl.concat([pl.Series(given.name, [None], dtype=given.dtype), given])
 
 
 @dataclass(frozen=True)
@@ -161,11 +85,15 @@ class Combinations:
         place[number[: len(place)]] = np.arange(len(place), dtype=np.int32)
         return np.asarray(place[number[len(place) :]])
 
+    def rows(self, which: Ints, names: Sequence[str]) -> pl.DataFrame:
+        """Return some columns of some combinations as rows."""
+        number_of = dict(zip(self.columns, self.numbers, strict=True))
+        return pl.DataFrame([self.values[n].gather(pl.Series(number_of[n][which])).alias(n) for n in names])
+
     @property
     def frame(self) -> pl.DataFrame:
         """The combinations as rows."""
-        columns = zip(self.values.items(), self.numbers, strict=True)
-        return pl.DataFrame([values.gather(pl.Series(numbers)).alias(name) for (name, values), numbers in columns])
+        return self.rows(np.arange(len(self.count)), list(self.columns))
 
     def count_of(self, place: int) -> Ints:
         """Count the rows that have each value of a column."""
@@ -176,19 +104,6 @@ class Combinations:
 def number_rows(batch: pl.DataFrame, columns: Mapping[str, NumberedColumn]) -> list[Ids]:
     """Return the numbers of the values of a batch, a column at a time."""
     return list(_POOL.map(lambda name: columns[name].number(batch[name]), columns))
-
-
-def _as_list(values: pl.Series) -> tuple[int, Ids] | None:
-    """Return whole numbers as the least one and a list of places; None if they are too far apart."""
-    if values.dtype != pl.Int64:
-        return None
-    numbers = values.to_numpy()
-    low, high = int(numbers.min()), int(numbers.max())
-    if high - low >= MOST_LISTED:
-        return None
-    number_of = np.zeros(high - low + 1, dtype=np.int32)
-    number_of[numbers - low] = np.arange(1, len(numbers) + 1)
-    return low, number_of
 
 
 class _Half:
@@ -325,7 +240,7 @@ class Tally:
 def count_combinations(
     batches: Iterable[pl.DataFrame], names: Sequence[str], most: int = np.iinfo(np.int32).max
 ) -> Combinations:
-    """Count the distinct combinations of columns, in the order of their numbers; raise TooManyError above `most`."""
+    """Count the distinct combinations of columns, in any order; raise TooManyError above `most`."""
     columns = {name: Dictionary() for name in names}
     tally: Tally | None = Tally(len(names), is_split=len(names) > 1)
     numbers: list[list[Ids]] = []
@@ -338,18 +253,20 @@ def count_combinations(
                 _check_fits(len(tally), most)
                 continue
             except OverflowError:  # more values than fit into a key: from here on sorted and merged
-                numbers, counts, tally = [tally.numbers], [tally.total], None
+                numbers, counts = ([tally.numbers], [tally.total]) if len(tally) else ([], [])
+                tally = None
         merged, count = add_up(rows, np.ones(batch.height, dtype=np.int64))
         numbers.append(merged)
         counts.append(count)
         if sum(map(len, counts)) > MERGE_FROM and len(counts) > 1:
             numbers, counts = _merge(numbers, counts)
             _check_fits(len(counts[0]), most)
-    if tally is not None:
+    if tally is not None:  # which has each combination once
         numbers, counts = [tally.numbers], [tally.total]
-    ((merged,), (count,)) = _merge(numbers, counts)
-    _check_fits(len(count), most)
-    return Combinations(columns, merged, count)
+    elif len(counts) > 1:
+        numbers, counts = _merge(numbers, counts)
+    _check_fits(len(counts[0]), most)
+    return Combinations(columns, numbers[0], counts[0])
 
 
 def _check_fits(number: int, most: int) -> None:

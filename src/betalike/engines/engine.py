@@ -57,7 +57,7 @@ class Recount:
     """A published table, recounted: its classes, and their labels per quasi-identifier."""
 
     classes: ClassCounts
-    labels: list[list[str | None]]
+    labels: list[pl.Series]  # texts, one for each class
     n_unknown: int
 
 

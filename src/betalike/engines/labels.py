@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from betalike.engines.engine import Layout
 from betalike.engines.numbers import MOST_DIGITS
+from betalike.engines.real_labels import has_real_labels, write_reals
 from betalike.errors import SchemaError
 from betalike.table.axis import Axis, Bound, OrderedAxis
 from betalike.table.cells import Plan
@@ -20,12 +21,18 @@ from betalike.table.schema import Kind, Schema
 
 def label_series(plan: Plan, layout: Layout) -> list[pl.Series]:
     """Return the published columns of the quasi-identifiers, with one entry for each class."""
-    if layout is Layout.LABELS:
-        named = zip(plan.cells.axes, plan.labels, strict=True)
-        return [pl.Series(axis.name, labels, dtype=pl.String) for axis, labels in named]
-    low, high = (side.astype(np.int64) for side in plan.boxes)
     axes: Sequence[Axis] = plan.cells.axes
-    return [column for i, axis in enumerate(axes) for column in bound_series(axis, low[:, i], high[:, i])]
+    if layout is Layout.LABELS:
+        return [label_texts(plan, place) for place in range(len(axes))]
+    return [column for i, axis in enumerate(axes) for column in bound_series(axis, *plan.box_sides(i))]
+
+
+def label_texts(plan: Plan, place: int) -> pl.Series:
+    """Return the labels of each class on one axis."""
+    axis = plan.cells.axes[place]
+    if isinstance(axis, OrderedAxis) and has_real_labels(axis):
+        return write_reals(axis, *plan.box_sides(place))
+    return pl.Series(axis.name, plan.labels(place), dtype=pl.String)
 
 
 def bound_series(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) -> list[pl.Series]:

@@ -34,15 +34,14 @@ def recount_combinations(
     """Count classes from the distinct rows of a release, whose last columns are the sensitive ones."""
     if not len(counted.count):
         raise GuaranteeError("no rows were written. Nothing was published.")
-    rows, numbers = counted.frame, counted.numbers
-    labels, value = numbers[: -len(sensitive)], numbers[-1]
-    if len(sensitive) > 1:
-        _, value = fold(numbers[-len(sensitive) :], [int(part.max()) + 1 for part in numbers[-len(sensitive) :]])
+    numbers = counted.numbers
+    labels, values_shown = numbers[: -len(sensitive)], numbers[-len(sensitive) :]
     first_of_class, ec = fold(labels, [int(column.max()) + 1 for column in labels])
-    _, first, inverse = np.unique(value, return_index=True, return_inverse=True)
+    first, inverse = fold(values_shown, [int(column.max()) + 1 for column in values_shown])
     place = {label: i for i, label in enumerate(values)}
-    number = np.array([place.get(label, -1) for label in label_joined(rows[first], sensitive)])[inverse]
-    published = rows[first_of_class]
+    shown = label_joined(counted.rows(first, sensitive), sensitive)
+    number = np.array([place.get(label, -1) for label in shown])[inverse]
+    published = counted.rows(first_of_class, [name for group in names for name in group])
     return Recount(
         classes=ClassCounts.of(ec, np.maximum(number, 0), counted.count, len(values)),
         labels=[_group_labels(published.select(group)) for group in names],
@@ -50,9 +49,10 @@ def recount_combinations(
     )
 
 
-def _group_labels(published: pl.DataFrame) -> list[str | None]:
+def _group_labels(published: pl.DataFrame) -> pl.Series:
     """Return the labels of one quasi-identifier, one for each class; two bounds are joined to a range."""
     if published.width == 1:
-        return published.to_series().cast(pl.String).to_list()
+        return published.to_series().cast(pl.String)
     lows, highs = (published[name].cast(pl.String).to_list() for name in published.columns)
-    return [low if low == high else f"[{low}, {high}]" for low, high in zip(lows, highs, strict=True)]
+    joined = [low if low == high else f"[{low}, {high}]" for low, high in zip(lows, highs, strict=True)]
+    return pl.Series(joined, dtype=pl.String)

@@ -46,7 +46,7 @@ class RowWalk:
     """Reads a CSV text piece by piece: checks its rows, or copies them with plain line ends."""
 
     def __init__(self, delimiter: str, quote: str, name: str) -> None:
-        self._delimiter, self._quote, self._name = delimiter, quote, name
+        self.delimiter, self._quote, self._name = delimiter, quote, name
         self._state = np.zeros(N_STATE, dtype=np.int64)
         self._state[[LINE, ROW_LINE]] = 1
         self._state[[HEADER_START, HEADER_END]] = -1
@@ -91,7 +91,7 @@ class RowWalk:
             raise FileError(
                 f"{name}: line {state[BAD_LINE]} has {state[BAD_FIELDS]} fields, but the header has {state[N_HEADER]} "
                 f"({_counted(state[N_BAD], 'such row')} in all). Fix the file, or quote fields that contain the "
-                f"delimiter ({self._delimiter!r})."
+                f"delimiter ({self.delimiter!r})."
             )
         if state[N_HEADER] > MOST_FIELDS:
             raise FileError(f"{name} has more than {MOST_FIELDS} columns; is it a table with a header line?")
@@ -100,7 +100,14 @@ class RowWalk:
         is_tidy = not (state[N_BLANK] or state[N_LONE_CR])
         names = self._names(header, used_quote)
         codes = tuple(name for name, is_code in zip(names, self._zeros[: len(names)], strict=True) if is_code)
-        return Layout(self._delimiter, used_quote, names, int(state[N_ROWS]), codes, is_tidy)
+        return Layout(self.delimiter, used_quote, names, int(state[N_ROWS]), codes, is_tidy)
+
+    @property
+    def plain_header(self) -> bytes | None:
+        """The header line as read so far, if it is complete and says the same in every encoding and with any quotes."""
+        start, end = int(self._state[HEADER_START]), int(self._state[HEADER_END])
+        header = b"".join(self._beginning)[start:end]
+        return header if end > 0 and header.isascii() and not {*header} & {*b"\"'"} else None
 
     def is_consistent(self) -> bool:
         """Return whether some fields are quoted and no quote occurs anywhere else."""
@@ -109,7 +116,7 @@ class RowWalk:
 
     def _walk(self, piece: bytes, out: Bytes) -> None:
         data = np.frombuffer(piece, dtype=np.uint8)
-        walk_rows(data, ord(self._delimiter), ord(self._quote), self._quote == '"', self._state, self._zeros, out)
+        walk_rows(data, ord(self.delimiter), ord(self._quote), self._quote == '"', self._state, self._zeros, out)
         if self._state[ROW_BYTES] > LONGEST_ROW:
             raise FileError(
                 f"{self._name}: the row that begins in line {self._state[ROW_LINE]} is longer than "
@@ -131,7 +138,7 @@ class RowWalk:
             )
 
     def _names(self, header: str, quote: str | None) -> tuple[str, ...]:
-        lines = csv.reader(io.StringIO(header, newline=""), delimiter=self._delimiter, quotechar=quote or "\0")
+        lines = csv.reader(io.StringIO(header, newline=""), delimiter=self.delimiter, quotechar=quote or "\0")
         try:
             return tuple(next(lines))
         except csv.Error:

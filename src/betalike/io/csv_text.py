@@ -79,6 +79,20 @@ def survey(read: Callable[[], Iterator[bytes]], name: str, delimiter: str | None
     return CsvText(name, read, encoding, layout, marked is None and check.is_valid and layout.is_tidy)
 
 
+def names_in_header(path: Path, delimiter: str | None = None) -> list[str] | None:
+    """Return the column names of a CSV file from its first bytes; None if they depend on the rest of the file."""
+    marked, pieces = marked_encoding(file_pieces(path))
+    if marked:
+        return None
+    beginning = b""
+    while len(beginning) < SAMPLE_BYTES and (piece := next(pieces, b"")):
+        beginning += piece
+    walk = RowWalk(*recognize_signs(beginning[:SAMPLE_BYTES], shown_name(path), delimiter), shown_name(path))
+    walk.check(beginning[:SAMPLE_BYTES])
+    header = walk.plain_header
+    return None if header is None else header.decode().split(walk.delimiter)
+
+
 def recognize_signs(beginning: bytes, name: str, delimiter: str | None = None) -> tuple[str, str]:
     """Return the delimiter and the quote of a CSV file, from its first bytes.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import polars as pl
 
 PREFIX = "'"
@@ -50,11 +51,26 @@ def restore_columns(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 def formula_columns(rows: pl.DataFrame | pl.LazyFrame) -> list[str]:
     """Return the columns with a name or a text cell that a spreadsheet may run."""
-    table, types = rows.lazy(), rows.collect_schema()
-    names = [name for name, dtype in types.items() if dtype in TEXTS]
-    texts = [pl.col(name) if types[name] == pl.String else pl.col(name).unique().cast(pl.String) for name in names]
-    found = table.select(_are_formulas(text).any() for text in texts).collect(engine="streaming")
-    return [name for name in types if (name in names and found[name].item()) or is_formula(name)]
+    if isinstance(rows, pl.LazyFrame):
+        texts = rows.select(pl.col(TEXTS))
+        found = texts.select(_are_formulas(pl.all().cast(pl.String)).any()).collect(engine="streaming")
+        return [n for n in rows.collect_schema().names() if is_formula(n) or (n in found.columns and found[n].item())]
+    return [column.name for column in rows if is_formula(column.name) or _has_formula(column)]
+
+
+def _has_formula(column: pl.Series) -> bool:
+    if column.dtype not in TEXTS:
+        return False
+    texts = column if column.dtype == pl.String else _occurring_texts(column)
+    return bool(texts.to_frame().select(_are_formulas(pl.first()).any()).item())
+
+
+def _occurring_texts(column: pl.Series) -> pl.Series:
+    """Return the texts that occur in a column of categories, each once; rows are not hashed for that."""
+    places = column.drop_nulls().to_physical().to_numpy()
+    row_of = np.full(int(places.max(initial=0)) + 1, -1, dtype=np.int64)
+    row_of[places] = np.arange(len(places))
+    return column.drop_nulls().gather(row_of[row_of >= 0]).cast(pl.String)
 
 
 def _escaped(name: str) -> pl.Expr:

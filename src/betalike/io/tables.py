@@ -17,6 +17,7 @@ from betalike.io import arrow_files, parquet_files
 from betalike.io.copies import origin_of
 from betalike.io.csv_files import DOUBLED, NO_ROOM, NO_ROWS, Wanted, count_to_the_end, load_csv, scan_csv
 from betalike.io.csv_rows import EMPTY
+from betalike.io.csv_text import names_in_header
 from betalike.io.damaged_files import NOT_TO_ITS_END, compiled_code_silenced, damage_refused
 from betalike.io.frames import check_years, to_polars
 from betalike.io.missing_codes import without_codes
@@ -146,6 +147,16 @@ def column_names(table: Frame, delimiter: str | None) -> list[str]:
     if not is_path(table):
         return to_polars(table).columns
     return scan_table(table, None, None, (), delimiter).table.collect_schema().names()
+
+
+def names_at_a_glance(path: str | Path, delimiter: str | None) -> list[str]:
+    """Return the names of the columns of a table that was read already, from as little of its files as possible."""
+    files = table_files(path)
+    kind = kind_of(files[0])
+    if kind == CSV:
+        return names_in_header(files[0], _delimiter(path, delimiter)) or column_names(path, delimiter)
+    with damage_refused(DAMAGED.format(shown_name(Path(path)), kind)), compiled_code_silenced():
+        return scan_columnar(files, kind).collect_schema().names()
 
 
 def load(

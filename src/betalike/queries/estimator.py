@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -211,12 +211,11 @@ def open_frame(
     shown = [[label or None for label in labels] for labels in counted.labels]
     if is_exact(certificate):
         shown = [_as_published(labels, facts[n]) for n, labels in zip(table.quasi_identifiers, shown, strict=True)]
-    counted = replace(counted, labels=shown)
     columns = tuple(
         _column(facts[name], labels, hierarchies.get(name), certificate.release.layout)
-        for name, labels in zip(table.quasi_identifiers, counted.labels, strict=True)
+        for name, labels in zip(table.quasi_identifiers, shown, strict=True)
     )
-    index = ClassIndex.of(columns, counted.labels, counted.classes)
+    index = ClassIndex.of(columns, shown, counted.classes)
     return Estimator(certificate, columns, sensitive_column(table.sensitive, values), index, transition)
 
 

@@ -69,9 +69,9 @@ class PeopleStep:
 
     def _shown(self, plan: Plan, engine: Engine, layout: Layout) -> tuple[Plan, ShownRows]:
         """Return the plan with one class for all rows with the same labels, and the rows that it publishes."""
-        labels = PlannedLabels.of(plan, layout).labels
+        labels = [of.to_list() for of in PlannedLabels.of(plan, layout).labels]
         plan = plan.join(_number_alike(labels))
-        labels = PlannedLabels.of(plan, layout).labels
+        labels = [of.to_list() for of in PlannedLabels.of(plan, layout).labels]
         is_bounds = [layout is Layout.BOUNDS and isinstance(axis, OrderedAxis) for axis in plan.cells.axes]
         if plan.row_classes is None:
             counts = plan.class_counts

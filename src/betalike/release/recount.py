@@ -144,7 +144,8 @@ def _count_classes(path: Path, certificate: Certificate, model: Model, check: Ch
     if not check("sensitive values", is_permutation, OTHER_VALUES):
         return None
     try:
-        facts = zip(certificate.table.columns, found.labels, label_groups(certificate), strict=True)
+        shown = [dict(zip(labels.to_list(), rows.tolist(), strict=True)) for labels, rows in found.labels]
+        facts = zip(certificate.table.columns, shown, label_groups(certificate), strict=True)
         columns = [read_labels(column, labels, len(group) == 2) for column, labels, group in facts]
     except (ValueError, OverflowError):
         check("labels", False, "a published label is not a value, range or node of its column, or is not rounded.")

@@ -10,23 +10,30 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
+from betalike.engines.dictionary import Dictionary
 from betalike.engines.engine import ExactRecount, Layout, Recount
+from betalike.engines.labels import label_series
+from betalike.engines.real_labels import has_real_labels, read_reals
 from betalike.errors import GuaranteeError, InternalError
 from betalike.measures.audit import Audit, measure, measure_perturbed, measure_withheld, put_together
 from betalike.measures.loss import Loss, average_loss
 from betalike.promises import Likeness, Model, Transition, Verdict, judge_transition
 from betalike.promises.people import PeopleVerdict
 from betalike.promises.verdict import one_class, wording, worst_verdict
-from betalike.runtime.arrays import Floats, Ints
+from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.table.axis import Axis, OrderedAxis
 from betalike.table.cells import Cells, ClassCounts, Plan, TableSummary, ValueCounts, fold
+from betalike.table.hierarchy import ROOT
 
 OTHER_LABELS = "the labels that were written are not those planned. Nothing was published."
 OTHER_VALUES = (
     "the sensitive values that were written are not those of the table. Nothing was published. This is a fault of "
     "betalike, or of the disk."
 )
+LABEL, ROWS = "label", "rows"
 FALSE_ALARM = 1e-12  # the chance that honest draws are taken for wrong ones
 
 
@@ -125,29 +132,29 @@ class Verified(Figures):
 class PlannedLabels:
     """The labels that a plan gives its classes, and how many rows each class has."""
 
-    labels: list[list[str | None]]
+    labels: list[pl.Series]
     sizes: Ints
 
     @staticmethod
     def of(plan: Plan, layout: Layout) -> PlannedLabels:
         """Return the labels of each class of a plan, from its box."""
         if layout is Layout.LABELS:
-            return PlannedLabels(plan.labels, plan.class_counts.sizes)
-        low, high = (side.astype(np.int64) for side in plan.boxes)
-        labels = [_joined_bounds(axis, low[:, i], high[:, i]) for i, axis in enumerate(plan.cells.axes)]
-        return PlannedLabels(labels, plan.class_counts.sizes)
+            return PlannedLabels(label_series(plan, layout), plan.class_counts.sizes)
+        labels = [_joined_bounds(axis, *plan.box_sides(i)) for i, axis in enumerate(plan.cells.axes)]
+        return PlannedLabels([pl.Series(of, dtype=pl.String) for of in labels], plan.class_counts.sizes)
 
     def are_in(self, recount: Recount, axes: Sequence[Axis]) -> bool:
         """Whether each combination of labels has as many rows as planned.
 
         Labels are compared by what they stand for only if they differ as texts, because reading many numbers is slow.
         """
-        labels = [[*p, *r] for p, r in zip(self.labels, recount.labels, strict=True)]
-        if self._match([_number(texts) for texts in labels], recount):
+        labels = [pl.concat(pair) for pair in zip((c.rename("") for c in self.labels), recount.labels, strict=True)]
+        if self._match([_number_texts(texts) for texts in labels], recount):
             return True
-        return self._match([_number(axis.meanings(texts)) for axis, texts in zip(axes, labels, strict=True)], recount)
+        meanings = (axis.meanings(texts.to_list()) for axis, texts in zip(axes, labels, strict=True))
+        return self._match([_number(of_labels) for of_labels in meanings], recount)
 
-    def _match(self, codes: Sequence[Ints], recount: Recount) -> bool:
+    def _match(self, codes: Sequence[NDArray[np.integer]], recount: Recount) -> bool:
         """Whether each combination of codes has as many rows as planned; codes of planned labels come first."""
         _, combination = fold(codes, [int(column.max()) + 1 for column in codes])
         n_planned, n_combinations = len(self.sizes), int(combination.max()) + 1
@@ -162,6 +169,14 @@ def _joined_bounds(axis: Axis, low: Ints, high: Ints) -> list[str | None]:
         return axis.labels(low, high)
     ends = zip(*axis.bounds(low, high), strict=True)
     return [None if a is None else str(a) if a == b else f"[{a}, {b}]" for a, b in ends]
+
+
+def _number_texts(texts: pl.Series) -> Ids:
+    """Number distinct texts; an empty one is not the same as none."""
+    known = Dictionary()
+    numbers = known.number(texts)
+    numbers[(texts == "").fill_null(False).to_numpy()] = known.size
+    return numbers
 
 
 def _number(items: Sequence[object]) -> Ints:
@@ -202,7 +217,7 @@ def verify_parts(recounts: Iterable[Recount], cells: Cells, model: Model) -> Ver
     if not np.array_equal(found.value_counts, cells.value_counts):
         raise GuaranteeError(OTHER_VALUES)
     columns = list(zip(cells.axes, found.labels, strict=True))
-    losses, shown = zip(*(_read_labels(axis, rows) for axis, rows in columns), strict=True)
+    losses, shown = zip(*(_read_labels(axis, *rows) for axis, rows in columns), strict=True)
     loss = average_loss([axis.name for axis in cells.axes], np.array([losses]), np.ones(1), cells.weights)
     return Verified(found.verdict, found.audit, loss, Classes(found.sizes, [*shown]), _SEAL)
 
@@ -221,12 +236,12 @@ def verify_people(verified: Verified, people: PeopleFigures | None, model: Model
 
 @dataclass(frozen=True)
 class Tally:
-    """What was counted of all classes of a release: `labels` has the rows of each label, for each quasi-identifier."""
+    """What was counted of all classes of a release: `labels` has each label of a quasi-identifier, and its rows."""
 
     verdict: Verdict
     audit: Audit
     sizes: Ints
-    labels: list[dict[str | None, int]]
+    labels: list[tuple[pl.Series, Ints]]
     value_counts: Ints
     n_unknown: int
 
@@ -240,7 +255,7 @@ def tally(
     """Judge and measure the classes of a release, part by part, and add up what was counted; `look` sees each part."""
     judged: list[tuple[Verdict, Audit]] = []
     sizes: list[Ints] = []
-    labels: list[dict[str | None, int]] = []
+    labels: list[pl.DataFrame] = []
     value_counts, n_unknown = np.zeros_like(values.counts), 0
     for recount in recounts:
         judged.append(values.judge_classes(recount.classes, model))
@@ -248,22 +263,26 @@ def tally(
         sizes.append(recount.classes.sizes)
         value_counts += recount.classes.value_counts
         n_unknown += recount.n_unknown
-        labels = labels or [{} for _ in recount.labels]
-        for rows, of_classes in zip(labels, recount.labels, strict=True):
-            for label, size in zip(of_classes, sizes[-1].tolist(), strict=True):
-                rows[label] = rows.get(label, 0) + size
+        here = [_add_up(of_classes, sizes[-1]) for of_classes in recount.labels]
+        labels = [_add_up(*pl.concat(pair)) for pair in zip(labels, here, strict=True)] if labels else here
     verdicts, audits = zip(*judged, strict=True)
-    return Tally(worst_verdict(verdicts), put_together(audits), np.concatenate(sizes), labels, value_counts, n_unknown)
+    rows = [(of_column[LABEL], of_column[ROWS].to_numpy()) for of_column in labels]
+    return Tally(worst_verdict(verdicts), put_together(audits), np.concatenate(sizes), rows, value_counts, n_unknown)
 
 
-def _read_labels(axis: Axis, rows: Mapping[str | None, int]) -> tuple[float, set[str]]:
+def _add_up(labels: pl.Series, rows: Ints | pl.Series) -> pl.DataFrame:
+    """Add up the rows of each label, in the order in which labels first occur."""
+    together = pl.DataFrame([labels.alias(LABEL), pl.Series(ROWS, rows)])
+    return together.group_by(LABEL, maintain_order=True).agg(pl.col(ROWS).sum())
+
+
+def _read_labels(axis: Axis, labels: pl.Series, rows: Ints) -> tuple[float, set[str]]:
     """Return the average loss of labels, and those worth publishing: of an ordered axis, the ends of the domain."""
-    labels = list(rows)
     try:
         if isinstance(axis, OrderedAxis):
-            losses, shown = axis.read_labels(labels)
+            losses, shown = _read_reals(axis, labels) or axis.read_labels(labels.to_list())
         else:
-            losses, shown = axis.label_losses(labels), {label for label in labels if label is not None}
+            losses, shown = axis.label_losses(labels.to_list()), {*labels.drop_nulls()}
     except (KeyError, ValueError) as error:
         raise GuaranteeError(
             f"a label written for '{axis.name}' cannot be read back. Nothing was published."
@@ -271,14 +290,24 @@ def _read_labels(axis: Axis, rows: Mapping[str | None, int]) -> tuple[float, set
     return _average(losses, rows), shown
 
 
+def _read_reals(axis: OrderedAxis, labels: pl.Series) -> tuple[Floats, set[str]] | None:
+    """Read many labels of real numbers at once; None if the axis has others, or one has to be read with more care."""
+    read = read_reals(labels) if has_real_labels(axis) else None
+    if read is None:
+        return None
+    is_shown, low, high = read
+    losses = (labels == ROOT).fill_null(False).to_numpy().astype(np.float64)
+    losses[is_shown], at_ends = axis.measure_ranges(low, high)
+    return losses, {*labels.filter(pl.Series(is_shown)).gather(at_ends)}
+
+
 def loss_of_labels(axis: Axis, rows: Mapping[str | None, int]) -> float:
     """Return the average loss of rows, from how many have each label. Paper: Eq. 2, 3 and 5."""
-    return _average(axis.label_losses(list(rows)), rows)
+    return _average(axis.label_losses(list(rows)), np.array(list(rows.values()), dtype=np.int64))
 
 
-def _average(losses: Floats, rows: Mapping[str | None, int]) -> float:
-    counts = np.array(list(rows.values()), dtype=np.int64)
-    return float(counts @ losses / counts.sum())
+def _average(losses: Floats, rows: Ints) -> float:
+    return float(rows @ losses / rows.sum())
 
 
 def verify_perturbed(

@@ -84,12 +84,16 @@ class OrderedAxis:
         """Return the losses of labels and those at the ends of the domain; reading many numbers twice is slow."""
         losses = np.array([1.0 if label == ROOT else 0.0 for label in labels])
         shown, low, high = self._parse(labels)
-        losses[shown] = self._parts_of_domain(low, high)
-        may_be = np.zeros(len(shown), dtype=bool)  # arrays may round before they compare
+        losses[shown], at_ends = self.measure_ranges(low, high)
+        return losses, {str(labels[shown[i]]) for i in at_ends}
+
+    def measure_ranges(self, low: Numbers, high: Numbers) -> tuple[Floats, list[int]]:
+        """Return the losses of ranges of numbers, and the places of those that begin or end where the domain does."""
+        may_be = np.zeros(len(low), dtype=bool)  # arrays may round before they compare
         for end in self.domain:
             may_be |= np.asarray((low == end) | (high == end), dtype=bool)
         ends = zip(low[may_be].tolist(), high[may_be].tolist(), np.flatnonzero(may_be).tolist(), strict=True)
-        return losses, {str(labels[shown[i]]) for a, b, i in ends if {a, b} & {*self.domain}}
+        return self._parts_of_domain(low, high), [i for a, b, i in ends if {a, b} & {*self.domain}]
 
     def _parts_of_domain(self, low: Numbers, high: Numbers) -> Floats:
         """Return the part of the domain that lies between each pair of numbers."""

@@ -102,11 +102,20 @@ class Plan:
         """Least and greatest code of each class on each axis."""
         return class_boxes(self.cells.points, self.cells.point, self.cell, self.ec, self.n_classes)
 
+    def box_sides(self, place: int) -> tuple[Ints, Ints]:
+        """Return the least and greatest code of each class on one axis."""
+        low, high = (side[:, place].astype(np.int64) for side in self.boxes)
+        return low, high
+
+    def labels(self, place: int) -> list[str | None]:
+        """Return the published labels of each class on one axis, from its box; they are made once."""
+        if place not in self._labels:
+            self._labels[place] = self.cells.axes[place].labels(*self.box_sides(place))
+        return self._labels[place]
+
     @cached_property
-    def labels(self) -> list[list[str | None]]:
-        """Published labels of each class on each axis, from its box."""
-        low, high = (side.astype(np.int64) for side in self.boxes)
-        return [axis.labels(low[:, i], high[:, i]) for i, axis in enumerate(self.cells.axes)]
+    def _labels(self) -> dict[int, list[str | None]]:
+        return {}
 
     def join(self, number: Ints) -> Plan:
         """Return the plan with classes put together: `number` has the new number of each class."""
@@ -219,7 +228,7 @@ def _number(keys: Words, span: int) -> tuple[Ids, Ints]:
     if span <= max(4 * len(keys), 1 << 22):
         return number_keys_densely(keys, span)
     number, firsts = number_keys_by_hash(keys)
-    order = np.argsort(keys[firsts], kind="stable")
+    order = np.argsort(keys[firsts])  # which are distinct
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return rank[number], firsts[order]

@@ -134,6 +134,15 @@ def number_dense(values: NDArray[np.integer], low: int, number_of: Ids, numbers:
 
 
 @kernel
+def find_rows(places: NDArray[np.integer], number_of: Ids, row_of: Ints) -> None:
+    """Find a row with each place that has no number yet; places from the end of `row_of` on are not meant."""
+    for row in range(len(places)):
+        place = np.int64(places[row])
+        if place < len(row_of) and number_of[place] == 0:
+            row_of[place] = row
+
+
+@kernel
 def count_pairs(one: Ids, other: Ids, n_one: int, n_other: int) -> Ints:
     """Count the rows with each pair of codes; negative codes are not counted."""
     counts = np.zeros((n_one, n_other), dtype=np.int64)

@@ -18,7 +18,8 @@ import betalike
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines import combinations
 from betalike.engines.choice import choose_engine, memory_at_hand, parse_memory
-from betalike.engines.combinations import Dictionary, Tally, count_combinations
+from betalike.engines.combinations import Tally, count_combinations
+from betalike.engines.dictionary import Dictionary
 from betalike.engines.local import LocalEngine
 from betalike.engines.scattering import in_random_order
 from betalike.errors import FileError, InputError, ParameterError

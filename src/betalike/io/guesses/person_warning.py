@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from betalike.io.guesses.vocabulary import is_person_key
-from betalike.io.tables import Frame, column_names, is_path, text_in_batches
+from betalike.io.tables import Frame, is_path, names_at_a_glance, text_in_batches
 from betalike.table.schema import Schema
 
 REPEATED = 0.01  # least share of rows whose person has another row before
@@ -32,9 +32,9 @@ def warn_about_persons(table: Frame, schema: Schema, delimiter: str | None) -> l
 
 
 def _names(table: Frame, delimiter: str | None) -> list[str]:
-    """Return the names of a table's columns; frames are not converted for that."""
+    """Return the names of a table's columns; frames are not converted for that, and files not read again."""
     if is_path(table):
-        return column_names(table, delimiter)
+        return names_at_a_glance(table, delimiter)
     if isinstance(table, pl.LazyFrame):
         return table.collect_schema().names()
     return [str(name) for name in getattr(table, "column_names", None) or table.columns]
