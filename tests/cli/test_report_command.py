@@ -35,8 +35,45 @@ RELEASES: dict[str, dict[str, Any]] = {
     "several": {"sensitive": "disease,city", "qi": "age,gender", "beta": "4"},
     "perturbed": {"scheme": "perturb"},
     "baseline": {"scheme": "baseline"},
+    "long names": {"rows": [[*row[:3], row[3] + " on the river" * 3, row[4] + "-" + "x" * 40] for row in people()]},
     "bounds": {"layout": "bounds", "scheme": "tmondrian", "beta": None, "t": "0.3"},
 }
+PAPER = (672, 1000)  # what is left of a page of A4 between its margins
+# Tables and pictures that are cut at the edge of the page, by their first words.
+CUT = """[...document.querySelectorAll('.scroll, figure')].filter(e => e.scrollWidth > e.clientWidth + 1)
+    .map(e => e.textContent.trim().slice(0, 40))"""
+# Texts and marks of pictures that stand out too little from what is behind them: WCAG 2.2, 1.4.3 and 1.4.11.
+FAINT = """(() => {
+    const channels = colour => colour.match(/[\\d.]+/g).map(Number);
+    const light = colour => channels(colour).slice(0, 3).map(c => c / 255)
+        .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const behind = e => {
+        for (; e; e = e.parentElement) {
+            const colour = getComputedStyle(e).backgroundColor;
+            if ((channels(colour)[3] ?? 1) === 1) return colour;
+        }
+        return 'rgb(255, 255, 255)';
+    };
+    const ratio = (one, other) => {
+        const [high, low] = [light(one), light(other)].sort((a, b) => b - a);
+        return (high + 0.05) / (low + 0.05);
+    };
+    const faint = [];
+    for (const e of document.querySelectorAll('body *')) {
+        const isText = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+        const style = getComputedStyle(e), marked = e.closest('.mark-symbol, .mark-rect, .role-legend-symbol');
+        if (isText && !['title', 'desc'].includes(e.tagName)) {
+            const colour = e.tagName === 'text' ? style.fill : style.color;
+            if (ratio(colour, behind(e)) < 4.5) faint.push([e.tagName, e.textContent.slice(0, 30), colour]);
+        } else if (e.tagName === 'path' && marked && style.fill.startsWith('rgb(')) {
+            if (ratio(style.fill, behind(e)) < 3) faint.push(['path', marked.getAttribute('class'), style.fill]);
+        }
+    }
+    return faint;
+})()"""
+AXE = Path(__file__).parents[2] / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 FIGURES = "Object.fromEntries([...document.querySelectorAll('data')].map(e => [e.dataset.figure, e.value]))"
 
 
@@ -73,9 +110,15 @@ def test_a_page_opens_by_itself_fits_every_width_and_shows_the_certificate(
 ) -> None:
     address = (reports[name] / f"{audience}.html").as_uri()
     with visit(chromium, address) as visited:
-        for width, height in (DESKTOP, PHONE):
+        for (width, height), media in ((DESKTOP, "screen"), (PHONE, "screen"), (PAPER, "print")):
             visited.page.set_viewport_size({"width": width, "height": height})
+            visited.page.emulate_media(media=media)
             assert not visited.is_too_wide()
+            assert visited.page.evaluate(CUT) == [], (width, media)
+        visited.page.emulate_media(media="screen")
+        for scheme in ("light", "dark"):
+            visited.page.emulate_media(color_scheme=scheme)
+            assert visited.page.evaluate(FAINT) == [], scheme
         assert visited.requests == [address]
         assert visited.complaints == []
         ids = visited.page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
@@ -89,6 +132,27 @@ def test_a_page_opens_by_itself_fits_every_width_and_shows_the_certificate(
     for key, value in certified.items():
         section, field = key.split(".")
         assert float(value) == certificate[section][field], key
+
+
+def test_faint_texts_and_cut_tables_would_be_seen(reports: dict[str, Path], chromium: Any) -> None:
+    with visit(chromium, (reports["generalized"] / "analyst.html").as_uri(), PHONE, bypass_csp=True) as visited:
+        visited.page.add_style_tag(content=":root { --after: #f0f0f0; } .note { color: #bbb; } table { width: 600px; }")
+        faint = visited.page.evaluate(FAINT)
+        assert {tag for tag, *_ in faint} == {"path", "P"}
+        assert "Width of the labels" in " ".join(visited.page.evaluate(CUT))
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed; `make test` installs it where npm is")
+@pytest.mark.parametrize("audience", ["officer", "analyst"])
+def test_axe_finds_nothing_that_keeps_people_out(reports: dict[str, Path], chromium: Any, audience: str) -> None:
+    address = (reports["several"] / f"{audience}.html").as_uri()
+    with visit(chromium, address, PHONE, bypass_csp=True) as visited:
+        visited.page.add_script_tag(path=str(AXE))
+        for scheme in ("light", "dark"):
+            visited.page.emulate_media(color_scheme=scheme)
+            asked = "levels => axe.run(document, {runOnly: {type: 'tag', values: levels}})"
+            found = visited.page.evaluate(asked, LEVELS)["violations"]
+            assert [(wrong["id"], [node["target"] for node in wrong["nodes"]]) for wrong in found] == []
 
 
 def test_the_risks_are_those_of_an_audit(reports: dict[str, Path], chromium: Any) -> None:

@@ -105,7 +105,7 @@ def label_joined(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
 
 def joint_axis(name: str, columns: Sequence[str], labels: Sequence[str]) -> JointAxis:
     """Return the axis of combinations that are known by their labels alone, as a certificate has them."""
-    rows = [_texts_of(label) for label in labels]
+    rows = [texts_of(label) for label in labels]
     if len(columns) < 2 or any(len(row) != len(columns) for row in rows):
         raise CertificateError("the certificate's values do not have as many columns as it names.")
     codes: list[Ints] = []
@@ -119,14 +119,15 @@ def counts_of_part(counts: Mapping[str, int], place: int) -> dict[str, int]:
     """Count the values of one column, from the counts of combinations by their labels."""
     added: dict[str, int] = {}
     for label, count in counts.items():
-        texts = _texts_of(label)
+        texts = texts_of(label)
         if len(texts) <= place:
             raise CertificateError("the certificate's values do not have as many columns as it names.")
         added[texts[place]] = added.get(texts[place], 0) + count
     return added
 
 
-def _texts_of(label: str) -> list[str]:
+def texts_of(label: str) -> list[str]:
+    """Return the values of a combination from its label."""
     try:
         texts = json.loads(label)
     except ValueError:

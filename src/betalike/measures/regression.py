@@ -84,7 +84,7 @@ class Model:
         present = np.flatnonzero(counts)
         groups = [_levels_of(original, place) for place in range(len(original.columns) - 1)]
         terms = tuple(term for place, group in enumerate(groups) for term in _terms_of(original, place, group))
-        if len(present) < 2 or not terms:
+        if len(present) < 2 or not terms or _whole_rows(original, terms) < FEWEST_ROWS:
             return None
         if numbers is not None and len(present) > 2:
             return Model(Kind.LINEAR, column.name, terms, tuple(groups), numbers)
@@ -215,6 +215,14 @@ def _inverted(square: Floats) -> tuple[Floats, Bools]:
     inverse = (direction[:, is_used] / size[is_used]) @ direction[:, is_used].T / np.outer(scale, scale)
     is_known = (direction[:, ~is_used] ** 2).sum(axis=1) < 1e-6
     return inverse, is_known
+
+
+def _whole_rows(original: Sample, terms: Sequence[Term]) -> float:
+    """Return how many rows have all numbers that a model needs."""
+    is_whole = ~np.isnan(original.values[:, -1])
+    for term in terms:
+        is_whole &= (term.level is not None) | ~np.isnan(original.values[:, term.place])
+    return float(original.count[is_whole].sum())
 
 
 def _levels_of(original: Sample, place: int) -> Bins | None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from betalike.errors import ParameterError
+from betalike.measures.phrases import at_most, is_few, percent, share_of_people
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.cells import ClassCounts
 
@@ -84,13 +85,13 @@ class Inference:
     """How surely a reader guesses the sensitive value of a person whose class is known.
 
     `surest_guess` is the highest share of a value in any class, and `average_guess` the share of people whose value is
-    the most frequent one of their class. `largest_gain` is the greatest (q - p) / p of any value; None if it is
-    infinite. `near_promise` is the number of people in classes that reach 90 % of the promise; None without classes or
-    without a promise.
+    the most frequent one of their class; None if it was not measured. `largest_gain` is the greatest (q - p) / p of any
+    value; None if it is infinite. `near_promise` is the number of people in classes that reach 90 % of the promise;
+    None without classes or without a promise.
     """
 
     surest_guess: float
-    average_guess: float
+    average_guess: float | None
     largest_gain: float | None
     near_promise: int | None = None
 
@@ -121,21 +122,33 @@ class Question:
     sentence: str
 
 
-def three_questions(risk: Risk, inference: Inference) -> tuple[Question, Question, Question]:
-    """Answer whether a person can be singled out, linked, and whether a secret can be inferred."""
-    alone = f"{risk.unique:.2%} of the people are alone with their quasi-identifiers, so that their row stands out"
+def three_questions(risk: Risk, inference: Inference, before: Risk | None = None) -> tuple[Question, ...]:
+    """Answer whether a person can be singled out, linked, and whether a secret can be inferred.
+
+    With the risks of the original table, `before`, the first two sentences name these too. No sentence has a count of
+    fewer than 3 people.
+    """
+    alone = f"{_alone(risk)} are alone with their quasi-identifiers, so that their row stands out"
     linked = (
-        f"anyone who links rows to people by the quasi-identifiers is right for {risk.marketer:.2%} of them on "
-        f"average, and for one person with a chance of at most {risk.prosecutor_maximum:.2%}"
+        f"anyone who links rows to people by the quasi-identifiers is right for {percent(risk.marketer)} of them on "
+        f"average, and for one person with a chance of at most {at_most(risk.prosecutor_maximum)}"
     )
-    gain = inference.largest_gain
+    if before is not None:
+        alone += f"; in the original table, {_alone(before)} are"
+        linked += f"; in the original table, the average is {percent(before.marketer)}"
+    average, gain = inference.average_guess, inference.largest_gain
+    everybody = "" if average is None else f", the best guess of everybody's value for {percent(average)} of the people"
     likelier = "" if gain is None else f", and no value is more than {1 + gain:.4g} times as likely as in the table"
-    inferred = (
-        f"the surest guess of a person's value is right with a chance of {inference.surest_guess:.2%}, the best guess "
-        f"of everybody's value for {inference.average_guess:.2%} of the people{likelier}"
-    )
+    guessed = at_most(inference.surest_guess)
+    inferred = f"the surest guess of a person's value is right with a chance of at most {guessed}{everybody}{likelier}"
     return (
         Question("singling out", risk.unique, alone),
         Question("linkability", risk.marketer, linked),
         Question("inference", inference.surest_guess, inferred),
     )
+
+
+def _alone(risk: Risk) -> str:
+    """Return who is alone with their quasi-identifiers, without a count of one or two."""
+    few = is_few(risk.unique, risk.rows)
+    return share_of_people(risk.unique, risk.rows) if few else f"{percent(risk.unique)} of the people"

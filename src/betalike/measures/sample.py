@@ -6,6 +6,7 @@ distinct row occurs once, with a count.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,14 +96,9 @@ class Bins:
             edges = present[1:]
             labels = [_text(number, column) for number in present]
         else:
-            edges = _edges(float(present[0]), float(present[-1]), most, column.is_whole or column.is_date)
-            starts = [float(present[0]), *edges.tolist()]
-            step = 1.0 if column.is_whole or column.is_date else 0.0
-            ends = [*(edge - step for edge in edges.tolist()), float(present[-1])]
-            labels = [
-                _text(a, column) if a == b else f"{_text(a, column)} to {_text(b, column)}"
-                for a, b in zip(starts, ends, strict=True)
-            ]
+            is_whole = column.is_whole or column.is_date
+            edges = round_edges(float(present[0]), float(present[-1]), most, is_whole)
+            labels = _interval_labels(edges.tolist(), column, 1.0 if is_whole else 0.0)
         return Bins((*labels, MISSING), edges)
 
     def codes(self, values: Floats) -> Ints:
@@ -131,11 +127,29 @@ def _level_bins(levels: Sequence[str], counts: Floats, most: int) -> Bins:
     return Bins((*labels, OTHER, MISSING), np.zeros(0), group)
 
 
-def _edges(low: float, high: float, most: int, is_whole: bool) -> Floats:
-    if is_whole:
-        width = max(math.ceil((high - low + 1) / most), 1)
-        return np.arange(low + width, high + 1, width)
-    return np.linspace(low, high, most + 1)[1:-1]
+def round_edges(low: float, high: float, most: int, is_whole: bool) -> Floats:
+    """Return round numbers between two ends that make about `most` intervals; they do not show the ends.
+
+    >>> round_edges(16, 93, 20, True)
+    array([20., 25., 30., 35., 40., 45., 50., 55., 60., 65., 70., 75., 80.,
+           85., 90.])
+    """
+    least = max(high / most - low / most, 1.0 if is_whole else 1e-300)
+    power = 10.0 ** math.floor(math.log10(least))
+    width = next(digit * power for digit in (1, 2, 5, 10, 20) if digit * power >= least * (1 - 1e-9))
+    edges = np.unique(width * np.arange(float(math.ceil(low / width)), math.floor(high / width) + 1.0))
+    return np.asarray(edges[(edges > low) & (edges <= high)])
+
+
+def _interval_labels(edges: Sequence[float], column: Column, step: float) -> list[str]:
+    """Return the names of intervals: the first and the last are open, because their ends are those of one person."""
+    if not edges:
+        return ["any"]
+    between = [
+        _text(a, column) if a == b - step else f"{_text(a, column)} to {_text(b - step, column)}"
+        for a, b in itertools.pairwise(edges)
+    ]
+    return [f"below {_text(edges[0], column)}", *between, f"{_text(edges[-1], column)} or more"]
 
 
 def _text(number: float, column: Column) -> str:

@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from betalike.errors import ParameterError
+from betalike.measures.phrases import FEWEST
 from betalike.measures.regression import Regression, compare_fits
 from betalike.measures.sample import Bins, Sample, as_numbers
 from betalike.runtime.arrays import Floats
@@ -121,8 +122,8 @@ def measure_utility(original: Sample, completed: Sequence[Sample]) -> Utility:
         raise ParameterError("there is no completed table; draw at least one.")
     last = len(original.columns) - 1
     names = range(last)
-    numbers = [place for place in range(last + 1) if _is_number(original, place)]
-    pairs = combinations(numbers, 2)
+    numbers = [place for place in range(last + 1) if _has_numbers(original, place)]
+    pairs = [pair for pair in combinations(numbers, 2) if _has_numbers(original, *pair)]
     return Utility(
         distributions=tuple(_distribution(original, completed, place) for place in range(last + 1)),
         two_ways=tuple(_two_way(original, completed, place) for place in names),
@@ -132,9 +133,11 @@ def measure_utility(original: Sample, completed: Sequence[Sample]) -> Utility:
     )
 
 
-def _is_number(sample: Sample, place: int) -> bool:
-    numbers = as_numbers(sample, place)
-    return numbers is not None and not np.isnan(numbers).all()
+def _has_numbers(sample: Sample, *places: int) -> bool:
+    """Return whether at least 3 people have a number in each of some columns; a mean of fewer shows theirs."""
+    columns = [as_numbers(sample, place) for place in places]
+    there = [~np.isnan(numbers) for numbers in columns if numbers is not None]
+    return len(there) == len(places) and float(sample.count[np.all(there, axis=0)].sum()) >= FEWEST
 
 
 def _shares(sample: Sample, place: int, bins: Bins) -> Floats:

@@ -23,6 +23,7 @@ from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.randomness import Randomness, uniform
 from betalike.table.schema import Kind
 
+UNNAMED = "not named in the release"
 MOST_CHANCES = 2_000_000  # of atoms, for labels and groups, held at once
 PER_DAY = {Kind.DATE: 1.0, Kind.DATETIME: 86_400e6}  # what dates and datetimes count
 
@@ -95,6 +96,8 @@ class Completion:
     def _draw_column(self, axis: int, rows: Rows, groups: Groups, weight: Floats, randomness: Randomness) -> Floats:
         index, shares, atoms = self.release.index, self._shares[axis], self._pairs.columns[axis]
         label, column = index.ids[:, axis][rows.ec].astype(np.int64), index.columns[axis]
+        if isinstance(shares, OrderedShares) and shares.is_unknown:
+            return np.full(len(label), np.nan)
         named = len(column.leaves) if isinstance(column, NamedColumn) else 0
         chance = uniform(len(label), randomness)
         drawn = shares.draw(label, chance, named) if isinstance(shares, LeafShares) else shares.draw(label, chance)
@@ -146,7 +149,7 @@ class Completion:
         """Return drawn values as a sample has them: numbers, days, or codes of leaves."""
         column = self.release.index.columns[axis]
         if isinstance(column, NamedColumn):
-            return drawn
+            return np.minimum(drawn, len(column.leaves))  # values without a name are one level
         origin = float(self.release.index.spans[axis].origin)
         return (drawn + origin) / PER_DAY.get(column.kind, 1.0)
 
@@ -201,8 +204,7 @@ def sample_columns(release: Estimator) -> list[Column]:
 def _column(column: QueryColumn) -> Column:
     if isinstance(column, OrderedColumn):
         return Column(column.name, None, column.kind is Kind.INTEGER, column.kind in PER_DAY)
-    unnamed = (f"unnamed {i + 1}" for i in range(column.n_unnamed))
-    return Column(column.name, (*column.leaves, *unnamed))
+    return Column(column.name, (*column.leaves, *[UNNAMED] * bool(column.n_unnamed)))
 
 
 def sensitive_codes(values: Sequence[str], codes: Ids) -> Floats:

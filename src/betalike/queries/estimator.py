@@ -193,8 +193,8 @@ def open_frame(
     table, values = certificate.table, list(certificate.prior_counts)
     if table.sensitive_columns:
         raise CertificateError(
-            "this release has several sensitive columns, and queries are answered for one alone. Publish each by "
-            "itself to ask it for counts, or count the published rows."
+            "this release has several sensitive columns, and queries are answered for one alone. In Python, choose "
+            f"one: release.of_column({table.sensitive_columns[0]!r}). Or count the published rows."
         )
     names = [published_columns(name, frame.columns) for name in table.quasi_identifiers]
     labels = values if transition is None else list(next(iter(transition.values())))

@@ -95,8 +95,7 @@ class OrderedShares:
         It is NaN for a label of missing values alone; `*` may hide some.
         """
         missing = self.missing_shares[label]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rest = (chance - missing) / (1.0 - missing)
+        rest = np.divide(chance - missing, 1.0 - missing, out=np.zeros_like(chance), where=missing < 1)
         low, last = (self.spans.measured(side)[label] for side in (self.spans.low, self.spans.high))
         return np.where(chance < missing, np.nan, self.draw_between(low, last, rest))
 
@@ -109,6 +108,11 @@ class OrderedShares:
         is_even = (self.spread is Spread.UNIFORM) | (total < TOO_NARROW)
         drawn = np.where(is_even, low + chance * (high - low), self._quantile(start + chance * total))
         return np.clip(np.floor(drawn) if self.is_discrete else drawn, low, last)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether no label shows a number, so that nothing is known about the values."""
+        return not np.isfinite(self.spans.measured(self.spans.low)).any()
 
     @property
     def missing_shares(self) -> Floats:

@@ -21,7 +21,7 @@ from betalike.runtime.randomness import Randomness, uniform
 
 N_GROUPS = 24
 ROUNDS, FURTHER_ROUNDS = 50, 3  # to learn, and to learn again from resampled classes
-PERTURBED_ROUNDS = 150  # to learn, if values are known only through noise, which takes longer
+PERTURBED_ROUNDS = 300  # to learn, if values are known only through noise, which takes longer
 MOST_PAIRS = 20_000  # pairs of a class and a value that are learned from
 MOST_ATOMS = 64  # stretches of a column of numbers
 FITTING_ROUNDS = 5  # to make the groups of a label together what the label's density says
@@ -214,6 +214,8 @@ class Pairs:
             ]
             ratio = by_value(rows) / np.maximum(groups.values @ self.chances, 1e-12).T
             values = _shares(groups.values * (self.chances @ ratio).T)
+            if self.prior is not None:  # which is certified, so that noise need not be fitted
+                values = _raked(values, share, self.prior)
             groups = Groups(share, tuple(tables), values)
         return groups
 

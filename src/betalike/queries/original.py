@@ -11,7 +11,7 @@ from betalike.engines.local import LocalEngine
 from betalike.errors import InputError
 from betalike.io.tables import Frame, read
 from betalike.measures.sample import Column, Sample
-from betalike.queries.completion import PER_DAY, sample_columns, sensitive_codes
+from betalike.queries.completion import PER_DAY, UNNAMED, sample_columns, sensitive_codes
 from betalike.queries.estimator import Estimator
 from betalike.release.binned_values import ranges_of
 from betalike.runtime.arrays import Floats, Ids
@@ -58,15 +58,16 @@ def original_sample(release: Estimator, cells: Cells, sensitive_labels: Sequence
 
 
 def _values(column: Column, axis: Axis) -> tuple[Column, Floats]:
-    """Return a column with all levels that the original has, and the number or code of each value of the axis."""
+    """Return a column, and the number or code of each value of the axis; values that no label names are one level."""
     if isinstance(axis, OrderedAxis):
         numbers = np.array([float(value) for value in axis.values.tolist()]) / PER_DAY.get(axis.kind, 1.0)
         return column, np.append(numbers, np.nan)
     codes = np.arange(axis.size)
     labels = axis.labels(codes, codes)
     levels = column.levels or ()
-    further = tuple(label for label in labels if label is not None and label not in set(levels))
-    place = {level: i for i, level in enumerate((*levels, *further))}
-    return replace(column, levels=(*levels, *further)), np.array(
-        [np.nan if label is None else float(place[label]) for label in labels], dtype=np.float64
+    if any(label is not None and label not in set(levels) for label in labels):
+        levels = (*(level for level in levels if level != UNNAMED), UNNAMED)
+    place = {level: i for i, level in enumerate(levels)}
+    return replace(column, levels=levels), np.array(
+        [np.nan if label is None else float(place.get(label, len(levels) - 1)) for label in labels], dtype=np.float64
     )

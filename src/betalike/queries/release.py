@@ -23,6 +23,7 @@ from betalike.queries.answer import Answer
 from betalike.queries.columns import QueryColumn
 from betalike.queries.draws import draw_frames
 from betalike.queries.estimator import Estimator, open_folder, open_frame, read_matrix
+from betalike.queries.one_sensitive import certificate_of_column, place_of, transition_of_column
 from betalike.queries.risk import RiskReport, report_risk
 from betalike.queries.utility import UtilityReport, check_draws, report_utility
 from betalike.release.certificate import (
@@ -135,6 +136,20 @@ class Release(Shown):
         frame = to_polars(self.frame)
         tables = draw_frames(frame, self.estimator, n, randomness(seed))
         return [table if self._frame is None else like(table, self.frame) for table in tables]
+
+    @short_traceback
+    def of_column(self, sensitive: str) -> Release:
+        """Return this release with one of its sensitive columns alone, in memory, to count, draw and compare.
+
+        For a release that protects several columns. Its certificate is for analysis; the folder's proves the promise.
+        """
+        facts = certificate_of_column(self.facts, sensitive)
+        if facts is self.facts:
+            return self
+        place, transition = place_of(self.facts, sensitive), self.transition
+        if transition is not None:
+            transition = transition_of_column(transition, self.facts.prior_counts, place)
+        return Release(facts, frame=self.frame, transition=transition, hierarchies=self._hierarchies)
 
     @short_traceback
     @takes_tables("original", needs=columns_of_releases)

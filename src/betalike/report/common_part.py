@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import betalike
+from betalike.measures.phrases import FEWEST, at_most, percent
 from betalike.promises.verdict import wording_of
 from betalike.promises.wording import likeness_sentence, times_as_likely
 from betalike.release.certificate import Certificate
@@ -17,7 +18,6 @@ from betalike.release.certify import OPERATING_SYSTEM
 from betalike.release.recount import is_exact
 from betalike.release.signatures import NOT_SIGNED
 from betalike.report.evidence import Evidence, ProtectedColumn
-from betalike.report.phrases import FEWEST, percent
 from betalike.report.pictures import values_picture
 from betalike.schemes import Baseline, Perturbation
 
@@ -82,7 +82,7 @@ def common_part(evidence: Evidence, audience: str) -> dict[str, Any]:
 
 
 def _near_sentence(evidence: Evidence) -> str:
-    surest = percent(1 / evidence.facts.also.l)
+    surest = at_most(1 / evidence.facts.also.l)
     if not is_exact(evidence.facts):
         return f"The surest guess of anybody's value is right with a chance of at most {surest}, in one class."
     return f"After seeing a person's row, the surest guess of the value is right with a chance of at most {surest}."

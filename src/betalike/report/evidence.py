@@ -19,7 +19,7 @@ from betalike.errors import GuaranteeError
 from betalike.io.frames import to_polars
 from betalike.io.tables import Frame, column_names, read, text_in_batches
 from betalike.measures.exposure import ExposedClass, highest_shares, most_exposed
-from betalike.measures.risk import Risk, measure_risk
+from betalike.measures.risk import Inference, Risk, measure_inference, measure_risk
 from betalike.promises import Likeness
 from betalike.queries.release import Release
 from betalike.release.certificate import Certificate, protected_columns, published_name
@@ -64,6 +64,13 @@ class ProtectedColumn:
     def prior(self) -> Floats:
         """Return the share of each value in the table."""
         return np.asarray(self.counts / self.counts.sum())
+
+    @property
+    def inference(self) -> Inference:
+        """How surely a reader guesses a value."""
+        if self.classes is not None:
+            return measure_inference(self.classes, self.counts)
+        return Inference(float(self.highest.max()), None, float((self.highest / self.prior).max()) - 1)
 
     @property
     def worst_classes(self) -> list[ExposedClass]:

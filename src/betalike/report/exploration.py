@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 import betalike
+from betalike.measures.phrases import FEWEST, number, percent
 from betalike.report.figures import figure_table, width_of
-from betalike.report.phrases import FEWEST, number, percent
 
 if TYPE_CHECKING:
     from betalike.comparison.exploration import Exploration, Trial

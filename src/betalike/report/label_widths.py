@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from betalike.measures.phrases import number
 from betalike.release.certificate import ColumnFacts
 from betalike.release.published_labels import read_domain, read_range, read_rounding, tree_of
-from betalike.report.phrases import number
 from betalike.table.hierarchy import ROOT
 from betalike.table.schema import Kind
 

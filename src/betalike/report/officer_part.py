@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from betalike.attacks.result import AttackReport, AttackResult
-from betalike.measures.risk import Risk
+from betalike.measures.phrases import FEWEST, at_most, is_few, number, people, percent, share_of_people
+from betalike.measures.risk import Risk, three_questions
 from betalike.release.certificate import Certificate
 from betalike.release.recount import is_exact
 from betalike.report.common_part import Picture
 from betalike.report.evidence import Evidence, ProtectedColumn
-from betalike.report.phrases import FEWEST, number, people, percent, share_of_people
 from betalike.report.pictures import pairs_picture, rates_picture
 from betalike.runtime.arrays import Ints
+
+if TYPE_CHECKING:
+    from betalike.attacks.result import AttackReport, AttackResult
 
 EDGES = (3, 5, 10, 20, 50, 100, 1000)  # of the sizes of classes; 20, 11 and 5 are what data holders ask for
 CHECKLIST = (
@@ -67,7 +69,7 @@ def _risks(evidence: Evidence) -> Iterator[dict[str, Any]]:
         return {
             "key": key,
             "name": name,
-            "value": _figure(after, key),
+            "value": None if is_of_people and is_few(_figure(after, key), after.rows) else _figure(after, key),
             "before": shown(before),
             "after": shown(after),
             "meaning": meaning,
@@ -92,11 +94,9 @@ def _figure(risk: Risk, key: str) -> float:
 
 
 def _inference(column: ProtectedColumn) -> dict[str, str]:
-    return {
-        "name": column.name,
-        "surest": percent(float(column.highest.max())),
-        "gain": number(float((column.highest / column.prior).max()) - 1),
-    }
+    found = column.inference
+    gain = "infinite" if found.largest_gain is None else number(found.largest_gain)
+    return {"name": column.name, "surest": at_most(found.surest_guess), "gain": gain}
 
 
 def _near(facts: Certificate) -> str:
@@ -108,53 +108,46 @@ def _near(facts: Certificate) -> str:
 
 
 def _questions(evidence: Evidence) -> Iterator[dict[str, str]]:
-    """Answer the three questions that European regulators ask of anonymous data."""
-    after, before = evidence.risk, evidence.original_risk
-    rows = evidence.facts.release.rows
-
-    def compared(text: str, earlier: str) -> str:
-        return f"{text}." if before is None else f"{text}; in the original it is {earlier}."
-
-    alone = compared(
-        f"Can a person be singled out? The share of people who are alone in their class is "
-        f"{share_of_people(after.unique, rows)}",
-        "" if before is None else share_of_people(before.unique, rows),
-    )
-    linked = compared(
-        f"Can a row be linked to a person? A reader who links every row by the quasi-identifiers is right for "
-        f"{percent(after.marketer)} of them",
-        "" if before is None else percent(before.marketer),
-    )
-    facts = evidence.facts
-    inferred = (
-        f"Can a value be inferred? The surest guess is right with a chance of {percent(1 / facts.also.l)}, and no "
-        f"value becomes more than {number(1 + facts.promise.worst_gain)} times as likely as in the whole table."
-    )
-    exact = " Rows are exact, so the release does not hinder this." if is_exact(facts) else ""
-    yield {"name": "Singling out", "answer": alone + exact}
-    yield {"name": "Linkability", "answer": linked + exact}
-    yield {"name": "Inference", "answer": inferred}
+    """Answer the three questions that European regulators ask of anonymous data; inference for each column."""
+    exact = " Rows are exact, so the release does not hinder this." if is_exact(evidence.facts) else ""
+    names = [column.name for column in evidence.protected]
+    for place, column in enumerate(evidence.protected):
+        asked = three_questions(evidence.risk, column.inference, evidence.original_risk)
+        for question in asked if place == 0 else asked[2:]:
+            of_column = f" of {column.name}" if len(names) > 1 and question is asked[2] else ""
+            answer = f"{question.sentence[0].upper()}{question.sentence[1:]}.{'' if question is asked[2] else exact}"
+            yield {"name": f"{question.name.capitalize()}{of_column}", "answer": answer}
 
 
 def _size_picture(evidence: Evidence) -> Picture:
-    rows = _size_rows(evidence.sizes, "release")
+    sizes = {"release": evidence.sizes}
     if evidence.original_sizes is not None:
-        rows += _size_rows(evidence.original_sizes, "original")
+        sizes["original"] = evidence.original_sizes
     caption = "How many people share a person's quasi-identifiers: share of people by the size of their class"
     smallest = people(int(evidence.sizes.min()))
     description = f"The smallest class of the release has {smallest} people; {len(evidence.sizes):,} classes."
-    return Picture(caption, pairs_picture(rows, "sizes", caption, description))
+    return Picture(caption, pairs_picture(size_rows(sizes), "sizes", caption, description))
 
 
-def _size_rows(sizes: Ints, series: str) -> list[dict[str, Any]]:
-    """Return the share of people in classes of each range of sizes; a share of fewer than 3 people is left out."""
-    ranges = list(itertools.pairwise([1, *EDGES, 2**62]))
-    of_people = [int(sizes[(sizes >= low) & (sizes < high)].sum()) for low, high in ranges]
-    names = [*(f"{low} to {high - 1}" for low, high in ranges[:-1]), f"{EDGES[-1]:,} or more"]
-    total = int(sizes.sum())
+def size_rows(sizes: Mapping[str, Ints]) -> list[dict[str, Any]]:
+    """Return the share of people in classes of each range of sizes; ranges with fewer than 3 people are joined."""
+    ends = [1, *EDGES, 2**62]
+
+    def people_in(of_classes: Ints, place: int) -> int:
+        return int(of_classes[(of_classes >= ends[place]) & (of_classes < ends[place + 1])].sum())
+
+    place = 0
+    while place < len(ends) - 1 and len(ends) > 2:
+        if any(0 < people_in(each, place) < FEWEST for each in sizes.values()):
+            del ends[place + 1 if place + 2 < len(ends) else place]
+            place = 0
+        else:
+            place += 1
+    names = [*(f"{low} to {high - 1}" for low, high in itertools.pairwise(ends[:-1])), f"{ends[-2]:,} or more"]
     return [
-        {"label": name, "share": count / total if count >= FEWEST else 0.0, "series": series}
-        for name, count in zip(names, of_people, strict=True)
+        {"label": name, "share": people_in(each, place) / int(each.sum()), "series": series}
+        for series, each in sizes.items()
+        for place, name in enumerate(names)
     ]
 
 

@@ -7,22 +7,22 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from betalike.attacks.catalogue import ATTACKS, run_attacks
-from betalike.attacks.open_target import open_target
-from betalike.attacks.result import AttackReport
 from betalike.errors import FileError, MissingDependencyError, ParameterError, short_traceback, suggestion
 from betalike.io.foreign_tables import SourceOptions, takes_tables
 from betalike.io.input_files import check_not_replaced, input_files
 from betalike.io.tables import Frame
 from betalike.queries.release import Release, folder_of
-from betalike.release.certificate import read_certificate
+from betalike.release.certificate import protected_columns, read_certificate
 from betalike.release.needed_original import columns_of_releases
 from betalike.report.evidence import Evidence, Original, gather
 from betalike.runtime.notebook import shows_progress
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import randomness
+
+if TYPE_CHECKING:
+    from betalike.attacks.result import AttackReport
 
 AUDIENCES = ("officer", "analyst", "public")
 LONG_ATTACKS = ("minimality", "program")  # minutes on a large table
@@ -30,7 +30,6 @@ MANY_ROWS = 50_000
 QUICK = "Attacks were left out, because a quick report was asked for."
 SEVERAL = "Attacks need a release with one sensitive column."
 NO_ORIGINAL = "The original table was not given, so this report does not compare the release with it."
-SEVERAL_UTILITY = "A release with several sensitive columns is not compared with its original in this report."
 N_QUERIES = 2000
 LARGE = "The attacks {} take long on a table of this size and were left out. Run them with: betalike attack DIR."
 CONTENTS = {
@@ -127,15 +126,13 @@ def make_report(
     else:
         from betalike.report.analyst_part import analyst_part
 
-        utility, reason = None, NO_ORIGINAL
-        if opened.facts.table.sensitive_columns:
-            reason = SEVERAL_UTILITY
-        elif table is not None:
-            progress.start("comparing with the original")
+        utilities = []
+        if table is not None:
+            reading: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "seed": seed}
             queries = 0 if quick else N_QUERIES
-            reading: dict[str, Any] = {"missing": missing, "delimiter": delimiter}
-            utility = opened.utility(original, queries=queries, seed=seed, **reading)
-        parts = {**analyst_part(evidence, utility), "no_utility": reason}
+            names = progress.track(protected_columns(opened.facts), "comparing with the original")
+            utilities = [opened.of_column(name).utility(original, queries=queries, **reading) for name in names]
+        parts = {**analyst_part(evidence, utilities), "no_utility": NO_ORIGINAL}
     progress.start("drawing")
     page = ReportPage(_render(evidence, audience, parts), audience, path)
     if path is not None:
@@ -154,6 +151,9 @@ def _attack(
     release: Release, original: Original, hierarchies: Any, seed: int | None, progress: Progress
 ) -> tuple[AttackReport, str]:
     """Run the attacks that end soon on a table of this size; also say which were left out."""
+    from betalike.attacks.catalogue import ATTACKS, run_attacks
+    from betalike.attacks.open_target import open_target
+
     is_large = release.facts.table.rows > MANY_ROWS
     names = [name for name in ATTACKS if not (is_large and name in LONG_ATTACKS)]
     target = open_target(
@@ -176,7 +176,7 @@ def load_templates() -> Any:
             "reports need Jinja2, Altair and vl-convert, which are not installed. Install them: "
             "pip install 'betalike[report]'."
         ) from error
-    from betalike.report import phrases
+    from betalike.measures import phrases
 
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader("betalike.report"),
@@ -185,7 +185,7 @@ def load_templates() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {name: getattr(phrases, name) for name in ("percent", "people", "number")}
+    templates.filters |= {name: getattr(phrases, name) for name in ("at_most", "number", "people", "percent")}
     return templates
 
 

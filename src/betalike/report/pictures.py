@@ -26,7 +26,7 @@ COLOURS = {
     "#050505": "var(--limit,#b3261e)",
 }
 INK, GRID, BEFORE, AFTER, LIMIT = COLOURS
-STROKE = "M-0.15,-1.1H0.15V1.1H-0.15Z"
+STROKE = "M-0.18,-1.5H0.18V1.5H-0.18Z"
 SERIES = {"original": BEFORE, "release": AFTER}
 
 
@@ -45,6 +45,7 @@ def draw(chart: Chart, name: str, title: str, description: str) -> str:
     svg = vl_convert.vegalite_to_svg(themed.to_dict())
     for colour, meaning in COLOURS.items():
         svg = svg.replace(f'"{colour}"', f'"{meaning}"')
+    svg = re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", svg)  # of single marks; the whole picture has its own words
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg)  # hundredths of a pixel are enough

@@ -94,6 +94,9 @@ def test_the_three_questions_have_the_figures_that_they_speak_of() -> None:
     alone, linked, inferred = three_questions(risk, inference)
     assert [question.name for question in (alone, linked, inferred)] == ["singling out", "linkability", "inference"]
     assert (alone.figure, linked.figure, inferred.figure) == (0.2, 0.4, 1.0)
-    assert "20.00% of the people are alone" in alone.sentence
-    assert "40.00% of them on average" in linked.sentence
-    assert "80.00% of the people, and no value is more than 2.5 times" in inferred.sentence
+    assert alone.sentence.startswith("fewer than 3 people are alone")  # one of five
+    assert "right for 40 % of them on average, and for one person with a chance of at most 100 %" in linked.sentence
+    assert "80 % of the people, and no value is more than 2.5 times" in inferred.sentence
+    alone, linked, _ = three_questions(risk, inference, measure_risk(np.array([1, 1, 1, 1, 1])))
+    assert alone.sentence.endswith("; in the original table, 100 % of the people are")
+    assert linked.sentence.endswith("; in the original table, the average is 100 %")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from betalike.measures.sample import MISSING, OTHER, Bins, Column, Sample, as_numbers
+from betalike.measures.sample import MISSING, OTHER, Bins, Column, Sample, as_numbers, round_edges
 
 NAN = np.nan
 COLUMNS = [Column("age", is_whole=True), Column("city", ("Ulm", "Rom", "Bari")), Column("ill", ("1", "2", "30"))]
@@ -27,13 +30,38 @@ def test_few_numbers_are_groups_of_their_own_and_missing_values_come_last() -> N
     assert bins.codes(np.array([30, 31, 32, 34, 35, 36, 29, NAN])).tolist() == [0, 1, 1, 1, 2, 2, 0, 3]
 
 
-def test_many_whole_numbers_are_intervals_of_one_width_that_cover_all() -> None:
+def test_many_whole_numbers_are_round_intervals_that_cover_all_and_do_not_show_the_ends() -> None:
     ages = np.arange(16, 94)
     bins = Bins.of(sample([*map(float, ages)], [0.0] * 78, [0.0] * 78), 0, most=10)
-    assert bins.labels[:2] == ("16 to 23", "24 to 31")
-    assert bins.labels[-2:] == ("88 to 93", MISSING)
+    assert bins.labels[:2] == ("below 20", "20 to 29")
+    assert bins.labels[-2:] == ("90 or more", MISSING)
     counts = np.bincount(bins.codes(ages.astype(float)), minlength=bins.size)
-    assert counts.tolist() == [8] * 9 + [6, 0]
+    assert counts.tolist() == [4, *[10] * 7, 4, 0]
+
+
+@given(st.lists(st.integers(-(10**9), 10**9).map(float), min_size=21, max_size=60, unique=True))
+def test_round_intervals_are_few_and_do_not_depend_on_the_least_number(numbers: list[float]) -> None:
+    bins = Bins.of(sample(numbers, [0.0] * len(numbers), [0.0] * len(numbers)), 0)
+    assert 1 <= len(bins.edges) <= 21
+    codes = bins.codes(np.array(numbers))
+    for number, code in zip(numbers, codes.tolist(), strict=True):
+        assert code == sum(edge <= number for edge in bins.edges.tolist())
+    width = np.diff(bins.edges)
+    if len(width):
+        assert bins.edges / width.mean() == pytest.approx(np.round(bins.edges / width.mean()), rel=1e-6, abs=1e-3)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
+@example(-1.7e308, 1.7e308)
+@example(5e-324, 1e-323)
+@example(1e300, 1.0000000000000002e300)
+def test_round_numbers_lie_between_any_two_ends(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    if low < high:
+        edges = round_edges(low, high, 20, False)
+        assert len(edges) <= 21
+        assert ((edges > low) & (edges <= high)).all()
+        assert (np.diff(edges) > 0).all()
 
 
 def test_dates_are_written_as_dates() -> None:

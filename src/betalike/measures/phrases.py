@@ -1,8 +1,12 @@
-"""Figures as a page shows them: rounded, with separators, and none of fewer than 3 people."""
+"""Figures as people read them: rounded, with separators, and none of fewer than 3 people."""
 
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING
+from fractions import Fraction
+
+from betalike.promises import wording
 
 FEWEST = 3  # people behind a figure that is shown
 FEW = "fewer than 3"
@@ -23,6 +27,15 @@ def percent(share: float | None) -> str:
     return f"{100 * round(share, 9):.3g} %"
 
 
+def at_most(share: float) -> str:
+    """Return a share in per cent with three digits, rounded up.
+
+    >>> at_most(0.19241), at_most(1.0)
+    ('19.3 %', '100 %')
+    """
+    return wording.percent(Fraction(min(share, 1.0)).limit_denominator(10**12), ROUND_CEILING)
+
+
 def people(count: int) -> str:
     """Return a number of people, but not a small one.
 
@@ -32,14 +45,18 @@ def people(count: int) -> str:
     return FEW if 0 < count < FEWEST else f"{count:,}"
 
 
+def is_few(share: float, rows: int) -> bool:
+    """Return whether a share of the rows is that of one or two people."""
+    return 0 < round(share * rows) < FEWEST
+
+
 def share_of_people(share: float, rows: int) -> str:
     """Return a share of the rows in per cent, but not one of fewer than 3 people.
 
     >>> share_of_people(0.5, 100), share_of_people(0.01, 100)
     ('50 %', 'fewer than 3 people')
     """
-    count = round(share * rows)
-    return f"{FEW} people" if 0 < count < FEWEST else percent(share)
+    return f"{FEW} people" if is_few(share, rows) else percent(share)
 
 
 def number(value: float | None) -> str:
