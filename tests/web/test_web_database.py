@@ -95,3 +95,7 @@ def test_a_password_is_asked_for_and_a_wrong_one_is_not_repeated(served: Served,
     served.post(f"/p/{again}/open", table_name="visit", password=server.password)
     assert served.wait(again, 2) == "done"
     assert_secret(served, server.password, served.get(f"/p/{again}/open").text)
+    served.post(f"/p/{again}/delete")  # a project that gets its name does not get its password
+    third = served.project(served.post("/open/path", path=bare, table_name="visit"))
+    assert third == again
+    assert served.wait(third, 1) == "failed"

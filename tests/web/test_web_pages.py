@@ -21,6 +21,9 @@ import pytest
 from serving import Served, enter, people, start_page
 
 import betalike
+from betalike.runtime.progress import SILENT
+from betalike.web.project import Project
+from betalike.web.tasks import explore
 
 pytestmark = pytest.mark.xdist_group("web-pages")
 
@@ -120,6 +123,13 @@ def test_the_release_equals_that_of_the_command_shown(
     assert betalike.verify(tmp_path / "zip" / "release").holds
     betalike.publish(spec=tmp_path / "zip" / "release.toml", out=tmp_path / "again")
     assert certificate_of(tmp_path / "again") == made
+    meaning = text_of(served.client.get(f"/p/{project}/promise/meaning", params={"beta": "1.5"}).text)
+    assert "for the ranges of income" in meaning
+    assert all(label in meaning for label in made["prior_counts"])
+    asked = {"spec": "release-1.toml", "betas": [1.5], "curve": "curve.json"}
+    explore(Project(served.projects / project), asked, SILENT)
+    (point,) = json.loads((served.projects / project / "curve.json").read_bytes())["points"]
+    assert point == {"beta": 1.5, "loss": made["release"]["average_loss"], "refusal": None}
 
 
 def test_a_change_can_be_undone_step_by_step(served: Served) -> None:

@@ -247,6 +247,7 @@ def test_read_only_changes_nothing(tmp_path: Path) -> None:
         project = page.project(page.upload("/open/upload", "a.csv", people().encode()))
         assert page.wait(project, 1) == "done"
         page.post(f"/p/{project}/keep", version=page.version(project), kept="yes")
+    (tmp_path / "projects" / project / "counts.json").unlink()  # which the step Hierarchies would count again
     before = {path: path.read_bytes() for path in (tmp_path / "projects").rglob("*") if path.is_file()}
     with start_page(tmp_path, "--read-only") as page:
         enter(page)

@@ -19,13 +19,14 @@ def take(path: Path) -> int | None:
 
 def is_held(path: Path) -> bool:
     """Return whether a process holds a lock."""
-    if not path.exists():
+    try:
+        number = os.open(path, os.O_RDONLY)
+    except OSError:  # nobody has made it
         return False
-    number = take(path)
-    if number is None:
-        return True
-    os.close(number)
-    return False
+    try:
+        return not _lock(number, is_waiting=False)
+    finally:
+        os.close(number)
 
 
 @contextlib.contextmanager

@@ -10,8 +10,12 @@ import threading
 import webbrowser
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from betalike.errors import FileError, MissingDependencyError, ParameterError
+
+if TYPE_CHECKING:
+    from betalike.web.pages import Settings
 
 HOST = "127.0.0.1"
 UPLOAD_LIMIT = 2 << 30
@@ -46,9 +50,7 @@ def serve(
                     f"another `betalike web` uses the projects in '{shelf.folder}'. Stop it with Ctrl+C where it runs, "
                     "or choose another folder with --projects."
                 )
-            shelf.close()  # in case an earlier server was killed
-            for project in shelf.all():
-                settings.jobs.sweep(project)
+            _clean(settings)  # an earlier server may have been killed
         number = listener.getsockname()[1]
         address = f"http://{HOST}:{number}/start?token={keys.token}"
         try:
@@ -56,7 +58,14 @@ def serve(
         finally:
             settings.jobs.stop()
             if not is_read_only:
-                shelf.close()
+                _clean(settings)
+
+
+def _clean(settings: Settings) -> None:
+    """Delete what unfinished jobs wrote, and uploads that are not to be kept."""
+    for project in settings.shelf.all():
+        settings.jobs.sweep(project)
+    settings.shelf.close()
 
 
 def _run(

@@ -133,6 +133,7 @@ def delete(request: Request, form: Form) -> Response:
     """Delete a project with its uploads and releases."""
     settings, project = settings_of(request), project_of(request)
     settings.jobs.stop(project)
+    settings.jobs.passwords.pop(project.id, None)  # another project may get the same name
     settings.shelf.delete(project)
     return go("/")
 
