@@ -105,6 +105,10 @@ def figure(name: str, value: Any) -> Callable[[Any], object]:
     return lambda certificate: certificate["people"].update({name: value})
 
 
+def risk(name: str, value: Any) -> Callable[[Any], object]:
+    return lambda certificate: certificate["people"]["risk"].update({name: value})
+
+
 IMPOSSIBLE = [
     figure("people", 10**6),
     figure("smallest_class", 1),
@@ -114,11 +118,16 @@ IMPOSSIBLE = [
     figure("prior_counts", {"flu": 10}),
     figure("caps", {"1": "1/2"}),
     figure("column", "age"),
+    *(risk(name, value) for name in ("surest_guess", "prosecutor_average", "unique") for value in (-0.1, 1.1)),
+    risk("prosecutor_maximum", 0.01),
+    risk("above", {"0.05": 0.0, "0.09": 0.0, "0.2": 0.0}),
     lambda certificate: certificate.update(people=None),
 ]
 POSSIBLE = [
     figure("people", 89),
     figure("worst_gain", 0.25),
+    risk("prosecutor_average", 0.15),
+    risk("surest_guess", 0.9),
     lambda certificate: certificate["people"]["prior_counts"].update(
         flu=certificate["people"]["prior_counts"]["flu"] - 1
     ),
@@ -162,6 +171,7 @@ def test_an_audit_counts_the_people_of_a_release(desk: Desk) -> None:
     outcome = run(*words, "--beta", 2, "--k", 4, "--json")
     assert outcome.status == 0, outcome.text
     found = outcome.document["people"]
+    assert found.pop("risk") == told["risk"]
     assert found == {"people": 90, "k": told["smallest_class"], "basic_beta": told["worst_gain"], "holds": True}
     assert f"k is {told['smallest_class']} people" in run(*words).text
     assert run(*words, "--beta", 0.1).status == 1
@@ -181,6 +191,14 @@ def test_an_audit_counts_the_people_of_a_table_that_names_them(desk: Desk) -> No
         assert (found["people"], found["k"]) == (90, min(sizes.values()))
         assert found["basic_beta"] == pytest.approx(max(gains))
         assert found["holds"] == (min(sizes.values()) >= 2)
+
+
+def test_a_certificate_without_risks_in_people_is_of_an_earlier_version(desk: Desk) -> None:
+    publish(desk)
+    change(desk, lambda certificate: certificate["people"].pop("risk"))
+    outcome = run("verify", desk.out, "--original", desk.folder / "visits.csv", "--json")
+    assert outcome.status == 0, outcome.text
+    assert "people.risk" in outcome.document["not_checked"]
 
 
 def test_an_audit_that_cannot_find_persons_is_refused(desk: Desk) -> None:

@@ -70,10 +70,14 @@ def test_no_value_becomes_likelier_than_promised_for_a_person(
     table, persons = drawn
     release = publish(table, persons, **scheme)
     prior, beta, form = shares(table, persons), twins.promised(table.beta), table.arguments["model"]
-    gains, sizes = [], []
+    gains, sizes, guesses = [], [], []
+    least: dict[str, int] = {}
     for who in people_of(table, persons, release.frame).values():
-        size = len(set().union(*who.values()))
+        here = set().union(*who.values())
+        size = len(here)
         sizes.append(size)
+        guesses += [len(having) / size for having in who.values()]
+        least |= {person: min(size, least.get(person, size)) for person in here}
         assert size >= table.arguments["k"]
         for value, having in who.items():
             assert twins.is_allowed(len(having), size, prior[value], beta, form)
@@ -81,8 +85,16 @@ def test_no_value_becomes_likelier_than_promised_for_a_person(
     told = release.certificate["people"]
     assert (told["people"], told["smallest_class"], told["holds"]) == (len(set(persons)), min(sizes), True)
     assert told["worst_gain"] == pytest.approx(float(max(gains)), abs=1e-9)
-    expected = sorted(int(share * len(set(persons))) for share in prior.values())
-    assert sorted(told["prior_counts"].values()) == expected
+    number, found = len(least), told["risk"]
+    assert found["surest_guess"] == pytest.approx(max(guesses))
+    assert found["prosecutor_maximum"] == pytest.approx(1 / min(sizes))
+    assert found["prosecutor_average"] == pytest.approx(sum(1 / size for size in least.values()) / number)
+    assert found["unique"] == pytest.approx(sum(size == 1 for size in least.values()) / number)
+    fewer = {"0.05": 20, "0.09": 12, "0.2": 5}  # a class of at least so many people has no higher risk
+    expected = {name: sum(size < most for size in least.values()) / number for name, most in fewer.items()}
+    assert found["above"] == pytest.approx(expected)
+    having = sorted(int(share * len(set(persons))) for share in prior.values())
+    assert sorted(told["prior_counts"].values()) == having
     assert "who" not in release.frame.columns
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from betalike.errors import ParameterError
 from betalike.measures.phrases import at_most, is_few, percent, share_of_people
+from betalike.promises.people import Holdings
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.cells import ClassCounts
 
@@ -78,6 +79,40 @@ def _share_above(sizes: Ints, threshold: float) -> float:
     """Return the share of rows in classes with a risk above a threshold; 1 / 5 is not above 0.2."""
     risky = sizes[1 / sizes > np.nextafter(threshold, 1.0)]
     return int(risky.sum()) / int(sizes.sum())
+
+
+@dataclass(frozen=True)
+class PeopleRisk:
+    """How surely a reader finds a person, counted in people, of whom each may have several rows.
+
+    A person's prosecutor risk is 1 over the number of people in a class; of several classes with rows of the person,
+    the one with the fewest people counts. `above` and `unique` are shares of all people. `surest_guess` is the greatest
+    share of the people of a class who have a value there.
+    """
+
+    surest_guess: float
+    prosecutor_maximum: float
+    prosecutor_average: float
+    above: dict[str, float]
+    unique: float
+
+
+def measure_people_risk(held: Holdings) -> PeopleRisk:
+    """Return the risks in people, from which person has which value in which class."""
+    sizes = held.people_per_class(int(held.ec.max()) + 1)
+    keys, counts = np.unique(held.ec * held.n_sets + held.member, return_counts=True)
+    least = np.full(int(held.person.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(least, held.person, sizes[held.ec])
+    alike, people = np.unique(least[np.unique(held.person)], return_counts=True)
+    number = int(people.sum())
+    above = {f"{share:g}": int(people[1 / alike > np.nextafter(share, 1.0)].sum()) / number for share in THRESHOLDS}
+    return PeopleRisk(
+        surest_guess=float((counts / sizes[keys // held.n_sets]).max()),
+        prosecutor_maximum=1 / int(alike[0]),
+        prosecutor_average=float((people / alike).sum()) / number,
+        above=above,
+        unique=int(people[alike == 1].sum()) / number,
+    )
 
 
 @dataclass(frozen=True)

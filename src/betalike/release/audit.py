@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from betalike.engines.streams import check_labels
 from betalike.errors import CertificateError, SchemaError
 from betalike.measures.audit import Audit, measure
 from betalike.measures.diversity import alpha, entropy_l, recursive_c
-from betalike.measures.risk import Risk, measure_risk
+from betalike.measures.risk import PeopleRisk, Risk, measure_risk
 from betalike.promises import Model, Verdict
 from betalike.promises.people import PeopleVerdict
 from betalike.promises.verdict import wording
@@ -42,6 +42,7 @@ class AuditReport(Shown):
     risk: Risk | None = None
     diversity: dict[str, float | None] = field(default_factory=dict)
     people: PeopleVerdict | None = None
+    people_risk: PeopleRisk | None = None
 
     @property
     def holds(self) -> bool | None:
@@ -57,12 +58,14 @@ class AuditReport(Shown):
     def _people(self) -> dict[str, Any]:
         """Return what was counted in people; a gain is None (infinite) for a value that the prior lacks."""
         assert self.people is not None
+        assert self.people_risk is not None
         gain = self.people.worst_gain
         return {
             "people": self.people.n_people,
             "k": self.people.smallest_class,
             "basic_beta": gain if np.isfinite(gain) else None,
             "holds": None if self.verdict is None else self.people.holds,
+            "risk": asdict(self.people_risk),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,12 +147,12 @@ def audit_frame(
     prior_counts = np.array([counts.get(label, 0) for label in labels], dtype=np.int64)
     counted = recount([as_texts(frame.with_columns(texts).select(used))], names, [sensitive.name], labels)
     audit = measure(counted.classes, prior_counts, axis)
-    verdict = promise = people = fitted = None
+    verdict = promise = people = fitted = people_risk = None
     if model is not None:
         fitted = model.settle(prior_counts, axis)
         verdict, promise = fitted.judge(counted.classes, prior_counts, axis), wording(fitted)
     if persons is not None:
-        people = persons.judge(frame, names, AuditedValues(sensitive.name, labels, axis), fitted)
+        people, people_risk = persons.judge(frame, names, AuditedValues(sensitive.name, labels, axis), fitted)
     classes = counted.classes
     diversity = {
         "entropy_l": entropy_l(classes),
@@ -158,7 +161,7 @@ def audit_frame(
     }
     risk = measure_risk(classes.sizes, population)
     worst = labels[audit.worst.value]
-    return AuditReport(audit, source, worst, verdict, tuple(warnings), promise, risk, diversity, people)
+    return AuditReport(audit, source, worst, verdict, tuple(warnings), promise, risk, diversity, people, people_risk)
 
 
 def published_columns(name: str, columns: Sequence[str]) -> list[str]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from betalike.errors import ParameterError, SchemaError
+from betalike.measures.risk import PeopleRisk, measure_people_risk
 from betalike.promises import Model
-from betalike.promises.people import Holdings, PeopleVerdict, judge_in_people
+from betalike.promises.people import PeopleVerdict, judge_in_people
 from betalike.promises.sets import Sets
 from betalike.release.certificate import Certificate, protected_columns
-from betalike.release.people import people_of, read_shown
+from betalike.release.people import PlacedRows, people_of, read_shown, sets_of_values
 from betalike.release.person_rows import PersonColumns, PersonRows
 from betalike.release.recount import label_groups
 from betalike.table.axis import Axis
@@ -41,26 +42,29 @@ class Persons:
 
     def judge(
         self, frame: pl.DataFrame, names: Sequence[Sequence[str]], values: AuditedValues, model: Model | None
-    ) -> PeopleVerdict:
-        """Measure the classes of a published table in people, and judge them if a promise is named."""
+    ) -> tuple[PeopleVerdict, PeopleRisk]:
+        """Measure the classes of a published table and their risks in people; judge them if a promise is named."""
         sets = Sets.singletons(len(values.labels)) if model is None else model.sets(len(values.labels), values.axis)
+        guessed = sets_of_values(values.axis, len(values.labels))
         if self.column not in frame.columns:
-            return judge_in_people(model, self._find(frame, names, values, sets))
+            placed = self._find(frame, names, values)
+            return judge_in_people(model, placed.held(sets)), measure_people_risk(placed.held(guessed))
         flat = [name for group in names for name in group]
         rows = self._rows(frame, flat, values)
         ec = fold(rows.rows.numbers[: len(flat)], [int(column.max()) + 1 for column in rows.rows.numbers[: len(flat)]])[
             1
         ]
-        held = Holdings.of(ec, rows.person, rows.value, sets, len(values.labels))
+        placed = PlacedRows(ec, rows.person, rows.value, len(values.labels))
+        held, risk = placed.held(sets), measure_people_risk(placed.held(guessed))
         if self.read is None:
-            return judge_in_people(model, held)
+            return judge_in_people(model, held), risk
         original = self._rows(self.read([values.column, self.column]), [], values)
-        return judge_in_people(model, held, original.held(sets))
+        return judge_in_people(model, held, original.held(sets)), risk
 
     def _rows(self, frame: pl.DataFrame, names: Sequence[str], values: AuditedValues) -> PersonRows:
         return PersonRows.read([frame], PersonColumns(names, [values.column], [], self.column), values.labels)
 
-    def _find(self, frame: pl.DataFrame, names: Sequence[Sequence[str]], values: AuditedValues, sets: Sets) -> Holdings:
+    def _find(self, frame: pl.DataFrame, names: Sequence[Sequence[str]], values: AuditedValues) -> PlacedRows:
         """Find the rows of a release in the original, which names persons."""
         certificate = self.certificate
         if self.read is None or certificate is None:
@@ -78,7 +82,7 @@ class Persons:
         columns = PersonColumns(table.quasi_identifiers, [values.column], table.kept, self.column)
         rows = PersonRows.read([self.read(columns.names)], columns, values.labels)
         shown = read_shown([frame], names, rows)
-        held = None if shown is None else people_of(rows, shown, table.columns, sets)
-        if held is None:
+        placed = None if shown is None else people_of(rows, shown, table.columns)
+        if placed is None:
             raise SchemaError("the published rows are not those of this original table, so people cannot be counted.")
-        return held
+        return placed

@@ -135,6 +135,16 @@ class RiskFacts(msgspec.Struct, frozen=True):
     unique: float | None
 
 
+class PeopleRiskFacts(msgspec.Struct, frozen=True):
+    """Risks in people, by the names of `PeopleRisk`."""
+
+    surest_guess: float
+    prosecutor_maximum: float
+    prosecutor_average: float
+    above: dict[str, float]
+    unique: float
+
+
 class PeopleFacts(msgspec.Struct, frozen=True):
     """What was counted in people, if a column names the person of each row; only the original table can show it.
 
@@ -148,6 +158,7 @@ class PeopleFacts(msgspec.Struct, frozen=True):
     smallest_class: Whole
     prior_counts: dict[str, Whole]
     caps: dict[str, str] = {}
+    risk: PeopleRiskFacts | None = None  # a certificate of an earlier version has none
 
 
 class PublishedFile(msgspec.Struct, frozen=True):

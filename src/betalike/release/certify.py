@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -22,6 +23,7 @@ from betalike.release.certificate import (
     ColumnFacts,
     Levels,
     PeopleFacts,
+    PeopleRiskFacts,
     PromiseFacts,
     PublishedFile,
     ReleaseFacts,
@@ -135,6 +137,7 @@ def _describe_people(people: PeopleFigures, labels: Sequence[str]) -> PeopleFact
         smallest_class=verdict.smallest_class,
         prior_counts={label: int(count) for label, count in zip(labels, people.value_counts, strict=True) if count},
         caps=caps,
+        risk=PeopleRiskFacts(**asdict(people.risk)),
     )
 
 

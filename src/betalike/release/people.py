@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from betalike.engines.combinations import Combinations, add_up, count_combinations
 from betalike.errors import InputError
+from betalike.measures.risk import measure_people_risk
 from betalike.measures.transport import share_out
 from betalike.promises import Model
 from betalike.promises.people import Holdings, judge_in_people
-from betalike.promises.sets import Sets
+from betalike.promises.sets import Columns, Sets
 from betalike.release.certificate import ColumnFacts
 from betalike.release.original_rows import codes_together, read_shown_labels
 from betalike.release.person_rows import PersonRows, name_by_place
@@ -30,8 +31,23 @@ from betalike.release.verify import PeopleFigures
 from betalike.runtime.arrays import Ids, Ints
 from betalike.table.axis import Axis
 from betalike.table.cells import fold
+from betalike.table.joint import JointAxis
 
 Numbers = NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class PlacedRows:
+    """Rows of a table in the classes of a release: the class, the person and the value of each."""
+
+    ec: Numbers
+    person: Numbers
+    value: Numbers
+    n_values: int
+
+    def held(self, sets: Sets) -> Holdings:
+        """Return which people are in which class, and which sets of values they have there."""
+        return Holdings.of(self.ec, self.person, self.value, sets, self.n_values)
 
 
 @dataclass(frozen=True)
@@ -50,11 +66,19 @@ def count_people(
 ) -> PeopleFigures | None:
     """Judge the classes of a release in people; None if its rows are not those of the table."""
     n_values = len(table.labels)
-    held = people_of(table, shown, facts, model.sets(n_values, axis))
-    if held is None:
+    found = people_of(table, shown, facts)
+    if found is None:
         return None
-    value_counts = table.held(Sets.singletons(n_values)).totals
-    return PeopleFigures(table.columns.person, judge_in_people(model, held), value_counts, held.totals, model)
+    held, value_counts = found.held(model.sets(n_values, axis)), table.held(Sets.singletons(n_values)).totals
+    risk = measure_people_risk(found.held(sets_of_values(axis, n_values)))
+    return PeopleFigures(table.columns.person, judge_in_people(model, held), value_counts, held.totals, model, risk)
+
+
+def sets_of_values(axis: Axis, n_values: int) -> Sets:
+    """Return the values that can be guessed: each by itself, or each of every column if there are several."""
+    if isinstance(axis, JointAxis):
+        return Columns(axis.columns).sets(axis, n_values)
+    return Sets.singletons(n_values)
 
 
 def read_shown(batches: Iterable[pl.DataFrame], groups: Sequence[Sequence[str]], table: PersonRows) -> ShownRows | None:
@@ -93,8 +117,8 @@ def _groups_of(rows: Combinations, first: int, table: PersonRows) -> Ids | None:
     return number[len(table.value) :]
 
 
-def people_of(table: PersonRows, shown: ShownRows, facts: Sequence[ColumnFacts], sets: Sets) -> Holdings | None:
-    """Return which people are in which class, and what they have there; None if the rows are not those of the table."""
+def people_of(table: PersonRows, shown: ShownRows, facts: Sequence[ColumnFacts]) -> PlacedRows | None:
+    """Return which people are in which class, with which values; None if the rows are not those of the table."""
     values, parts = list(table.rows.values.values()), list(zip(facts, shown.labels, shown.is_bounds, strict=True))
     try:
         coded = [
@@ -118,7 +142,7 @@ def people_of(table: PersonRows, shown: ShownRows, facts: Sequence[ColumnFacts],
     if shared.unmet or int(need.sum()) != int(supply.sum()):
         return None
     row, box = _deal(cell, table.person, table.rows.count, shared.point, shared.box, shared.amount)
-    return Holdings.of(ec[box], table.person[row], table.value[row], sets, len(table.labels))
+    return PlacedRows(ec[box], table.person[row], table.value[row], len(table.labels))
 
 
 def _in_order(labels: Sequence[Sequence[Label]]) -> Ints:

@@ -59,10 +59,10 @@ class PeopleStep:
         while True:
             plan, shown = self._shown(plan, engine, layout)
             facts = describe_columns([{label for label in of if label is not None} for of in shown.labels], plan.cells)
-            held = people_of(self.table, shown, facts, self.sets)
-            if held is None:
+            placed = people_of(self.table, shown, facts)
+            if placed is None:
                 raise InternalError("the rows of a plan are not those of the table.")
-            number = merge_for_people(plan, held, self.rule)
+            number = merge_for_people(plan, placed.held(self.sets), self.rule)
             if int(number.max()) + 1 == plan.n_classes:
                 return plan
             plan = plan.join(number)

@@ -17,11 +17,21 @@ import numpy as np
 
 from betalike.engines.engine import Layout
 from betalike.measures.loss import Loss, average_loss
+from betalike.measures.risk import THRESHOLDS
 from betalike.promises import Model
 from betalike.promises.distances import Ground
 from betalike.promises.parameters import LARGEST_COUNT
 from betalike.release.binned_values import ranges_of
-from betalike.release.certificate import Certificate, ColumnFacts, Levels, PeopleFacts, PublishedFile, Scheme, Tool
+from betalike.release.certificate import (
+    Certificate,
+    ColumnFacts,
+    Levels,
+    PeopleFacts,
+    PeopleRiskFacts,
+    PublishedFile,
+    Scheme,
+    Tool,
+)
 from betalike.release.certify import ONCE, SEEDED, certify
 from betalike.release.promise import promised_axis
 from betalike.release.published_labels import (
@@ -117,6 +127,9 @@ def recompute(
     if claimed.risk is None:  # as in certificates of version 0.1
         not_checked.append("risk")
     unknown = ["people"] if claimed.people is not None and people is None else []
+    if claimed.people is not None and claimed.people.risk is None and rebuilt.people is not None:
+        rebuilt = msgspec.structs.replace(rebuilt, people=msgspec.structs.replace(rebuilt.people, risk=None))
+        unknown.append("people.risk")
     return rebuilt, [*_not_checked(columns), *not_checked, *unknown, *_known_to_owner(is_exact, found), "tool.version"]
 
 
@@ -126,17 +139,38 @@ def _possible_people(claimed: Certificate, found: Found) -> PeopleFacts | None:
     if people is None or found.audit.k is None:
         return None
     number = _nearest(people.people, max(people.prior_counts.values(), default=1), found.audit.rows)
+    smallest = _nearest(people.smallest_class, k, min(found.audit.k, number))
     return PeopleFacts(
         column=people.column,
         people=number,
         holds=True,
         worst_gain=_nearest(people.worst_gain, -1.0, math.inf if beta is None else beta),
-        smallest_class=_nearest(people.smallest_class, k, min(found.audit.k, number)),
+        smallest_class=smallest,
         prior_counts={
             label: _nearest(people.prior_counts.get(label), 1, min(count, number))
             for label, count in claimed.prior_counts.items()
         },
         caps=people.caps if claimed.promise.caps else {},
+        risk=None if people.risk is None else _possible_risk(people.risk, smallest, number),
+    )
+
+
+def _possible_risk(claimed: PeopleRiskFacts, smallest: int, people: int) -> PeopleRiskFacts:
+    """Return risks that are possible with `smallest` people in the smallest class: as claimed, or the nearest."""
+    greatest, at_least_one = 1 / max(smallest, 1), 1 / max(people, 1)
+
+    def share(of: float | None, is_possible: bool) -> float:
+        """Return a share of the people; if there may be any, it is at least one of them."""
+        return float(_nearest(of, at_least_one, 1.0)) if is_possible else 0.0
+
+    names = {f"{threshold:g}": threshold for threshold in THRESHOLDS}
+    above = {name: share(claimed.above.get(name), greatest > threshold) for name, threshold in names.items()}
+    return PeopleRiskFacts(
+        surest_guess=share(claimed.surest_guess, True),
+        prosecutor_maximum=greatest,
+        prosecutor_average=_nearest(claimed.prosecutor_average, at_least_one, greatest),
+        above=above,
+        unique=share(claimed.unique, smallest <= 1),
     )
 
 

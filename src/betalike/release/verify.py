@@ -20,6 +20,7 @@ from betalike.engines.real_labels import has_real_labels, read_reals
 from betalike.errors import GuaranteeError, InternalError
 from betalike.measures.audit import Audit, measure, measure_perturbed, measure_withheld, put_together
 from betalike.measures.loss import Loss, average_loss
+from betalike.measures.risk import PeopleRisk
 from betalike.promises import Likeness, Model, Transition, Verdict, judge_transition
 from betalike.promises.people import PeopleVerdict
 from betalike.promises.verdict import one_class, wording, worst_verdict
@@ -101,6 +102,7 @@ class PeopleFigures:
     value_counts: Ints
     totals: Ints
     promise: Model
+    risk: PeopleRisk
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,11 @@ def _people_text(people: Mapping[str, Any]) -> Text:
     """Describe what was counted in people."""
     least, gain = people["smallest_class"], people["worst_gain"]
     words = f"{people['people']:,}; the smallest class has {least:,} people; largest gain {gain:.3f}"
-    return Text.assemble(("People   ", "bold"), words)
+    text = Text.assemble(("People   ", "bold"), words)
+    if (risk := people["risk"]) is not None:
+        found = f"{risk['prosecutor_maximum']:.2%} at most, {risk['prosecutor_average']:.2%} on average"
+        text.append(f"\n         a person is found with a chance of {found}")
+    return text
 
 
 def _exact_text(scheme: Mapping[str, Any], also: Mapping[str, Any]) -> Text:
@@ -230,6 +234,9 @@ def print_audit(console: Console, report: AuditReport) -> None:
     if (people := audited["people"]) is not None:
         counted = f"k is {people['k']:,} people; largest gain {level(people['basic_beta'], 'infinite')}"
         line("people", f"{people['people']:,}", counted)
+        found = people["risk"]
+        average = f"the greatest; {found['prosecutor_average']:.2%} on average; {found['unique']:.1%} alone in a class"
+        line("risk in people", f"{found['prosecutor_maximum']:.2%}", average)
     worst = audited["worst"]
     shares = f"{worst['p']:.3%} -> {worst['q']:.3%}"
     line("worst", shares, f"value {worst['value']} in a class of {worst['size']:,} rows")
