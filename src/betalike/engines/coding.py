@@ -28,6 +28,7 @@ from betalike.table.schema import Attribute, DateOrder, Kind
 Codes = NDArray[Any]
 Counts = NDArray[np.int64]
 DENSE_SPAN = 1 << 22
+BY_HIERARCHY = "it has a hierarchy"
 WHOLE = r"^(-?\d+)\.0$"  # a whole number among others that are not
 
 
@@ -117,6 +118,8 @@ def read_as(column: pl.Series, attribute: Attribute, counts: Counts | None = Non
     Decimals stay exact even where numbers were asked for. Texts that stand for missing values are values, unless they
     were named as missing.
     """
+    if attribute.hierarchy is not None:
+        return TypeGuess(Kind.CATEGORICAL, BY_HIERARCHY)  # whatever its values show
     return settle_type(see(empty_to_missing(column), counts), column.dtype, attribute)
 
 
@@ -132,7 +135,7 @@ def settle_type(seen: Seen, dtype: pl.DataType, attribute: Attribute) -> TypeGue
             kind = guess.kind if guess.kind.is_number else Kind.INTEGER if seen.whole == seen.present else Kind.REAL
         if kind is Kind.REAL and dtype.is_decimal():
             kind = Kind.DECIMAL
-        words = "it has a hierarchy" if attribute.hierarchy is not None else "declared"
+        words = BY_HIERARCHY if attribute.hierarchy is not None else "declared"
         is_date = kind in (Kind.DATE, Kind.DATETIME)
         guess = replace(guess, kind=kind, reason=words, is_ambiguous=guess.is_ambiguous and is_date, warning=None)
     if guess.is_ambiguous:

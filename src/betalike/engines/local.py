@@ -33,6 +33,7 @@ from betalike.engines.streams import (
 )
 from betalike.engines.value_binning import bin_source
 from betalike.errors import GuaranteeError, InputError
+from betalike.io import categories
 from betalike.io.column_types import Seen, add_seen
 from betalike.io.copies import ValueLabels
 from betalike.io.tables import BATCH_ROWS, Source
@@ -306,7 +307,7 @@ class LocalEngine(Engine):
         """Return a held release with text as text: while it is made and written, repeated texts are kept once."""
         own = {**self._source.types(self._kept), **self._sensitive.shown.schema}
         texts = [name for name, dtype in release.schema.items() if dtype == pl.Categorical and own.get(name) != dtype]
-        return release.with_columns(pl.col(texts).cast(pl.String))
+        return release.with_columns(categories.as_texts(release[name]) for name in texts)
 
     def give_back(self, release: Rows, path: Path | None, form: Format) -> pl.DataFrame | pl.LazyFrame:
         """Return a finished release: its rows if they are held, else a lazy frame of the written files."""

@@ -106,7 +106,7 @@ class RowWalk:
     def plain_header(self) -> bytes | None:
         """The header line as read so far, if it is complete and says the same in every encoding and with any quotes."""
         start, end = int(self._state[HEADER_START]), int(self._state[HEADER_END])
-        header = b"".join(self._beginning)[start:end]
+        header = b"".join(self._beginning)[start:end].rstrip(b"\r\n")
         return header if end > 0 and header.isascii() and not {*header} & {*b"\"'"} else None
 
     def is_consistent(self) -> bool:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import polars as pl
+
+from betalike.io.categories import distinct_texts
 
 PREFIX = "'"
 BEGINNING = r"^[=+\-@\t\r\n＝＋－＠]"  # noqa: RUF001 - some spreadsheets treat the wide signs like the plain ones
@@ -61,16 +62,8 @@ def formula_columns(rows: pl.DataFrame | pl.LazyFrame) -> list[str]:
 def _has_formula(column: pl.Series) -> bool:
     if column.dtype not in TEXTS:
         return False
-    texts = column if column.dtype == pl.String else _occurring_texts(column)
+    texts = column if column.dtype == pl.String else distinct_texts(column)
     return bool(texts.to_frame().select(_are_formulas(pl.first()).any()).item())
-
-
-def _occurring_texts(column: pl.Series) -> pl.Series:
-    """Return the texts that occur in a column of categories, each once; rows are not hashed for that."""
-    places = column.drop_nulls().to_physical().to_numpy()
-    row_of = np.full(int(places.max(initial=0)) + 1, -1, dtype=np.int64)
-    row_of[places] = np.arange(len(places))
-    return column.drop_nulls().gather(row_of[row_of >= 0]).cast(pl.String)
 
 
 def _escaped(name: str) -> pl.Expr:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,9 +138,17 @@ def enclose_logarithm(number: Fraction, digits: int) -> tuple[Fraction, Fraction
     """Return two fractions around ln(number). Decimal's logarithm is correctly rounded; the margin is far wider."""
     with localcontext() as context:
         context.prec = digits
-        logarithm = Fraction(Decimal(number.numerator).ln() - Decimal(number.denominator).ln())
+        logarithm = Fraction(_logarithm(number.numerator, digits) - _logarithm(number.denominator, digits))
     margin = Fraction(1, 10 ** (digits - 10))
     return logarithm - margin, logarithm + margin
+
+
+@lru_cache(1 << 12)
+def _logarithm(number: int, digits: int) -> Decimal:
+    """Return ln(number) to so many digits; the same few numbers are asked for again and again."""
+    with localcontext() as context:
+        context.prec = digits
+        return Decimal(number).ln()
 
 
 def fraction_below(number: Fraction, largest_denominator: int) -> Fraction:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import itertools
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from scipy import stats
 import betalike
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines import combinations
+from betalike.engines import dictionary as dictionary_module
 from betalike.engines.choice import choose_engine, memory_at_hand, parse_memory
 from betalike.engines.combinations import Tally, count_combinations
 from betalike.engines.dictionary import Dictionary
@@ -32,20 +35,28 @@ VALUES = {
     "texts": st.sampled_from(["a", "b", "", "é", None]),
     "numbers": st.one_of(st.none(), st.integers(-3, 3)),
     "far numbers": st.sampled_from([None, -(2**40), 0, 2**60]),
-    "reals": st.sampled_from([None, 0.5, float("nan"), -1e300]),
+    "reals": st.sampled_from([None, 0.0, -0.0, 0.5, float("nan"), -1e300]),
+    "dates": st.sampled_from([None, datetime.date(1, 1, 1), datetime.date(1970, 1, 1), datetime.date(2026, 11, 17)]),
+    "decimals": st.sampled_from([None, Decimal("0.10"), Decimal("12345678901234567890.12")]),
 }
+TYPES = {"texts": pl.String, "reals": pl.Float64, "dates": pl.Date, "decimals": pl.Decimal(38, 2)}
 
 
-@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("kind", [*VALUES, "texts with the same keys", "categories"])
 @given(data=st.data())
 def test_a_dictionary_gives_each_value_one_number(kind: str, data: st.DataObject) -> None:
-    values = data.draw(st.lists(VALUES[kind], min_size=1, max_size=30))
-    dtype = {"texts": pl.String, "reals": pl.Float64}.get(kind, pl.Int64)
-    column = pl.Series("x", values, dtype=dtype)
+    group = kind if kind in VALUES else "texts"
+    values = data.draw(st.lists(VALUES[group], min_size=1, max_size=30))
+    column = pl.Series("x", values, dtype=TYPES.get(group, pl.Int64))
+    column = column.cast(pl.Categorical) if kind == "categories" else column
     size = data.draw(st.integers(1, 10))
-    dictionary = Dictionary()
+    same = lambda texts: texts.str.len_chars().cast(pl.UInt64).to_numpy()  # noqa: E731 - of "a" and "b" alike
     parts = [column[begin : begin + size] for begin in range(0, len(column), size)]
-    numbers = np.concatenate([dictionary.number(part) for part in parts])
+    with pytest.MonkeyPatch.context() as patch:
+        if kind == "texts with the same keys":
+            patch.setattr(dictionary_module, "text_keys", same)
+        dictionary = Dictionary()
+        numbers = np.concatenate([dictionary.number(part) for part in parts])
     plain = [None if value in ("", None) or value != value else value for value in values]
     assert [dictionary.values[int(number)] for number in numbers] == plain
     assert dictionary.size == len(set(plain) | {None})

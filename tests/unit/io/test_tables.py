@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from betalike.errors import FileError, InputError, SchemaError
-from betalike.io.tables import load
+from betalike.io.tables import column_names, load, names_at_a_glance
 
 CANARY = "CANARY7731"
 
@@ -135,3 +135,26 @@ def test_a_folder_and_nothing(tmp_path: Path) -> None:
         load(tmp_path)
     with pytest.raises(FileError, match="no file"):
         load(tmp_path / "nowhere.csv")
+
+
+HEADERS = {
+    "plain": "age,sex\n3,m\n",
+    "after blank lines": "\n \nage;sex;patient_id\r\n3;m;1\r\n",
+    "quoted": '"age, in years",sex\n3,m\n',
+    "in single quotes": "'age','sex'\n'3','m'\n",
+    "not ASCII": "åge,sex\n3,m\n",
+    "one column": "age\n3\n",
+    "with a tab": "age,\tsex\n" + "3,m\n" * 40_000,
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("header", HEADERS)
+def test_names_at_a_glance_are_those_of_the_whole_file(tmp_path: Path, header: str, encoding: str) -> None:
+    path = written(tmp_path, HEADERS[header].encode(encoding))
+    assert names_at_a_glance(path, None) == column_names(path, None)
+
+
+def test_names_at_a_glance_of_a_columnar_file(tmp_path: Path) -> None:
+    pl.DataFrame({"b": [1], "a": [2]}).write_parquet(tmp_path / "t.parquet")
+    assert names_at_a_glance(tmp_path / "t.parquet", None) == ["b", "a"]

@@ -17,6 +17,7 @@ from betalike.table.kernels import (
     assign_slots,
     class_boxes,
     count_pairs,
+    find_rows,
     number_keys_by_hash,
     number_keys_densely,
     shuffle_segments,
@@ -29,6 +30,15 @@ def test_keys_are_numbered_densely_in_ascending_order(keys: list[int]) -> None:
     number, firsts = number_keys_densely(np.array(keys, dtype=np.uint64), 31)
     assert number.tolist() == [distinct.index(key) for key in keys]
     assert firsts.tolist() == [keys.index(key) for key in distinct]
+
+
+@given(st.lists(st.integers(0, 12), max_size=40), st.lists(st.integers(0, 2), min_size=13, max_size=13))
+def test_a_row_is_found_for_each_place_without_a_number(places: list[int], numbers: list[int]) -> None:
+    row_of = np.full(10, -1, dtype=np.int64)  # places from 10 on are not meant
+    find_rows(np.array(places, dtype=np.uint32), np.array(numbers, dtype=np.int32), row_of)
+    for place, row in enumerate(row_of.tolist()):
+        is_meant = place in places and numbers[place] == 0
+        assert places[row] == place if is_meant else row == -1
 
 
 @given(
