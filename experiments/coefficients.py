@@ -1,6 +1,7 @@
 """Compare regression coefficients of a release with those of its original: by midpoints, and by draws.
 
-CENSUS and Adult are found through BETALIKE_DATA. `--tables` names a folder of further CSV files whose last column is
+CENSUS and Adult are found through BETALIKE_DATA; `cps` is a simulated survey of wages, and the logarithm of the wage is
+what is explained. `--tables` names a folder of further CSV files whose last column is
 sensitive. Each release is analysed in two ways. By midpoints: the middle of each range, and the most likely value under
 each node of a hierarchy. By draws: completed tables, combined by Rubin's rules. A row is printed for every coefficient,
 then a summary for every release.
@@ -29,7 +30,9 @@ from betalike.queries.label_shares import LeafShares, Spread
 from betalike.queries.original import count_original, original_sample
 from betalike.runtime.randomness import SeededRandomness
 from experiments.interval_coverage import Source, sources
+from experiments.wages import cps_like
 
+WAGES = "cps"
 CERTAIN = 1.96  # standard errors of a 95 % interval
 FIELDS = (
     "table",
@@ -113,6 +116,8 @@ def compare(source: Source, scheme: str, beta: float, n_draws: int) -> Compared 
     model = Model.of(original)
     if model is None:
         return None
+    if source.name == WAGES:
+        model = replace(model, target="log wage", numbers=np.log(model.numbers))
     completion, randomness = Completion(release), SeededRandomness(1)
     completed = [model.fit(completion.sample(randomness)) for _ in range(n_draws)]
     before, middle = model.fit(original), model.fit(complete_by_midpoints(release))
@@ -140,8 +145,13 @@ def trees_of(source: Source) -> dict[str, Path]:
 
 
 def chosen_sources(folder: Path | None, names: Sequence[str]) -> Iterator[Source]:
-    """Yield the tables; Adult also with salary-class as the sensitive column."""
-    for source in sources(folder, names):
+    """Yield the tables; Adult also with salary-class as the sensitive column, and a survey of wages."""
+    if not names or WAGES in names:
+        frame = cps_like()
+        yield Source(WAGES, frame, [name for name in frame.columns if name not in ("weight", "wage")], "wage")
+        if names == [WAGES]:
+            return
+    for source in sources(folder, [name for name in names if name != WAGES]):
         yield source
         if source.name == "adult":
             yield replace(source, name="adult, salary", sensitive="salary-class")
@@ -152,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments.coefficients", description=__doc__)
     parser.add_argument("--tables", type=Path, help="folder of further CSV files; the last column is the sensitive one")
     parser.add_argument("--only", nargs="*", default=[], help="names of the tables; by default all")
-    parser.add_argument("--schemes", nargs="*", default=["seam", "lmondrian"])
+    parser.add_argument("--schemes", nargs="*", default=["whole", "seam", "lmondrian"])
     parser.add_argument("--betas", nargs="*", type=float, default=[4.0])
     parser.add_argument("--draws", type=int, default=10)
     options = parser.parse_args(arguments)

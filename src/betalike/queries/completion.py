@@ -42,7 +42,7 @@ class Completion:
     """Draws completed tables from a release; rows are given by the class and the sensitive label of each."""
 
     release: Estimator
-    _learned: list[tuple[Pairs, Groups]] = field(default_factory=list)
+    _learned: list[tuple[Pairs, Groups | None]] = field(default_factory=list)
 
     @cached_property
     def _shares(self) -> list[Shares]:

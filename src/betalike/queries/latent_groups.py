@@ -265,13 +265,19 @@ def _shares(rows: Floats) -> Floats:
     return np.asarray(filled / filled.sum(axis=1, keepdims=True))
 
 
-def learn_groups(pairs: Pairs, randomness: Randomness) -> tuple[Pairs, Groups]:
-    """Return the pairs that were learned from, of all classes or of a sample, and the groups."""
+def learn_groups(pairs: Pairs, randomness: Randomness) -> tuple[Pairs, Groups | None]:
+    """Return the pairs to learn from, of all classes or of a sample, and groups where learning takes long."""
     some = pairs.sampled(MOST_PAIRS, randomness)
-    return some, some.learn(some.begin(randomness), some.count, ROUNDS if pairs.prior is None else PERTURBED_ROUNDS)
+    return some, None if pairs.prior is None else some.learn(some.begin(randomness), some.count, PERTURBED_ROUNDS)
 
 
-def learn_again(pairs: Pairs, groups: Groups, randomness: Randomness) -> Groups:
-    """Return groups learned from resampled classes (the Bayesian bootstrap), which show how unsure they are."""
+def learn_again(pairs: Pairs, groups: Groups | None, randomness: Randomness) -> Groups:
+    """Return groups learned from resampled classes (the Bayesian bootstrap), which show how unsure they are.
+
+    Without groups to begin with, others are begun at random: what is learned depends on this too.
+    """
     times = -np.log1p(-uniform(len(pairs.ids), randomness))
-    return pairs.learn(groups, pairs.count * times[pairs.ec], FURTHER_ROUNDS)
+    count = pairs.count * times[pairs.ec]
+    if groups is None:
+        return pairs.learn(pairs.begin(randomness), count, ROUNDS)
+    return pairs.learn(groups, count, FURTHER_ROUNDS)

@@ -173,7 +173,7 @@ def _attack(result: AttackResult) -> dict[str, str]:
     return {
         "name": result.name,
         "success": percent(result.success.rate),
-        "interval": f"{percent(result.success.low)} to {percent(result.success.high)}",
+        "interval": f"{percent(result.success.low).removesuffix(' %')} to {percent(result.success.high)}",
         "baseline": percent(result.baseline.rate),
         "control": percent(result.control.rate),
         "gain": f"{100 * (result.gain or 0):.2f}" if is_gain else "none",

@@ -171,6 +171,7 @@ def load_templates() -> Any:
     """Return the templates of pages; raise an error if what they need is not installed."""
     try:
         import jinja2
+        import markupsafe
     except ImportError as error:
         raise MissingDependencyError(
             "reports need Jinja2, Altair and vl-convert, which are not installed. Install them: "
@@ -186,6 +187,7 @@ def load_templates() -> Any:
         lstrip_blocks=True,
     )
     templates.filters |= {name: getattr(phrases, name) for name in ("at_most", "number", "people", "percent")}
+    templates.filters["breakable"] = lambda name: markupsafe.escape(name).replace("_", markupsafe.Markup("_<wbr>"))
     return templates
 
 

@@ -16,6 +16,7 @@ Row = Mapping[str, Any]
 
 WIDTH = 250  # of the part with the marks; labels of the axis come on the left
 BAR = 20  # height of a line of bars
+LARGEST = 1.3  # times its size that a picture is shown at most
 LABELS = 130  # width of the labels on the left
 # Colours that stand for variables of the page's style, each with the colour that is used where the page has no style.
 COLOURS = {
@@ -50,7 +51,9 @@ def draw(chart: Chart, name: str, title: str, description: str) -> str:
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg)  # hundredths of a pixel are enough
     words = f'<title id="{name}-t">{html.escape(title)}</title><desc id="{name}-d">{html.escape(description)}</desc>'
-    head = f'<svg role="img" aria-labelledby="{name}-t {name}-d" '
+    width = float(svg.partition('width="')[2].partition('"')[0])
+    style = f'style="max-width:{LARGEST * width:.0f}px"'
+    head = f'<svg role="img" aria-labelledby="{name}-t {name}-d" {style} '
     return svg.replace("<svg ", head, 1).replace(">", f">{words}", 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -103,11 +104,24 @@ def test_groups_that_exist_are_found_and_learned_again_a_little_different() -> N
     ids = np.column_stack([2 * kind + rng.integers(0, 2, 400), 2 * kind + rng.integers(0, 2, 400)])
     ids[::5, 1] = hidden
     case = Pairs(columns, ids, np.arange(400), kind, np.full(400, 3.0), np.eye(2))
-    some, made = learn_groups(case, SeededRandomness(1))
+    some, none = learn_groups(case, SeededRandomness(1))
     assert some is case
-    chances = case.belong(made) @ made.tables[1]
-    of_kind = chances[:, 2:4].sum(axis=1) / chances[:, :4].sum(axis=1)
-    assert np.abs(of_kind[::5] - kind[::5]).max() < 0.1
+    assert none is None  # groups are begun again for each completed table
+    learned = [learn_again(some, none, SeededRandomness(seed)) for seed in (1, 2)]
+    for made in learned:
+        chances = case.belong(made) @ made.tables[1]
+        of_kind = chances[:, 2:4].sum(axis=1) / chances[:, :4].sum(axis=1)
+        assert np.abs(of_kind[::5] - kind[::5]).max() < 0.1
+    assert np.abs(learned[0].share - learned[1].share).max() > 0
+
+
+def test_groups_of_noisy_values_are_learned_once_and_then_again_a_little_different() -> None:
+    case = pairs(2, n_classes=300)
+    chances = np.full((2, 2), 0.3) + 0.4 * np.eye(2)
+    noisy = replace(case, chances=chances, prior=np.array([0.3, 0.7]))
+    some, made = learn_groups(noisy, SeededRandomness(1))
+    assert made is not None
+    assert made.share @ made.values == pytest.approx(noisy.prior, abs=0.05)  # which is certified
     again = learn_again(some, made, SeededRandomness(2))
     assert 0 < np.abs(again.share - made.share).max() < 0.1
 
