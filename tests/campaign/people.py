@@ -20,8 +20,10 @@ from .jobs import Job
 from .outcome import Outcome
 from .promises import Promise, bounds_of, cap_of, is_near, promised_sets
 from .reading import CANARY
+from .risks import THRESHOLDS
 
-FIELDS = ["column", "people", "holds", "worst_gain", "smallest_class", "prior_counts", "caps"]
+FIELDS = ["column", "people", "holds", "worst_gain", "smallest_class", "prior_counts", "caps", "risk"]
+RISKS = ["surest_guess", "prosecutor_maximum", "prosecutor_average", "above", "unique"]
 Rest = tuple[Any, tuple[Any, ...]]  # sensitive value and kept cells
 
 
@@ -55,13 +57,45 @@ def check_people(
     if None in classes:
         _check_possible(told, promise, persons, candidates, n_classes, outcome)
         return
-    counts, sizes = _count(promise, job, persons, values, classes, n_classes)
+    counts, sizes = _count(promised_sets(job.truth.secret, promise), persons, values, classes, n_classes)
     compared, broken = judge_people(counts, sizes, totals, n_people, promise)
     outcome.bounds += compared
     outcome.expect(broken == 0, "promise", f"{broken} bounds of {promise.model} broken in people")
     gain = (counts / sizes[:, None] * n_people / np.array(totals) - 1).max()
     outcome.expect(is_near(told["worst_gain"], float(gain)), "figure", "people.worst_gain")
     outcome.expect(told["smallest_class"] == sizes.min(), "figure", "people.smallest_class")
+    each = promised_sets(
+        job.truth.secret, Promise("basic", 1.0, 1)
+    )  # values alone, of each column if there are several
+    having, _ = _count(each, persons, values, classes, n_classes)
+    _check_risk(told["risk"], having, sizes, [*zip(classes, persons, strict=True)], outcome)
+
+
+def _check_risk(
+    told: dict[str, Any],
+    having: np.ndarray,
+    sizes: np.ndarray,
+    places: Sequence[tuple[int | None, Any]],
+    outcome: Outcome,
+) -> None:
+    """Compare every risk in people: of a person's classes, the one with the fewest people counts."""
+    if not outcome.expect(list(told) == RISKS, "figure", "names under people.risk"):
+        return
+    fewest: dict[Any, int] = {}
+    for ec, person in places:
+        fewest[person] = min(fewest.get(person, len(places)), int(sizes[ec]))
+    found = [Fraction(1, n) for n in fewest.values()]
+    truth = {
+        "surest_guess": max(Fraction(int(n), int(size)) for row, size in zip(having, sizes, strict=True) for n in row),
+        "prosecutor_maximum": max(found),
+        "prosecutor_average": sum(found) / len(found),
+        "unique": Fraction(found.count(Fraction(1)), len(found)),
+    }
+    for name, figure in truth.items():
+        outcome.expect(is_near(told[name], figure), "figure", f"people.risk.{name}")
+    above = {limit: Fraction(sum(n > Fraction(limit) for n in found), len(found)) for limit in THRESHOLDS}
+    is_same = list(told["above"]) == list(above) and all(is_near(told["above"][x], n) for x, n in above.items())
+    outcome.expect(is_same, "figure", "people.risk.above")
 
 
 def check_unnamed(folder: Path, outcome: Outcome) -> None:
@@ -150,15 +184,13 @@ def settled(
 
 
 def _count(
-    promise: Promise,
-    job: Job,
+    sets: Sequence[Sequence[int]],
     persons: Sequence[Any],
     values: Sequence[int],
     classes: Sequence[int | None],
     n_classes: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How many people of each class have each promised set in it, and how many there are."""
-    sets = promised_sets(job.truth.secret, promise)
+    """How many people of each class have each set of values in it, and how many there are."""
     of_value: dict[int, list[int]] = defaultdict(list)
     for number, inside in enumerate(sets):
         for value in inside:

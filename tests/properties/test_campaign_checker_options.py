@@ -129,6 +129,8 @@ FIGURES = {
         *("people.people", "people.smallest_class", "people.worst_gain", "people.holds", "people.prior_counts.flu"),
         *("people.column", "risk.surest_guess", "risk.near_promise", "risk.prosecutor_maximum"),
         *("risk.prosecutor_average", "risk.above.0*05", "risk.above.0*09", "risk.above.0*2", "risk.unique"),
+        *("people.risk.surest_guess", "people.risk.prosecutor_maximum", "people.risk.prosecutor_average"),
+        *("people.risk.above.0*05", "people.risk.above.0*2", "people.risk.unique"),
         *("tool.name", "release.formed_classes", "release.spreadsheet_safe", "release.layout"),
     ],
     "capped": ["promise.caps.8", "people.caps.6"],
