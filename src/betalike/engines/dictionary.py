@@ -20,7 +20,7 @@ class Dictionary:
         self._texts = pl.Categories.random()
         self._anchor = pl.Series([], dtype=pl.Categorical(self._texts))  # keeps the numbers that Polars gives to texts
         self._number_of_text = np.zeros(0, dtype=np.int32)  # by what Polars numbers it with; 0 is none yet
-        self._keys = np.zeros(0, dtype=np.uint64)  # of each value: 64 bits that are enough to tell values apart
+        self._keys = np.zeros(0, dtype=np.uint64)  # of each value: 64 bits that differ where values do
         self._is_keyed = True  # whether they are, for texts
         self._known: pl.Series | None = None  # the values that have no keys, or are checked by them
         self._dense: tuple[int, Ids] | None = None  # the least value, and the number of each from there on

@@ -145,7 +145,7 @@ def enclose_logarithm(number: Fraction, digits: int) -> tuple[Fraction, Fraction
 
 @lru_cache(1 << 12)
 def _logarithm(number: int, digits: int) -> Decimal:
-    """Return ln(number) to so many digits; the same few numbers are asked for again and again."""
+    """Return ln(number) to the given number of digits; the same few numbers are asked for again and again."""
     with localcontext() as context:
         context.prec = digits
         return Decimal(number).ln()
