@@ -46,6 +46,26 @@ def assert_secret(page: Served, password: str, *texts: str) -> None:
     assert password not in "".join(texts)
 
 
+def ask_again(page: Served, server: Server) -> None:
+    """A password is asked for, a wrong one is not repeated, and a project with the name of a deleted one gets none."""
+    wrong, bare = "p@ss:w/rd %?", server.address(password="")
+    project = page.project(page.post("/open/path", path=bare, table_name="visit"))
+    assert page.wait(project, 1) == "failed"
+    assert re.search(r"needs a password.*Give it on the step", page.get(f"/p/{project}/open").text, re.DOTALL)
+    page.post(f"/p/{project}/open", table_name="visit", password=wrong)
+    assert page.wait(project, 2) == "failed"
+    refused = page.get(f"/p/{project}/open").text
+    assert "password is wrong" in refused
+    assert_secret(page, wrong, refused)
+    page.post(f"/p/{project}/delete")
+    address = server.address(password=quote(wrong, safe=""))
+    assert page.project(page.post("/open/path", path=address, table_name="visit", password=server.password)) == project
+    assert page.wait(project, 1) == "done"
+    page.post(f"/p/{project}/delete")
+    assert page.project(page.post("/open/path", path=bare, table_name="visit")) == project
+    assert page.wait(project, 1) == "failed"
+
+
 def test_the_whole_way_of_a_query_with_a_password(server: Server, tmp_path: Path) -> None:
     with start_page(tmp_path) as page:
         enter(page)
@@ -67,6 +87,7 @@ def test_the_whole_way_of_a_query_with_a_password(server: Server, tmp_path: Path
         assert server.password not in spec
         release = page.projects / project / "releases" / "1"
         assert betalike.verify(release, original=server.address(), query=QUERY).holds
+        ask_again(page, server)
         page.process.terminate()
         assert server.password not in "".join(page.process.communicate(timeout=60))
     (tmp_path / "release.toml").write_text(spec)
@@ -75,27 +96,3 @@ def test_the_whole_way_of_a_query_with_a_password(server: Server, tmp_path: Path
     done = subprocess.run([sys.executable, "-m", "betalike", *words], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "certificate.json").is_file()
-
-
-def test_a_password_is_asked_for_and_a_wrong_one_is_not_repeated(served: Served, server: Server) -> None:
-    """Also one with signs that have a meaning in addresses; a project whose server ended asks for it again."""
-    wrong = "p@ss:w/rd %?"
-    bare = server.address(password="")
-    answer = served.post("/open/path", path=server.address(password=quote(wrong, safe="")), table_name="visit")
-    project = served.project(answer)
-    assert served.wait(project, 1) == "failed"
-    refused = served.get(f"/p/{project}/open").text
-    assert "password is wrong" in refused
-    assert_secret(served, wrong, refused)
-    served.post(f"/p/{project}/open", table_name="visit", password=server.password)
-    assert served.wait(project, 2) == "done"
-    again = served.project(served.post("/open/path", path=bare, table_name="visit"))
-    assert served.wait(again, 1) == "failed"
-    assert re.search(r"needs a password.*Give it on the step", served.get(f"/p/{again}/open").text, re.DOTALL)
-    served.post(f"/p/{again}/open", table_name="visit", password=server.password)
-    assert served.wait(again, 2) == "done"
-    assert_secret(served, server.password, served.get(f"/p/{again}/open").text)
-    served.post(f"/p/{again}/delete")  # a project that gets its name does not get its password
-    third = served.project(served.post("/open/path", path=bare, table_name="visit"))
-    assert third == again
-    assert served.wait(third, 1) == "failed"

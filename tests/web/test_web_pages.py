@@ -290,18 +290,6 @@ def test_hierarchies_are_previewed_used_and_uploaded(served: Served) -> None:
     assert publish(served, project)[1] == "done"
 
 
-def test_ranges_are_rounded_and_extremes_are_put_together(served: Served) -> None:
-    project = open_people(served)
-    path = f"/p/{project}/hierarchies"
-    served.post(path, column="0", do="round", round="10", top="50", version=served.version(project))
-    assert "round = 10" in (served.projects / project / "release.toml").read_text()
-    promise(served, project, k="5")
-    assert publish(served, project)[1] == "done"
-    published = (served.projects / project / "releases" / "1" / "published.csv").read_text()
-    assert "50+" in published
-    assert betalike.verify(served.projects / project / "releases" / "1").holds
-
-
 @pytest.mark.long
 def test_the_hierarchy_of_similar_rows_is_built_by_a_job(served: Served) -> None:
     rows = [f"{20 + n % 40},{'north' if n % 2 else 'south'}{n % 5},{'flu' if n % 3 else 'cold'}" for n in range(300)]

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from serving import Served, enter, people, start_page
 
+pytestmark = pytest.mark.xdist_group("web-security")
 SCRIPT = "<script>alert(1)</script>"
 CANARY = "Zaphod-Beeblebrox"
 LIMIT = 8  # megabytes
@@ -36,20 +37,20 @@ def test_nothing_is_shown_without_the_token(unopened: Served) -> None:
         assert client.post("/open/demo", headers={"origin": unopened.base}).status_code == 403
 
 
-def test_the_token_works_once_and_its_cookie_is_strict(tmp_path: Path) -> None:
-    with start_page(tmp_path) as page:
-        first = page.client.get(page.address)
-        assert first.status_code == 200
-        cookie = first.headers["set-cookie"].lower()
-        assert "httponly" in cookie
-        assert "samesite=strict" in cookie
-        token = page.address.split("token=")[1]
-        assert token not in cookie
-        assert page.get("/").status_code == 200
-        with stranger(page) as client:
-            assert client.get(page.address).status_code == 403
-            client.cookies.set(f"betalike-{page.port}", token)
-            assert client.get("/").status_code == 403
+def test_the_token_works_once_and_its_cookie_is_strict(unopened: Served) -> None:
+    page = unopened
+    first = page.client.get(page.address)
+    assert first.status_code == 200
+    cookie = first.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    token = page.address.split("token=")[1]
+    assert token not in cookie
+    assert page.get("/").status_code == 200
+    with stranger(page) as client:
+        assert client.get(page.address).status_code == 403
+        client.cookies.set(f"betalike-{page.port}", token)
+        assert client.get("/").status_code == 403
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost", "0.0.0.0:{port}", ""])
@@ -195,7 +196,7 @@ def test_an_upload_that_hides_its_length_is_refused_while_it_streams(limited: Se
     except httpx.TransportError:  # the server closes the connection
         pass
     assert sent < (4 * LIMIT << 20)
-    assert [path for path in limited.projects.rglob("*") if path.is_file()] == []
+    assert [path.name for path in limited.projects.rglob("*") if path.is_file()] == [".lock"]
     assert limited.get("/").status_code == 200
 
 
@@ -222,7 +223,8 @@ def test_five_hundred_requests_at_once_are_answered(served: Served) -> None:
     assert served.get("/").status_code == 200
 
 
-def test_no_cell_is_printed_and_uploads_are_deleted_at_the_end(tmp_path: Path) -> None:
+def test_what_is_printed_what_is_deleted_at_the_end_and_reading_only(tmp_path: Path) -> None:
+    """No cell is printed; uploads are deleted unless they are kept; a page that only reads changes nothing."""
     with start_page(tmp_path) as page:
         enter(page)
         table = people(name=CANARY).encode()
@@ -239,20 +241,12 @@ def test_no_cell_is_printed_and_uploads_are_deleted_at_the_end(tmp_path: Path) -
     left = b"".join(path.read_bytes() for path in (page.projects / gone).rglob("*") if path.is_file())
     assert CANARY.encode() not in left
     assert (page.projects / gone / "project.json").is_file()
-
-
-def test_read_only_changes_nothing(tmp_path: Path) -> None:
-    with start_page(tmp_path) as page:
-        enter(page)
-        project = page.project(page.upload("/open/upload", "a.csv", people().encode()))
-        assert page.wait(project, 1) == "done"
-        page.post(f"/p/{project}/keep", version=page.version(project), kept="yes")
-    (tmp_path / "projects" / project / "counts.json").unlink()  # which the step Hierarchies would count again
-    before = {path: path.read_bytes() for path in (tmp_path / "projects").rglob("*") if path.is_file()}
+    (page.projects / kept / "counts.json").unlink()  # which the step Hierarchies would count again
+    before = {path: path.read_bytes() for path in page.projects.rglob("*") if path.is_file()}
     with start_page(tmp_path, "--read-only") as page:
         enter(page)
         for step in ("open", "columns", "hierarchies", "promise", "publish", "look", "take-away"):
-            assert page.get(f"/p/{project}/{step}").status_code == 200
-        for path in ("/open/demo", f"/p/{project}/delete", f"/p/{project}/publish", f"/p/{project}/undo"):
+            assert page.get(f"/p/{kept}/{step}").status_code == 200
+        for path in ("/open/demo", f"/p/{kept}/delete", f"/p/{kept}/publish", f"/p/{kept}/undo"):
             assert page.post(path).status_code == 403
-    assert {path: path.read_bytes() for path in (tmp_path / "projects").rglob("*") if path.is_file()} == before
+    assert {path: path.read_bytes() for path in page.projects.rglob("*") if path.is_file()} == before
