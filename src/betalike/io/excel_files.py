@@ -15,6 +15,7 @@ from betalike.errors import BetalikeError, FileError, ParameterError, SchemaErro
 from betalike.io.sources import shown_name
 from betalike.io.stored_numbers import as_whole, storable
 from betalike.io.workbook_formulas import count_open_formulas
+from betalike.io.workbook_numbers import with_plain_numbers
 
 READING = "reading Excel and OpenDocument workbooks"
 DAMAGED = "{} is a workbook that cannot be read; it is damaged, cut off, or protected by a password."
@@ -41,7 +42,15 @@ def read_sheet(path: Path, sheet: str | None) -> pl.DataFrame:
             raise ParameterError(
                 f"{name} has no sheet '{sheet}'. It has: {', '.join(known)}.{suggestion(sheet, known)}"
             )
-        cells = {each: _cells(book, each) for each in (known if sheet is None else [sheet])}
+        wanted = known if sheet is None else [sheet]
+        try:
+            cells = {each: _cells(book, each) for each in wanted}
+        except fastexcel.CalamineError:  # which numbers with spaces around them cause, too
+            plain = with_plain_numbers(path)
+            if plain is None:
+                raise
+            book = fastexcel.read_excel(plain)
+            cells = {each: _cells(book, each) for each in wanted}
         sheet = _only([each for each, filled in cells.items() if filled.height], name)
     n_open = count_open_formulas(path, sheet)
     if n_open:

@@ -189,7 +189,8 @@ def with_specification(path: str | Path, given: Mapping[str, Any]) -> dict[str, 
     for name in ("kinds", "domains", "weights", "bins", *ENDS):  # leave out columns that the call does not name
         named = sensitive if name == "bins" else [*quasi_identifiers, *(sensitive if name in BOTH else [])]
         kept = {column: value for column, value in arguments[name].items() if column in named}
-        merged[name] = {**kept, **(given.get(name) or {})}
+        is_cleared = name == "bins" and given.get(name) == {}
+        merged[name] = {} if is_cleared else {**kept, **(given.get(name) or {})}
     is_same = merged.get("scheme", DEFAULT_SCHEME) == arguments.get("scheme", DEFAULT_SCHEME)
     merged["options"] = {**(arguments["options"] if is_same else {}), **(given.get("options") or {})}
     if {"scheme", "model", "promise"} & set(given):

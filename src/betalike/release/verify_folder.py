@@ -175,7 +175,8 @@ def _check_original(path: Path, certificate: Certificate, original: Original, n_
         "quasi-identifiers" if is_exact(certificate) else "rows",
         matched.n_unmatched == 0,
         f"the published rows are not those of this original table: {matched.n_unmatched} rows of the two have no "
-        "partner whose quasi-identifiers, sensitive value and kept columns fit.",
+        "partner whose quasi-identifiers, sensitive value and kept columns fit. If it was published with --missing or "
+        "--labels, give the same here.",
     )
     is_prior = matched.values == certificate.prior_counts
     check("original", is_prior, "the certificate's prior is not the sensitive column of this original table.")

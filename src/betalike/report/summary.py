@@ -125,8 +125,8 @@ def _people_text(people: Mapping[str, Any]) -> Text:
     words = f"{people['people']:,}; the smallest class has {least:,} people; largest gain {gain:.3f}"
     text = Text.assemble(("People   ", "bold"), words)
     if (risk := people["risk"]) is not None:
-        found = f"{risk['prosecutor_maximum']:.2%} at most, {risk['prosecutor_average']:.2%} on average"
-        text.append(f"\n         a person is found with a chance of {found}")
+        average, greatest = (f"{100 * risk[f'prosecutor_{name}']:.2f} %" for name in ("average", "maximum"))
+        text.append(f"\n         risk of finding a person: {average} on average, at most {greatest}")
     return text
 
 

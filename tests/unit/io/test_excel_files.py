@@ -143,3 +143,44 @@ def test_a_column_without_any_cell_prints_nothing(tmp_path: Path) -> None:
     words = [sys.executable, "-c", f"{code}read(Path(sys.argv[1]))", str(tmp_path / "book.xlsx")]
     done = subprocess.run(words, capture_output=True, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")
+
+
+def test_numbers_with_spaces_around_them_are_numbers(tmp_path: Path) -> None:
+    """As a package of R writes them, to align columns."""
+    path = book(tmp_path / "book.xlsx", ["age", "text"], [30, " 41"], [31, "x"])
+    with zipfile.ZipFile(path) as made:
+        files = {name: made.read(name) for name in made.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    assert b"<v>30</v>" in files[sheet]
+    files[sheet] = files[sheet].replace(b"<v>30</v>", b"<v> 30 </v>")
+    with zipfile.ZipFile(path, "w") as made:
+        for name, content in files.items():
+            made.writestr(name, content)
+    assert read_sheet(path, None).to_dict(as_series=False) == {"age": ["30", "31"], "text": [" 41", "x"]}
+    files[sheet] = files[sheet].replace(b"<v> 30 </v>", b"<v> 3 0 </v>")
+    with zipfile.ZipFile(path, "w") as made:
+        for name, content in files.items():
+            made.writestr(name, content)
+    with pytest.raises(FileError, match="cannot be read; it is damaged"):
+        read_sheet(path, None)
+
+
+def test_older_workbooks_of_excel_are_read(tmp_path: Path) -> None:
+    xlwt = pytest.importorskip("xlwt", reason="xlwt, which writes .xls files, is not installed")
+    made = xlwt.Workbook()
+    sheet, date = made.add_sheet("Patients"), xlwt.easyxf(num_format_str="DD.MM.YYYY")
+    made.add_sheet("Empty")
+    for place, name in enumerate(["born", "height", "zip", "well", "seen"]):
+        sheet.write(0, place, name)
+    sheet.write(1, 0, datetime.date(1970, 1, 2), date)
+    for place, cell in enumerate([1.75, "02110", True], 1):
+        sheet.write(1, place, cell)
+    sheet.write(2, 1, 2)
+    sheet.write(2, 4, NOON, xlwt.easyxf(num_format_str="DD.MM.YYYY HH:MM"))
+    made.save(str(tmp_path / "book.xls"))
+    found = read_sheet(tmp_path / "book.xls", None)
+    assert found.columns == ["born", "height", "zip", "well", "seen"]
+    assert found.rows() == [
+        ("1970-01-02", "1.75", "02110", "true", None),
+        (None, "2", None, None, "2020-01-02 12:30:00"),
+    ]

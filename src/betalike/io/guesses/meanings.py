@@ -81,10 +81,9 @@ def _guess_alone(column: ColumnProfile) -> Guess:
         guess = rule(column)
         if guess is not None:
             return guess
-    if column.hint is None:
+    if column.hint in (None, NameHint.WEIGHT, NameHint.TEXT):
         return Guess(Meaning.QUASI_IDENTIFIER, "others may know it; check it")
-    wording = "something that others know" if column.hint in (NameHint.WEIGHT, NameHint.TEXT) else column.hint
-    return Guess(Meaning.QUASI_IDENTIFIER, f"its name suggests {wording}")
+    return Guess(Meaning.QUASI_IDENTIFIER, f"its name suggests {column.hint}")
 
 
 def _unusable(column: ColumnProfile) -> Guess | None:

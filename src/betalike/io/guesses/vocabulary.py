@@ -114,14 +114,14 @@ _TERMS: dict[NameHint, str] = {
         expen[sd]* rent assets? savings *mortgage* arrears* default* *gehalt* lohn* *einkommen* *verdienst*
         *schulden* *umsatz* *salaire* *revenu* dette* sueldo* ingreso* deuda* stipendio* reddito* renda inkomen*
         loon salaris* price* fares? capital* turnover* compensation* gross claim_(amt|total) poverty* miete alimony
-        bankruptcy""",
+        bankruptcy kosten preise?""",
     NameHint.RESULT: """
         grades? scores? gpa marks? *exam* test_result* *performance* *rating* *satisfaction* churn* *outcome*
         result* attrition* dropout* fail(ed|ure)? disciplin* absen[ct]* attendance* conduct decision surviv* death
         died mortality* readmi* event response *fraud* complication* noten? zensur*""",
     NameHint.PERSONAL: """
         age age_* sex gender *birth* dob born *geburt* *geschlecht* sexe sexo sesso *naissance* nacimiento* nascita*
-        alter edad eta leeftijd* geslacht* race *ethni* height grosse *marital* *familienstand* etat_civil
+        alter edad eta leeftijd* geslacht* race *ethni* height gross?e groesse *marital* *familienstand* etat_civil
         estado_civil stato_civile civil *nationalit* citizenship educat* schooling* *native* mother_tongue language*
         handed* eyes? hair veteran*""",
     NameHint.PLACE: """
