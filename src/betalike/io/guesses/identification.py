@@ -7,6 +7,7 @@ their rows: a sample of rows would make common values look unique. Pairs that di
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -62,9 +63,9 @@ def measure(columns: Sequence[str], hashes: Words) -> Identification:
     if n_rows <= EXACT_ROWS:
         sizes = _group_sizes(hashes)
         return Identification(tuple(columns), len(sizes), _unique(sizes, n_rows), _separation(sizes))
-    share = -(-n_rows // EXACT_ROWS)
-    spread = (hashes * np.uint64(0xD1342543DE82EF95)) >> np.uint64(32)
-    sizes = _group_sizes(hashes[spread < np.uint64(2**32 // share)])
+    share = -(-n_rows // (EXACT_ROWS // 4))  # a quarter of the rows, as there may be many combinations to measure
+    is_small = hashes * np.uint64(0xD1342543DE82EF95) < np.uint64(2**64 // share)
+    sizes = _group_sizes(hashes[is_small])
     sampled = _group_sizes(hashes[sample_rows(n_rows, EXACT_ROWS // 10)])
     distinct = max(len(sizes) * share, len(sampled))
     if len(sampled) < EXACT_ROWS // 1000:  # a sample of rows has nearly all of so few values
@@ -72,9 +73,12 @@ def measure(columns: Sequence[str], hashes: Words) -> Identification:
     return Identification(tuple(columns), distinct, min(_unique(sizes, n_rows) * share, 1.0), _separation(sampled))
 
 
+@functools.lru_cache(4)
 def sample_rows(n_rows: int, size: int) -> Words:
     """Return row numbers, the same ones in each run: nobody is protected by this choice."""
-    return np.unique(SeededRandomness(1).words(size) % np.uint64(n_rows))
+    rows = np.unique(SeededRandomness(1).words(size) % np.uint64(n_rows))
+    rows.flags.writeable = False  # it is shared
+    return rows
 
 
 def find_worst(frame: pl.DataFrame, candidates: Mapping[str, float]) -> list[Identification]:
@@ -91,7 +95,7 @@ def find_worst(frame: pl.DataFrame, candidates: Mapping[str, float]) -> list[Ide
     worst = [measure(group, mix_hashes([hashes[name] for name in group])) for group in groups]
     worst.sort(key=lambda found: (-found.unique, -found.separation))
     shown = [[found for found in worst if len(found.columns) == size][:MOST_SHOWN] for size in (2, 3)]
-    return [*shown[0], *shown[1], _measure_all(frame, list(candidates))]
+    return [*shown[0], *shown[1], _measure_all(frame, list(candidates), hashes)]
 
 
 def _promising(frame: pl.DataFrame, names: Sequence[str], size: int) -> list[tuple[str, ...]]:
@@ -106,10 +110,11 @@ def _promising(frame: pl.DataFrame, names: Sequence[str], size: int) -> list[tup
     return list(dict.fromkeys(one.columns for one in (*by_unique, *by_separation)))
 
 
-def _measure_all(frame: pl.DataFrame, names: list[str]) -> Identification:
-    mixed = hash_column(frame[names[0]])
-    for name in names[1:]:
-        mixed = mix_hashes([mixed, hash_column(frame[name])])
+def _measure_all(frame: pl.DataFrame, names: list[str], known: Mapping[str, Words]) -> Identification:
+    """Measure all columns together; only some of their hashes are held at once."""
+    mixed = np.zeros(frame.height, dtype=np.uint64)
+    for name in names:
+        mixed = mix_hashes([mixed, known[name] if name in known else hash_column(frame[name])])
     return measure(names, mixed)
 
 
