@@ -18,7 +18,7 @@ OPTIONS = {
     "publish": "--qi --sensitive --beta --out --into --spec --scheme --model --k --t --delta --l --c --ground "
     "--negative-beta --groups --width --with-values --hierarchies "
     "--numeric --categorical --keep --person --weights --round --bottom --top "
-    "--missing --missing-sensitive --dates --format --layout "
+    "--missing --missing-sensitive --dates --bins --format --layout "
     "--spreadsheet-safe --retrieval --effort --strict --attribute --no-second-try --redistribution --mechanism "
     "--engine --memory --master --sheet --labels --query --table --delimiter --report --force --seed --sign --json "
     "--help",
@@ -26,10 +26,10 @@ OPTIONS = {
     "--negative-beta --groups --width --with-values --hierarchies --missing --sheet --labels --query "
     "--table --delimiter --population --person --json --help",
     "compare": "--qi --sensitive --beta --schemes --match --spec --model --k --t --hierarchies --numeric --categorical "
-    "--weights --missing --missing-sensitive --dates --queries --predicates --selectivity --picture --sheet --labels "
-    "--query --table --delimiter --seed --json --help",
+    "--weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries --predicates "
+    "--selectivity --picture --sheet --labels --query --table --delimiter --seed --json --help",
     "explore": "--qi --sensitive --beta --schemes --consider --spec --model --k --hierarchies --numeric --categorical "
-    "--weights --missing --missing-sensitive --queries --output -o --sheet --labels --query --table --delimiter "
+    "--weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries --output -o --sheet --labels --query --table --delimiter "
     "--force --seed --json --help",
     "report": "--original --audience --output -o --quick --population --hierarchies --missing --sheet --labels "
     "--query --table --delimiter --force --seed --json --help",
