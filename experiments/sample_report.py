@@ -18,7 +18,7 @@ from betalike import datasets
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 QUASI_IDENTIFIERS = ["age", "gender", "education", "marital_status", "work_class"]
-WIDTH, HEIGHT = 760, 1000
+WIDTH, HEIGHT = 900, 1140
 
 
 def make_page(path: Path, rows: int, quick: bool = False) -> None:

@@ -133,7 +133,7 @@ def test_only_the_officer_sees_confidential_figures(reports: dict[str, Path]) ->
     assert "Figures that are left out of this report" not in pages["analyst"]
 
 
-def test_the_officers_page_has_attacks_unless_it_is_quick(desk: Desk) -> None:
+def test_the_officers_page_has_attacks_unless_it_is_quick(desk: Desk, chromium: Any) -> None:
     table = desk.table()
     assert desk.publish(table=table).status == 0
     outcome = run("report", desk.out, "--original", table, "--json", "--seed", 1)
@@ -143,6 +143,7 @@ def test_the_officers_page_has_attacks_unless_it_is_quick(desk: Desk) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
     html = path.read_text(encoding="utf-8")
     assert "naive-bayes" in html
+    check_page(chromium, path, json.loads((desk.out / "certificate.json").read_bytes()))
     assert CANARY not in html
 
 

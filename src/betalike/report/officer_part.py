@@ -172,13 +172,18 @@ def _attack(result: AttackResult) -> dict[str, str]:
     is_gain = result.is_significant and (result.gain or 0) > 0
     return {
         "name": result.name,
-        "success": percent(result.success.rate),
-        "interval": f"{percent(result.success.low).removesuffix(' %')} to {percent(result.success.high)}",
-        "baseline": percent(result.baseline.rate),
-        "control": percent(result.control.rate),
+        "success": _in_hundred(result.success.rate),
+        "interval": f"{_in_hundred(result.success.low)} to {_in_hundred(result.success.high)}",
+        "baseline": _in_hundred(result.baseline.rate),
+        "control": _in_hundred(result.control.rate),
         "gain": f"{100 * (result.gain or 0):.2f}" if is_gain else "none",
         "finding": result.sentence,
     }
+
+
+def _in_hundred(rate: float) -> str:
+    """Return a share in per cent without the sign, for a table that is narrow on a phone."""
+    return percent(rate).removesuffix(" %")
 
 
 def _attack_picture(attacks: AttackReport) -> Picture | None:
