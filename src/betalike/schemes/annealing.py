@@ -51,10 +51,15 @@ class Heat(NamedTuple):
 
 
 class Fluid(NamedTuple):
-    """Classes whose pieces move, as lists with a head each; those without pieces wait in a stack."""
+    """Classes whose pieces move, as lists with a head each; those without pieces wait in a stack.
+
+    `at_low` and `at_high` count pieces at the sides of a box: a class only gets narrower when the last one leaves.
+    """
 
     low: IdGrid
     high: IdGrid
+    at_low: IdGrid
+    at_high: IdGrid
     counts: FloatGrid
     size: Floats
     loss: Floats
@@ -99,9 +104,9 @@ def anneal(spans: Spans, limits: Limits, pieces: Pieces, heat: Heat, label: Ints
         target = _choose_target(pieces, heat, fluid, label, piece, state)
         if target < 0 or target == source:
             continue
-        n_moved, rows, has_rest = _gather(pieces, label, piece, draw_unit(state) < heat.block, move)
+        n_moved, rows = _gather(pieces, label, piece, draw_unit(state) < heat.block, move)
         most_cost = -temperature * np.log(draw_unit(state) + 1e-300)
-        if _is_taken(spans, limits, pieces, fluid, move, n_moved, rows, has_rest, target, label, penalty, most_cost):
+        if _is_taken(spans, limits, pieces, fluid, move, n_moved, rows, target, label, penalty, most_cost):
             _apply(pieces, fluid, move, n_moved, rows, target, label)
 
 
@@ -114,6 +119,8 @@ def _fill(spans: Spans, limits: Limits, pieces: Pieces, label: Ints) -> Fluid:
     fluid = Fluid(
         np.full((most, n_axes), NO_CODE, dtype=np.int32),
         np.full((most, n_axes), -1, dtype=np.int32),
+        np.zeros((most, n_axes), dtype=np.int32),
+        np.zeros((most, n_axes), dtype=np.int32),
         np.zeros((most, n_sets)),
         np.zeros(most),
         np.zeros(most),
@@ -135,7 +142,21 @@ def _fill(spans: Spans, limits: Limits, pieces: Pieces, label: Ints) -> Fluid:
     for ec in range(n_used):
         fluid.loss[ec] = box_loss(spans, fluid.low[ec], fluid.high[ec])
         fluid.lack[ec] = lack_of(limits, fluid.counts[ec], none, 1.0, fluid.size[ec])
+        _count_sides(items, fluid, ec)
     return fluid
+
+
+@inner_kernel
+def _count_sides(items: Items, fluid: Fluid, ec: int) -> None:
+    """Count the pieces at each side of a class's box."""
+    for axis in range(items.low.shape[1]):
+        fluid.at_low[ec, axis] = fluid.at_high[ec, axis] = 0
+    piece = fluid.head[ec]
+    while piece >= 0:
+        for axis in range(items.low.shape[1]):
+            fluid.at_low[ec, axis] += items.low[piece, axis] == fluid.low[ec, axis]
+            fluid.at_high[ec, axis] += items.low[piece, axis] == fluid.high[ec, axis]
+        piece = fluid.following[piece]
 
 
 @inner_kernel
@@ -184,20 +205,16 @@ def _choose_target(pieces: Pieces, heat: Heat, fluid: Fluid, label: Ints, piece:
 
 
 @inner_kernel
-def _gather(pieces: Pieces, label: Ints, piece: int, is_block: bool, move: Move) -> tuple[int, float, bool]:
-    """List the pieces that move; return their number, their rows, and whether others of the point stay behind."""
+def _gather(pieces: Pieces, label: Ints, piece: int, is_block: bool, move: Move) -> tuple[int, float]:
+    """List the pieces that move; return their number and their rows."""
     point, source, items = pieces.point[piece], label[piece], pieces.items
-    n_moved, rows, has_rest = 0, 0.0, False
+    n_moved, rows = 0, 0.0
     for other in range(pieces.start[point], pieces.start[point + 1]):
-        if label[other] != source:
-            continue
-        if is_block or other == piece:
+        if label[other] == source and (is_block or other == piece):
             move.pieces[n_moved] = other
             n_moved += 1
             rows += items.size[other]
-        else:
-            has_rest = True
-    return n_moved, rows, has_rest
+    return n_moved, rows
 
 
 @inner_kernel
@@ -209,7 +226,6 @@ def _is_taken(
     move: Move,
     n_moved: int,
     rows: float,
-    has_rest: bool,
     target: int,
     label: Ints,
     penalty: float,
@@ -230,7 +246,7 @@ def _is_taken(
         return False
     move.after[0] = move.after[1] = 0.0
     if rest > FEWEST:
-        _find_rest(pieces, fluid, move, source, piece, has_rest)
+        _find_rest(pieces, fluid, move, source, piece, n_moved)
         move.after[0] = box_loss(spans, move.rest_low, move.rest_high)
         cost += rest * move.after[0]
         if cost > most_cost:
@@ -246,15 +262,17 @@ def _is_taken(
 
 
 @inner_kernel
-def _find_rest(pieces: Pieces, fluid: Fluid, move: Move, source: int, piece: int, has_rest: bool) -> None:
-    """Fill in the box of what stays behind; it is the same unless the point was at an edge of the box."""
+def _find_rest(pieces: Pieces, fluid: Fluid, move: Move, source: int, piece: int, n_moved: int) -> None:
+    """Fill in the box of what stays behind; it is the same unless all pieces at a side of the box leave."""
     items = pieces.items
     copy_box(move.rest_low, move.rest_high, fluid.low[source], fluid.high[source])
-    is_at_edge = False
+    is_narrower = False
     for axis in range(len(move.low)):
         low, high, code = fluid.low[source, axis], fluid.high[source, axis], items.low[piece, axis]
-        is_at_edge = is_at_edge or (low != high and code in (low, high))
-    if has_rest or not is_at_edge:
+        if low != high:
+            n_there = fluid.at_low[source, axis] if code == low else fluid.at_high[source, axis] if code == high else -1
+            is_narrower = is_narrower or n_there == n_moved
+    if not is_narrower:
         return
     empty_box(move.rest_low, move.rest_high)
     point, other = pieces.point[piece], fluid.head[source]
@@ -290,6 +308,7 @@ def _apply(pieces: Pieces, fluid: Fluid, move: Move, n_moved: int, rows: float, 
             fluid.counts[target, items.number[i]] += items.rows[i]
     fluid.size[source] -= rows
     fluid.size[target] += rows
+    _update_sides(items, fluid, move, n_moved, source, target)
     copy_box(fluid.low[target], fluid.high[target], move.low, move.high)
     fluid.loss[source], fluid.lack[source] = move.after[0], move.after[1]
     fluid.loss[target], fluid.lack[target] = move.after[2], move.after[3]
@@ -298,5 +317,32 @@ def _apply(pieces: Pieces, fluid: Fluid, move: Move, n_moved: int, rows: float, 
         empty_box(fluid.low[source], fluid.high[source])
         fluid.free[fluid.n_free[0]] = source
         fluid.n_free[0] += 1
-    else:
+    elif _is_narrower(move, fluid, source):
         copy_box(fluid.low[source], fluid.high[source], move.rest_low, move.rest_high)
+        _count_sides(items, fluid, source)
+
+
+@inner_kernel
+def _is_narrower(move: Move, fluid: Fluid, source: int) -> bool:
+    """Whether what stays behind has a smaller box."""
+    changed = False
+    for axis in range(len(move.low)):
+        changed = changed or fluid.low[source, axis] != move.rest_low[axis]
+        changed = changed or fluid.high[source, axis] != move.rest_high[axis]
+    return changed
+
+
+@inner_kernel
+def _update_sides(items: Items, fluid: Fluid, move: Move, n_moved: int, source: int, target: int) -> None:
+    """Count what leaves the sides of one box and arrives at those of another, before the other is widened."""
+    piece = move.pieces[0]
+    for axis in range(len(move.low)):
+        code = items.low[piece, axis]
+        fluid.at_low[source, axis] -= n_moved * (code == fluid.low[source, axis])
+        fluid.at_high[source, axis] -= n_moved * (code == fluid.high[source, axis])
+        if move.low[axis] < fluid.low[target, axis]:
+            fluid.at_low[target, axis] = 0
+        if move.high[axis] > fluid.high[target, axis]:
+            fluid.at_high[target, axis] = 0
+        fluid.at_low[target, axis] += n_moved * (code == move.low[axis])
+        fluid.at_high[target, axis] += n_moved * (code == move.high[axis])

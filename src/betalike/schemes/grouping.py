@@ -65,6 +65,16 @@ def _widest_axis(positions: FloatGrid, members: Ints, jitter: float, state: Word
 @inner_kernel
 def _part(positions: FloatGrid, axis: int, members: Ints, jitter: float, sample: Floats, state: Words) -> int:
     """Put items below a place near the median first, and return how many there are; neither side is empty."""
+    pivot = draw_median(positions, axis, members, jitter, sample, state)
+    n_below = move_below(positions, axis, members, pivot, False)
+    if n_below == 0:
+        n_below = move_below(positions, axis, members, pivot, True)
+    return n_below
+
+
+@inner_kernel
+def draw_median(positions: FloatGrid, axis: int, members: Ints, jitter: float, sample: Floats, state: Words) -> float:
+    """Return the median of a sample of positions; with jitter, a position near it."""
     for i in range(len(sample)):
         key, j = positions[members[draw_below(state, len(members))], axis], i
         while j > 0 and sample[j - 1] > key:
@@ -72,15 +82,12 @@ def _part(positions: FloatGrid, axis: int, members: Ints, jitter: float, sample:
             j -= 1
         sample[j] = key
     half = len(sample) // 2
-    pivot = sample[half + int(jitter * 5.0 * (draw_unit(state) - 0.5))]
-    n_below = _move_below(positions, axis, members, pivot, False)
-    if n_below == 0:
-        n_below = _move_below(positions, axis, members, pivot, True)
-    return n_below
+    return float(sample[half + int(jitter * 5.0 * (draw_unit(state) - 0.5))])
 
 
 @inner_kernel
-def _move_below(positions: FloatGrid, axis: int, members: Ints, pivot: float, with_pivot: bool) -> int:
+def move_below(positions: FloatGrid, axis: int, members: Ints, pivot: float, with_pivot: bool) -> int:
+    """Put items below a place first, or at it as well, and return how many there are."""
     n_below = 0
     for i in range(len(members)):
         position = positions[members[i], axis]

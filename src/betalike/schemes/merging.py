@@ -35,9 +35,9 @@ class Items(NamedTuple):
 class Style(NamedTuple):
     """How partners are chosen: by loss per unit of what keeps a class from being allowed, among the cheapest.
 
-    If `is_blind`, loss alone decides. Otherwise `patience` is added to what a merger improves, and `lack` is the weight
-    of rows that are lacking beside those that are too many. `order` says which class is merged next, and scores get
-    `noise`.
+    If `is_blind`, all that counts is how many classes are not allowed. Otherwise rows count that are too many or, with
+    the weight `lack`, lacking. `patience` is added to what a merger improves. `order` says which class is merged next,
+    and scores get `noise`.
     """
 
     is_blind: bool
@@ -128,15 +128,23 @@ def _absorb(growing: Growing, one: int, other: int) -> None:
 def _renew(spans: Spans, limits: Limits, growing: Growing, c: int, none: Floats, style: Style, state: Words) -> None:
     """Judge a class, and find its place in the order."""
     growing.loss[c] = box_loss(spans, growing.low[c], growing.high[c])
-    excess, lacking, is_allowed = judge_sum(limits, growing.counts[c], none, 1.0, growing.size[c])
-    growing.is_allowed[c] = is_allowed
-    growing.bad[c] = 0.0 if is_allowed else excess + style.lack * lacking
+    growing.bad[c] = _badness(limits, growing.counts[c], none, growing.size[c], style)
+    growing.is_allowed[c] = growing.bad[c] == 0.0
     if style.order == SMALLEST:
         growing.key[c] = growing.size[c]
     elif style.order == WORST:
         growing.key[c] = -growing.bad[c]
     else:
         growing.key[c] = draw_unit(state)
+
+
+@inner_kernel
+def _badness(limits: Limits, one: Floats, other: Floats, size: float, style: Style) -> float:
+    """Return what keeps two classes together from being allowed; 0 if they are."""
+    excess, lacking, is_allowed = judge_sum(limits, one, other, 1.0, size)
+    if is_allowed:
+        return 0.0
+    return 1.0 if style.is_blind else max(excess + style.lack * lacking, TINY)
 
 
 @inner_kernel
@@ -187,12 +195,11 @@ def add_candidate(cost: Floats, candidate: Ints, n_found: int, new_cost: float, 
 def _choose_partner(
     limits: Limits, growing: Growing, c: int, cost: Floats, candidate: Ints, style: Style, state: Words
 ) -> int:
-    """Return the candidate with the least loss, or the least per unit of what keeps the class from being allowed."""
+    """Return the candidate with the least loss per unit of what keeps classes from being allowed."""
     chosen, least = -1, FAR
     for i in range(len(cost)):
-        other, score = candidate[i], cost[i] + TINY
-        if not style.is_blind:
-            score = _score(limits, growing, c, other, cost[i], style)
+        other = candidate[i]
+        score = _score(limits, growing, c, other, cost[i], style)
         if style.noise > 0.0:
             score *= 1.0 + style.noise * draw_unit(state)
         if score < least:
@@ -204,8 +211,7 @@ def _choose_partner(
 def _score(limits: Limits, growing: Growing, c: int, other: int, cost: float, style: Style) -> float:
     """Return the loss of a merger per unit of what keeps its classes from being allowed."""
     size = growing.size[c] + growing.size[other]
-    excess, lacking, is_allowed = judge_sum(limits, growing.counts[c], growing.counts[other], 1.0, size)
-    bad = 0.0 if is_allowed else excess + style.lack * lacking
+    bad = _badness(limits, growing.counts[c], growing.counts[other], size, style)
     gain = growing.bad[c] + growing.bad[other] - bad + style.patience
     return float((cost + TINY) / gain) if gain > 0.0 else NO_GAIN * (1.0 + cost)
 

@@ -43,10 +43,31 @@ class Styles(NamedTuple):
 
 def outline_classes(spans: Spans, items: Items, label: Ints) -> Classes:
     """Return the classes of items with these labels, which are below the number of items."""
-    used, ec = np.unique(label, return_inverse=True)
-    start = np.append(0, np.cumsum(np.bincount(ec, minlength=len(used))))
-    members = np.argsort(ec, kind="stable")
+    start, members = list_members(label)
     return Classes(start, members, *outline_boxes(spans, items, start, members))
+
+
+@kernel
+def list_members(label: Ints) -> tuple[Ints, Ints]:
+    """Return where each class begins, in ascending order of labels, and the items class by class."""
+    place = np.zeros(len(label) + 1, dtype=np.int64)
+    for name in label:
+        place[name] += 1
+    n_classes, total = 0, 0
+    start = np.empty(len(label) + 1, dtype=np.int64)
+    for name in range(len(label)):
+        count = place[name]
+        place[name] = total
+        if count > 0:
+            start[n_classes] = total
+            n_classes += 1
+            total += count
+    start[n_classes] = total
+    members = np.empty(len(label), dtype=np.int64)
+    for item in range(len(label)):
+        members[place[label[item]]] = item
+        place[label[item]] += 1
+    return start[: n_classes + 1].copy(), members
 
 
 @kernel

@@ -22,7 +22,7 @@ from seam_tables import random_cells
 
 SEEDS = st.integers(0, 10**6)
 BY_SCORE = Style(is_blind=False, n_candidates=5, patience=0.1, lack=1.0, order=SMALLEST, noise=0.0)
-STYLES = [BY_SCORE, BY_SCORE._replace(order=WORST, lack=0.3), BY_SCORE._replace(is_blind=True, n_candidates=1)]
+STYLES = [BY_SCORE, BY_SCORE._replace(order=WORST, lack=0.3), BY_SCORE._replace(is_blind=True, patience=0.3)]
 
 
 def dense(cells: Cells) -> np.ndarray:
@@ -59,6 +59,8 @@ class Twin:
     def _bad(self, points: frozenset[int]) -> float:
         if self.is_allowed(points):
             return 0.0
+        if self.style.is_blind:
+            return 1.0
         counts, size = self.counts[sorted(points)].sum(axis=0), self.size(points)
         needed = max([self.k, *(c / cap for c, cap in zip(counts, self.cap, strict=True) if c)])
         return float(np.maximum(counts - self.cap * size, 0).sum() + self.style.lack * max(needed - size, 0))
@@ -70,8 +72,6 @@ class Twin:
 
     def score(self, one: frozenset[int], other: frozenset[int]) -> float:
         cost = self.cost(one, other)
-        if self.style.is_blind:
-            return cost
         gain = self.bad(one) + self.bad(other) - self.bad(one | other) + self.style.patience
         return (cost + 1e-9) / gain if gain > 0 else 1e100 * (1 + cost)
 

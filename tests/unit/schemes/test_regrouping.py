@@ -15,7 +15,7 @@ from betalike.runtime.noise import STATE_WORDS
 from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes.regrouping import draw_places, merge_groups, outline_classes, regroup
 from betalike.schemes.whole.problem import Problem, pose
-from betalike.schemes.whole.searching import BY_LOSS, BY_SCORE, LOSSES, SCORES
+from betalike.schemes.whole.searching import ANSWERS, BY_ANSWERS, BY_SCORE, SCORES
 from betalike.table.cells import Cells
 from seam_tables import random_cells
 
@@ -70,7 +70,7 @@ def test_groups_that_are_allowed_are_merged_and_others_left(seed: int, beta: flo
     label = np.arange(n)
     classes = outline_classes(problem.spans, problem.items, label)
     starts = np.array([0, n // 3, n])
-    style = BY_LOSS if is_blind else BY_SCORE
+    style = BY_ANSWERS if is_blind else BY_SCORE
     is_done = merge_groups(*kernels(problem), classes, np.arange(n), starts, style, state_of(seed), label)
     groups = [np.arange(n // 3), np.arange(n // 3, n)]
     could = [is_allowed(cells, model, group) for group in groups]
@@ -96,7 +96,7 @@ def test_regrouping_keeps_the_promise_and_never_loses_more(seed: int, beta: floa
         n_classes = len(classes.size)
         order = np.random.default_rng(seed + turn).permutation(n_classes)
         starts = np.unique([0, n_classes // 2, n_classes])
-        styles = LOSSES if is_blind else SCORES
+        styles = ANSWERS if is_blind else SCORES
         regroup(*kernels(problem), classes, order, starts, styles, state_of(seed + turn), label)
         after = total_loss(problem, label)
         assert after <= before * (1 + 1e-12)

@@ -16,6 +16,7 @@ from betalike.runtime.arrays import Floats, IdGrid, Ints, Words
 from betalike.runtime.noise import STATE_WORDS
 from betalike.runtime.randomness import Randomness
 from betalike.schemes.annealing import FORBIDDEN, LEAST_LOSS, Heat
+from betalike.schemes.cutting import Cutting, cut_groups
 from betalike.schemes.grouping import find_neighbours, make_groups
 from betalike.schemes.merging import ANY, SMALLEST, WORST, Style
 from betalike.schemes.regrouping import (
@@ -25,6 +26,7 @@ from betalike.schemes.regrouping import (
     Styles,
     draw_places,
     join_groups,
+    list_members,
     merge_groups,
     outline_boxes,
     outline_classes,
@@ -33,23 +35,35 @@ from betalike.schemes.regrouping import (
 from betalike.schemes.whole.cooling import anneal_groups
 from betalike.schemes.whole.problem import Problem
 
-KERNELS = (merge_groups, anneal_groups, regroup, find_neighbours, make_groups, outline_boxes, draw_places)
+KERNELS = (
+    merge_groups, anneal_groups, regroup, find_neighbours, make_groups, cut_groups, list_members, outline_boxes,
+    draw_places,
+)  # fmt: skip
 T = TypeVar("T")
 Work = Callable[[Classes, Ints, Ints, Words], T]
 FEW_POINTS = 8192  # a table with no more is merged, and annealed, as one group
-MANY_POINTS = 100_000  # a table with more is searched once, in smaller groups
-FIRST_GROUP, FIRST_OF_MANY, GROWTH = 512, 128, 4  # points that are merged first; more where that is not allowed
-NEIGHBOURS, NEIGHBOURHOOD, NEIGHBOURHOOD_OF_MANY = (
-    8,
-    512,
-    64,
-)  # near points that are known, twice, and among how many they are found
-# A round anneals all points once, with this many moves each, and then regroups them a few times.
-HEATS = ((0.05, 5.0, 150.0), (0.03, 10.0, 300.0), (0.015, 10.0, 300.0))  # hot, soft and hard, in units of the loss
-COLD = 0.001
-MOVES, POINTS_TO_MOVE = (10, 50), 600_000
-ROUNDS, POINTS_TO_ROUND = (4, 12), 60_000
+FIRST_GROUP, GROWTH = 512, 4  # points that are merged first; more where that is not allowed
+# A table with more points is cut into groups that are allowed; they are merged with fewer candidates, and not annealed.
+MANY_POINTS = 100_000
+CUTS_OF_MANY, ROOM = (64, 256), 0.9  # points of a group; and if it has to be cut where that leaves less room
+CANDIDATES_OF_MANY = 8
+NEIGHBOURS = 8  # near points that are known, twice
+NEIGHBOURHOOD, NEIGHBOURHOOD_OF_MANY = 256, 64  # points among which they are found
+# The search begins with some passes of regrouping. Then each round anneals all points with some moves each, and
+# regroups them a few times. Temperatures are in units of the loss; they fall from round to round, and rise again with
+# more effort.
+FIRST_PASSES, POINTS_TO_FIRST_PASS = (2, 12), 90_000
+ROUNDS, POINTS_TO_ROUND = (7, 12), 80_000
+MOVES, POINTS_TO_MOVE = (15, 50), 150_000
 PASSES, POINTS_TO_PASS = (1, 5), 12_000
+HOT, HOT_AGAIN, MILD, COLD = (
+    0.05,
+    0.03,
+    0.01,
+    0.001,
+)  # of the first round, a first one with more effort, the last, its end
+SOFT, HARD = 10.0, 300.0  # penalties for a row that a class lacks, at the beginning and at the end of a round
+FEWEST_ANNEALED = 2048  # points that are annealed together, at least; larger tables are annealed in parts, on all cores
 GROUPS = (24, 48, 96, 192)  # points of a neighbourhood that is regrouped, pass by pass
 POINTS_OF_CLASS, MOST_TIMES = 16, 4  # with larger classes, neighbourhoods are larger, at most this many times
 SHARES = 8  # of the work, for the cores
@@ -57,7 +71,7 @@ FEWEST_HELD = 64  # classes that are searched together, however many values ther
 MANY_VALUES = 128  # with more, the work on each class grows, and less is tried
 FEW = 500  # with fewer points, starting threads would take longer than the work itself
 BY_SCORE = Style(is_blind=False, n_candidates=64, patience=0.1, lack=1.0, order=SMALLEST, noise=0.0)
-BY_LOSS = BY_SCORE._replace(is_blind=True, n_candidates=1)
+BY_ANSWERS = BY_SCORE._replace(is_blind=True, patience=0.3)
 SCORES = Styles(
     is_blind=False,
     n_candidates=np.array([8, 16, 64, 64]),
@@ -67,7 +81,7 @@ SCORES = Styles(
     noise=0.3,
     kept=0.5,
 )
-LOSSES = SCORES._replace(is_blind=True, n_candidates=np.array([1, 2, 4]), order=np.array([SMALLEST, ANY]), noise=0.5)
+ANSWERS = SCORES._replace(is_blind=True, patience=np.array([0.03, 0.1, 0.3, 1.0]), order=np.array([SMALLEST, ANY]))
 
 
 @dataclass(frozen=True)
@@ -80,7 +94,7 @@ class Search:
 
     def rounds(self, effort: int) -> list[int]:
         """Return how long each round is for an effort; more effort means more rounds, and longer ones at the end."""
-        n_rounds = 1 if self._has_many else self._as_many(ROUNDS, POINTS_TO_ROUND)
+        n_rounds = self._n_rounds
         lengths: Iterator[int] = (1 + number // n_rounds for number in itertools.count())
         spent = itertools.accumulate(lengths)
         return [
@@ -89,11 +103,14 @@ class Search:
 
     def merge(self) -> Ints:
         """Merge points until every class is allowed."""
-        problem, style = self.problem, BY_LOSS if self.strict else BY_SCORE
+        problem, style = self.problem, BY_ANSWERS if self.strict else BY_SCORE
         kernels = problem.spans, problem.limits, problem.items
         label = np.arange(self._n_points)
-        most = FIRST_OF_MANY if self._has_many else FEW_POINTS if self._n_points <= FEW_POINTS else FIRST_GROUP
-        most = min(most, self._most_held)
+        most = FEW_POINTS if self._has_many or self._n_points <= FEW_POINTS else FIRST_GROUP
+        most = min(most * GROWTH if self.strict else most, self._most_held)
+        is_cut = self._has_many or (self._n_points > FEW_POINTS and not self.strict)
+        if is_cut and self._cut_and_merge(label):
+            return label
 
         def work(classes: Classes, order: Ints, starts: Ints, state: Words) -> bool:
             return merge_groups(*kernels, classes, order, starts, style, state, label)
@@ -109,22 +126,52 @@ class Search:
                 self._over_groups(label, -(-most // min(self._most_held, MOST_ITEMS)), 0.0, join)
         return label
 
+    def _cut_and_merge(self, label: Ints) -> bool:
+        """Cut the table into groups of near points that are allowed, and merge each; return whether all are merged."""
+        problem, every = self.problem, np.arange(self._n_points)
+        style, kernels = BY_ANSWERS if self.strict else BY_SCORE, (problem.spans, problem.limits, problem.items)
+        room, sizes_of_groups = 1.0 if self.strict else ROOM, (FIRST_GROUP, self._n_points)
+        if self._has_many:
+            style, sizes_of_groups = style._replace(n_candidates=CANDIDATES_OF_MANY), CUTS_OF_MANY
+        alone = outline_classes(problem.spans, problem.items, every)
+        first = Cutting(self._n_points // SHARES, sizes_of_groups[1], room)
+        order, starts = cut_groups(problem.positions, *kernels[1:], every, first, self._state())
+
+        def work(share: tuple[int, int, Words]) -> bool:
+            is_done = True
+            for group in range(*share[:2]):
+                members, cutting = order[starts[group] : starts[group + 1]], Cutting(*sizes_of_groups, room)
+                near, begins = cut_groups(problem.positions, *kernels[1:], members, cutting, share[2])
+                sizes = np.diff(begins)
+                is_small = sizes <= min(MOST_ITEMS, self._most_held)
+                begins = np.append(0, np.cumsum(sizes[is_small]))
+                small = near[np.repeat(is_small, sizes)]
+                is_done &= merge_groups(*kernels, alone, small, begins, style, share[2], label) and bool(is_small.all())
+            return is_done
+
+        return all(self._on_cores(len(starts) - 1, work))
+
     def improve(self, label: Ints, number: int, length: int) -> None:
         """Anneal all points and regroup all neighbourhoods; the loss never grows."""
-        self._anneal(label, number, length)
-        n_passes = self._as_many(PASSES, POINTS_TO_PASS)
-        for turn in range(number * n_passes, (number + 1) * n_passes):
-            self._regroup(label, turn)
+        first, passes = self._as_many(FIRST_PASSES, POINTS_TO_FIRST_PASS), self._as_many(PASSES, POINTS_TO_PASS)
+        if number == 0:
+            for turn in range(first):
+                self._regroup(label, turn)
+        if number > 0 or not self._has_many:
+            self._anneal(label, number, length)
+            for turn in range(passes):
+                self._regroup(label, first + number * passes + turn)
 
     def _anneal(self, label: Ints, number: int, length: int) -> None:
-        problem, style = self.problem, BY_LOSS if self.strict else BY_SCORE
+        problem, style = self.problem, BY_ANSWERS if self.strict else BY_SCORE
         kernels = problem.spans, problem.limits, problem.items
         heat = self._heat(outline_classes(problem.spans, problem.items, label), number, length)
 
         def work(classes: Classes, order: Ints, starts: Ints, state: Words) -> None:
             anneal_groups(*kernels, classes, order, starts, self._near, heat, style, state, label)
 
-        self._over_groups(label, self._most_held, 1.0, work)
+        together = max(self._n_points // SHARES, FEWEST_ANNEALED)
+        self._over_groups(label, min(together, self._most_held), 1.0, work)
 
     def _heat(self, classes: Classes, number: int, length: int) -> Heat:
         """Return the temperatures of a round, in units of what a typical class loses."""
@@ -132,13 +179,15 @@ class Search:
         lossy, size = classes.loss[is_lossy], classes.size[is_lossy]
         typical = float((lossy * size).sum() / size.sum()) if len(size) else 1.0
         unit = typical * float(np.median(size)) if len(size) else 1.0
-        hot, soft, hard = HEATS[number % len(HEATS)]
-        penalties = (FORBIDDEN, FORBIDDEN) if self.strict else (soft * typical, hard * typical)
+        cycle, phase = divmod(number, self._n_rounds)
+        hottest = HOT_AGAIN if cycle else HOT
+        hot = hottest * (MILD / hottest) ** (phase / max(self._n_rounds - 1, 1))
+        penalties = (FORBIDDEN, FORBIDDEN) if self.strict else (SOFT * typical, HARD * typical)
         moves = length * self._as_many(MOVES, POINTS_TO_MOVE)
         return Heat(moves, hot * unit, COLD * unit, *penalties, alone=0.05, block=1.0, calm=0.5)
 
     def _regroup(self, label: Ints, turn: int) -> None:
-        problem, styles = self.problem, LOSSES if self.strict else SCORES
+        problem, styles = self.problem, ANSWERS if self.strict else SCORES
         kernels = problem.spans, problem.limits, problem.items
         times = 1.0
         if self._n_points <= FEW_POINTS:
@@ -197,6 +246,10 @@ class Search:
         """
         times = -(-self._n_sets // MANY_VALUES)
         return min(max(points // (times * self._n_points), range_of[0] if times == 1 else 1), range_of[1])
+
+    @property
+    def _n_rounds(self) -> int:
+        return 1 if self._has_many else self._as_many(ROUNDS, POINTS_TO_ROUND)
 
     @property
     def _most_held(self) -> int:

@@ -73,6 +73,18 @@ def test_large_groups_are_merged_where_small_ones_are_not_allowed(
 
 
 @pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("effort", [1, 2])
+def test_tables_with_many_points_are_cut_first(strict: bool, effort: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"MANY_POINTS": 40, "FEW": 1, "CUTS_OF_MANY": (4, 8), "MOST_ITEMS": 30}.items():
+        monkeypatch.setattr(searching, name, value)
+    for seed in range(4):
+        cells, model = wide_cells(seed), Likeness([0.5, 4][seed % 2], k=1 + 4 * (seed // 2))
+        plan = Whole(SeededRandomness(seed), effort, strict).plan(cells, model)
+        check_plan(plan, cells, model)
+        assert seed % 2 == 0 or plan.n_classes > 1
+
+
+@pytest.mark.parametrize("strict", [False, True])
 def test_near_points_join_where_values_are_so_rare_that_classes_have_to_be_large(
     strict: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,7 +188,11 @@ def answers(cells: Cells, model: Likeness) -> tuple[bool, ...]:
     return tuple(found)
 
 
-def test_strict_classes_depend_on_answers_alone_and_others_do_not() -> None:
+@pytest.mark.parametrize("many_points", [searching.MANY_POINTS, 3])
+def test_strict_classes_depend_on_answers_alone_and_others_do_not(
+    many_points: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "MANY_POINTS", many_points)
     rng, model = np.random.default_rng(5), Likeness(0.4)
     sizes = [13, 8, 21, 5, 11]
     alike: dict[tuple[bool, ...], list[Cells]] = defaultdict(list)
