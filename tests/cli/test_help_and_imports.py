@@ -29,8 +29,8 @@ OPTIONS = {
     "--weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries --predicates "
     "--selectivity --picture --sheet --labels --query --table --delimiter --seed --json --help",
     "explore": "--qi --sensitive --beta --schemes --consider --spec --model --k --hierarchies --numeric --categorical "
-    "--weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries --output -o --sheet --labels --query --table --delimiter "
-    "--force --seed --json --help",
+    "--weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries "
+    "--output -o --sheet --labels --query --table --delimiter --force --seed --json --help",
     "report": "--original --audience --output -o --quick --population --hierarchies --missing --sheet --labels "
     "--query --table --delimiter --force --seed --json --help",
     "verify": "--original --signed-by --missing --sheet --labels --query --table --delimiter --json --help",
