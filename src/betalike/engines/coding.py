@@ -95,8 +95,12 @@ class ValueCodes:
 
 
 def ordered_numbers(column: pl.Series, kind: Kind, dates: DateOrder | None = None) -> pl.Series:
-    """Return a column of numbers or dates as numbers; missing values are null."""
-    return to_numbers(empty_to_missing(column), kind, column.name, dates=dates or DateOrder.DMY)
+    """Return a column of numbers or dates, whose kind is known, as numbers; missing values are null."""
+    column = empty_to_missing(column)
+    if kind is Kind.REAL and column.dtype == pl.String:  # NaN among the numbers of a file, read as text
+        is_nan = column.str.strip_chars().cast(pl.Float64, strict=False).is_nan().fill_null(False)
+        column = column.set(is_nan, None)
+    return to_numbers(column, kind, column.name, dates=dates or DateOrder.DMY)
 
 
 def comparable_text(text: str) -> str:
@@ -109,7 +113,7 @@ def comparable(column: pl.Series, kind: Kind, dates: DateOrder | None = None) ->
     column = empty_to_missing(column)
     if kind is Kind.CATEGORICAL:
         return column.cast(pl.String).str.replace(WHOLE, "$1")  # whole numbers of a frame may be written as 37.0
-    return to_numbers(column, kind, column.name, dates=dates or DateOrder.DMY)
+    return ordered_numbers(column, kind, dates)
 
 
 def read_as(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> TypeGuess:

@@ -34,9 +34,6 @@ def to_numbers(
 
     `dates` says what comes first in dates such as 03/04/1980.
     """
-    if kind is Kind.REAL and column.dtype == pl.String:
-        is_nan = column.str.strip_chars().cast(pl.Float64, strict=False).is_nan().fill_null(False)
-        column = column.set(is_nan, None)
     if kind in (Kind.DATE, Kind.DATETIME):
         numbers = _to_days(column, dates) if kind is Kind.DATE else _to_microseconds(column, dates)
     else:
