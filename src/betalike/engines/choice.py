@@ -141,6 +141,11 @@ def choose_engine(
             raise ParameterError("the table is a Spark frame, which the engine 'local' does not take.")
         return EngineChoice(EngineName.SPARK, budget, "the table is a Spark frame")
     if name is EngineName.SPARK or master is not None:
+        if not is_path(table):
+            raise ParameterError(
+                "the engine 'spark' takes the path of a table or a Spark frame, and the table is a frame of another "
+                "kind. Take --engine local, which publishes it as it is, or turn it into a Spark frame."
+            )
         return EngineChoice(EngineName.SPARK, budget, "asked for" if master is None else "a master is named")
     if not is_path(table) and not isinstance(table, pl.LazyFrame):
         return EngineChoice(EngineName.LOCAL, budget, "the table is in memory already", holds_table=True)

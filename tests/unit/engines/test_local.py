@@ -217,6 +217,14 @@ def test_the_former_names_are_refused_with_the_new_one(name: str, table: pl.Data
         publish(table, None, engine=name)
 
 
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas"])
+@pytest.mark.parametrize("wanted", [{"engine": "spark"}, {"master": "local[1]"}])
+def test_spark_takes_no_frame_of_another_kind(kind: str, wanted: dict[str, str], table: pl.DataFrame) -> None:
+    frame = {"polars": table, "lazy": table.lazy(), "pandas": table.to_pandas()}[kind]
+    with pytest.raises(ParameterError, match="takes the path of a table or a Spark frame"):
+        publish(frame, None, **wanted)
+
+
 @pytest.mark.usefixtures("in_batches")
 def test_a_release_that_does_not_fit_in_memory_needs_a_folder(
     table: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
