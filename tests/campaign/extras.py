@@ -5,6 +5,7 @@ Each follows from the seed by itself, so that the rest of a job stays what it wa
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,6 +32,21 @@ def draw_job(seed: int, is_plain: bool = False) -> Job:
     for words, change in CHANGES.items():
         job = change(random.Random(f"{words} {seed}"), job)
     return job
+
+
+def draw_spark_job(seed: int) -> Job:
+    """Draw the first job after a seed that Spark can take, with its table in a file, and publish it there."""
+    jobs = (draw_job(1000 * seed + number) for number in itertools.count())
+    return next(
+        replace(job, engine="spark", form="parquet", in_batches=False, most_cells=None)
+        for job in jobs
+        if job.source in ("csv", "parquet")
+        and len(job.secrets) == 1
+        and job.form in ("csv", "parquet")
+        and job.person is None
+        and job.bins is None
+        and not job.is_safe
+    )
 
 
 def every_column(job: Job) -> list[Column]:

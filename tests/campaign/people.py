@@ -100,8 +100,8 @@ def _check_risk(
 
 def check_unnamed(folder: Path, outcome: Outcome) -> None:
     """No file of a release holds a person, an unused column or code; where files are compressed, columns show it."""
-    for path in folder.iterdir():
-        is_free = CANARY.encode() not in path.read_bytes()
+    for path in folder.rglob("*"):
+        is_free = path.is_dir() or CANARY.encode() not in path.read_bytes()
         outcome.expect(is_free, "file", "a file of the release holds what is not published")
 
 

@@ -10,7 +10,8 @@ from betalike.errors import InfeasibleError, InputError
 
 from . import publishing
 from .checker import check_release
-from .extras import draw_job
+from .extras import draw_job, draw_spark_job
+from .jobs import Job
 from .outcome import Outcome, refusal
 
 SHARED_MEMORY = Path("/dev/shm")
@@ -24,9 +25,17 @@ def scratch_home() -> Path | None:
 
 def check_seed(seed: int, is_plain: bool = False) -> Outcome:
     """Publish and check the job of a seed."""
-    job = draw_job(seed, is_plain)
+    return _check(draw_job(seed, is_plain), Outcome(seed, "release", ""))
+
+
+def check_spark_seed(seed: int) -> Outcome:
+    """Publish the job of a seed with Spark, and check it."""
+    return _check(draw_spark_job(seed), Outcome(seed, "spark", ""))
+
+
+def _check(job: Job, outcome: Outcome) -> Outcome:
     about = f"{job.scheme} {job.promise.model} {job.source} {job.engine} {job.form} {job.layout}"
-    outcome = Outcome(seed, "release", about if job.is_seeded else f"{about} unseeded")
+    outcome.about = about if job.is_seeded else f"{about} unseeded"
     with tempfile.TemporaryDirectory(prefix="campaign-", dir=scratch_home()) as place:
         try:
             out, table = publishing.publish(job, Path(place))
@@ -36,7 +45,7 @@ def check_seed(seed: int, is_plain: bool = False) -> Outcome:
             return outcome
         _check_nothing_else(Path(place), outcome)
         check_release(job, out, outcome)
-        if seed % VERIFIED_EVERY == 0 or job.person is not None:  # only it follows each row to its person
+        if outcome.seed % VERIFIED_EVERY == 0 or job.person is not None:  # only it follows each row to its person
             for name, passed in publishing.verify(job, out, table).items():
                 outcome.expect(passed, "verify", f"betalike's own check '{name}' fails")
     return outcome

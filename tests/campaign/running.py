@@ -15,7 +15,7 @@ from typing import Any
 from .counting import Tally, keep_failure
 from .outcome import Outcome
 
-CHUNKS = {"plan": 200, "release": 20}  # seeds between two reports of a process
+CHUNKS = {"plan": 200, "release": 20, "spark": 5}  # seeds between two reports of a process
 REPORT_SECONDS = 30.0
 LEFT_BEHIND = Path("build") / "campaign" / "failures.jsonl"
 
@@ -26,6 +26,7 @@ class Campaign:
 
     plans: int | None = None
     releases: int | None = None
+    on_spark: int | None = 0  # which takes seconds for each
     seconds: float | None = None
     workers: int = 2
     first_seed: int = 0
@@ -40,9 +41,9 @@ def check(mode: str, seed: int, is_plain: bool) -> Outcome:
             from .plans import check_plan
 
             return check_plan(seed)
-        from .releases import check_seed
+        from .releases import check_seed, check_spark_seed
 
-        return check_seed(seed, is_plain)
+        return check_spark_seed(seed) if mode == "spark" else check_seed(seed, is_plain)
     except Exception as error:  # whatever it is, the campaign goes on and keeps the seed
         outcome = Outcome(seed, mode, "")
         trace = error.__traceback__
@@ -56,7 +57,7 @@ def check(mode: str, seed: int, is_plain: bool) -> Outcome:
 def work(campaign: Campaign, number: int, reports: Any, is_over: Any) -> None:
     """Check every so-many-th chunk of seeds, plans and releases in turn, and report each chunk."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
-    limits = {"plan": campaign.plans, "release": campaign.releases}
+    limits = {"plan": campaign.plans, "release": campaign.releases, "spark": campaign.on_spark}
     done = dict.fromkeys(limits, number)  # in chunks
     spent = dict.fromkeys(limits, 0.0)
     while not is_over.is_set():
