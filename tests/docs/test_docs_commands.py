@@ -97,8 +97,9 @@ def default_of(command: str, parameter: Any) -> str | None:
         return "off"
     if parameter.default is not None:
         return f"`{parameter.default}`"
-    function = inspect.signature(getattr(betalike, FUNCTIONS.get(command, command), betalike.publish))
-    known = function.parameters.get(PYTHON_NAMES.get(parameter.name, parameter.name))
+    name = FUNCTIONS.get(command, command)
+    function = getattr(betalike, name) if name in betalike.__all__ else betalike.publish
+    known = inspect.signature(function).parameters.get(PYTHON_NAMES.get(parameter.name, parameter.name))
     is_fixed = known is not None and isinstance(known.default, str | int) and not isinstance(known.default, bool)
     return f"`{known.default}`" if known is not None and is_fixed else None
 
