@@ -37,7 +37,8 @@ class Heat(NamedTuple):
     """How long and how hot: the first and last temperature, and penalty per row that a class lacks.
 
     A move goes to a new class with the chance `alone`, and takes all pieces of a point that are in the same class with
-    the chance `block`. Pieces of classes that lose nothing are left alone with the chance `calm`.
+    the chance `block`. Pieces of classes that lose nothing are left alone with the chance `calm`. With
+    the chance `slab`, a move takes all pieces of a class on one side of a piece, on a random axis.
     """
 
     moves: int
@@ -48,6 +49,7 @@ class Heat(NamedTuple):
     alone: float
     block: float
     calm: float
+    slab: float
 
 
 class Fluid(NamedTuple):
@@ -72,10 +74,12 @@ class Fluid(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A set of pieces of one point, and the boxes and counts that a move needs."""
+    """A set of pieces of one class, its box, and the boxes and counts that a move needs."""
 
     pieces: Ints
     counts: Floats
+    part_low: Ids
+    part_high: Ids
     rest_low: Ids
     rest_high: Ids
     low: Ids
@@ -88,9 +92,9 @@ def anneal(spans: Spans, limits: Limits, pieces: Pieces, heat: Heat, label: Ints
     """Move pieces between classes; labels (0, 1, ...) are changed in place, and need not stay without gaps."""
     fluid = _fill(spans, limits, pieces, label)
     n_axes, n_sets = pieces.items.low.shape[1], len(limits.cap)
-    codes = np.zeros((4, n_axes), dtype=np.int32)
-    most = (pieces.start[1:] - pieces.start[:-1]).max()
-    move = Move(np.empty(most, dtype=np.int64), np.zeros(n_sets), codes[0], codes[1], codes[2], codes[3], np.zeros(4))
+    codes = np.zeros((6, n_axes), dtype=np.int32)
+    listed, counts = np.empty(len(label), dtype=np.int64), np.zeros(n_sets)
+    move = Move(listed, counts, codes[0], codes[1], codes[2], codes[3], codes[4], codes[5], np.zeros(4))
     temperature, penalty = heat.hot, heat.soft
     for number in range(heat.moves):
         if number % STEP == 0:
@@ -104,10 +108,14 @@ def anneal(spans: Spans, limits: Limits, pieces: Pieces, heat: Heat, label: Ints
         target = _choose_target(pieces, heat, fluid, label, piece, state)
         if target < 0 or target == source:
             continue
-        n_moved, rows = _gather(pieces, label, piece, draw_unit(state) < heat.block, move)
+        is_slab = heat.slab > 0.0 and draw_unit(state) < heat.slab
+        if is_slab:
+            n_moved, rows = _gather_slab(pieces, fluid, source, piece, move, state)
+        else:
+            n_moved, rows = _gather(pieces, label, piece, draw_unit(state) < heat.block, move)
         most_cost = -temperature * np.log(draw_unit(state) + 1e-300)
-        if _is_taken(spans, limits, pieces, fluid, move, n_moved, rows, target, label, penalty, most_cost):
-            _apply(pieces, fluid, move, n_moved, rows, target, label)
+        if _is_taken(spans, limits, pieces, fluid, move, n_moved, rows, target, label, penalty, most_cost, is_slab):
+            _apply(pieces, fluid, move, n_moved, rows, target, label, is_slab)
 
 
 @kernel
@@ -209,11 +217,33 @@ def _gather(pieces: Pieces, label: Ints, piece: int, is_block: bool, move: Move)
     """List the pieces that move; return their number and their rows."""
     point, source, items = pieces.point[piece], label[piece], pieces.items
     n_moved, rows = 0, 0.0
+    copy_box(move.part_low, move.part_high, items.low[piece], items.high[piece])
     for other in range(pieces.start[point], pieces.start[point + 1]):
         if label[other] == source and (is_block or other == piece):
             move.pieces[n_moved] = other
             n_moved += 1
             rows += items.size[other]
+    return n_moved, rows
+
+
+@inner_kernel
+def _gather_slab(pieces: Pieces, fluid: Fluid, source: int, piece: int, move: Move, state: Words) -> tuple[int, float]:
+    """List a piece and those of its class on one side of it; return their number and rows. Also fills in both boxes."""
+    items, n_moved, rows = pieces.items, 0, 0.0
+    axis, sign = draw_below(state, items.low.shape[1]), 1 if draw_unit(state) < 0.5 else -1
+    code = items.low[piece, axis]
+    empty_box(move.part_low, move.part_high)
+    empty_box(move.rest_low, move.rest_high)
+    other = fluid.head[source]
+    while other >= 0:
+        if sign * items.low[other, axis] <= sign * code:
+            widen_box(move.part_low, move.part_high, items.low[other], items.high[other])
+            move.pieces[n_moved] = other
+            n_moved += 1
+            rows += items.size[other]
+        else:
+            widen_box(move.rest_low, move.rest_high, items.low[other], items.high[other])
+        other = fluid.following[other]
     return n_moved, rows
 
 
@@ -230,6 +260,7 @@ def _is_taken(
     label: Ints,
     penalty: float,
     most_cost: float,
+    is_slab: bool,
 ) -> bool:
     """Whether a move costs little enough; loss is compared first, because counts take longer to judge."""
     piece = move.pieces[0]
@@ -238,7 +269,7 @@ def _is_taken(
     if rest < FEWEST and fluid.size[target] < FEWEST:
         return False  # a class would only change its name
     copy_box(move.low, move.high, fluid.low[target], fluid.high[target])
-    widen_box(move.low, move.high, items.low[piece], items.high[piece])
+    widen_box(move.low, move.high, move.part_low, move.part_high)
     move.after[2] = box_loss(spans, move.low, move.high)
     cost = (fluid.size[target] + rows) * move.after[2] - fluid.size[target] * fluid.loss[target]
     cost -= penalty * (fluid.lack[source] + fluid.lack[target]) + size * fluid.loss[source]
@@ -246,7 +277,8 @@ def _is_taken(
         return False
     move.after[0] = move.after[1] = 0.0
     if rest > FEWEST:
-        _find_rest(pieces, fluid, move, source, piece, n_moved)
+        if not is_slab:
+            _find_rest(pieces, fluid, move, source, piece, n_moved)
         move.after[0] = box_loss(spans, move.rest_low, move.rest_high)
         cost += rest * move.after[0]
         if cost > most_cost:
@@ -293,7 +325,9 @@ def _count_moved(items: Items, move: Move, n_moved: int, times: float) -> None:
 
 
 @inner_kernel
-def _apply(pieces: Pieces, fluid: Fluid, move: Move, n_moved: int, rows: float, target: int, label: Ints) -> None:
+def _apply(
+    pieces: Pieces, fluid: Fluid, move: Move, n_moved: int, rows: float, target: int, label: Ints, is_slab: bool
+) -> None:
     """Move the pieces, and bring both classes up to date."""
     items, source = pieces.items, label[move.pieces[0]]
     if fluid.n_free[0] > 0 and fluid.free[fluid.n_free[0] - 1] == target:
@@ -308,7 +342,8 @@ def _apply(pieces: Pieces, fluid: Fluid, move: Move, n_moved: int, rows: float, 
             fluid.counts[target, items.number[i]] += items.rows[i]
     fluid.size[source] -= rows
     fluid.size[target] += rows
-    _update_sides(items, fluid, move, n_moved, source, target)
+    if not is_slab:
+        _update_sides(items, fluid, move, n_moved, source, target)
     copy_box(fluid.low[target], fluid.high[target], move.low, move.high)
     fluid.loss[source], fluid.lack[source] = move.after[0], move.after[1]
     fluid.loss[target], fluid.lack[target] = move.after[2], move.after[3]
@@ -317,9 +352,11 @@ def _apply(pieces: Pieces, fluid: Fluid, move: Move, n_moved: int, rows: float, 
         empty_box(fluid.low[source], fluid.high[source])
         fluid.free[fluid.n_free[0]] = source
         fluid.n_free[0] += 1
-    elif _is_narrower(move, fluid, source):
+    elif is_slab or _is_narrower(move, fluid, source):
         copy_box(fluid.low[source], fluid.high[source], move.rest_low, move.rest_high)
         _count_sides(items, fluid, source)
+    if is_slab:
+        _count_sides(items, fluid, target)
 
 
 @inner_kernel

@@ -16,11 +16,16 @@ from betalike.schemes.annealing import FORBIDDEN, Heat, Pieces, anneal
 from betalike.schemes.limits import judge_sum
 from betalike.schemes.merging import Items
 from betalike.schemes.spans import box_loss
+from betalike.schemes.whole.cooling import count_lacking
 from betalike.schemes.whole.problem import Problem, pose
+from betalike.table.axis import HierarchyAxis, OrderedAxis
+from betalike.table.cells import Cells
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 from seam_tables import random_cells
 
 SEEDS = st.integers(0, 10**6)
-COLD = Heat(3000, 1e-9, 1e-12, FORBIDDEN, FORBIDDEN, alone=0.1, block=0.5, calm=0.5)
+COLD = Heat(3000, 1e-9, 1e-12, FORBIDDEN, FORBIDDEN, alone=0.1, block=0.5, calm=0.5, slab=0.1)
 HOT = COLD._replace(hot=5.0, cold=0.01, soft=0.5, hard=20.0)
 
 
@@ -93,6 +98,15 @@ def test_cold_moves_from_allowed_classes_never_lose_more_and_stay_allowed(seed: 
 
 
 @settings(max_examples=25)
+@given(seed=SEEDS, beta=st.sampled_from([0.5, 2]))
+def test_what_points_lack_alone_is_what_classes_of_one_point_lack(seed: int, beta: float) -> None:
+    problem = pose(random_cells(seed, 60), Likeness(beta))
+    pieces = whole_points(problem, seed)
+    _, lack = weigh(problem, pieces, np.arange(len(problem.items.size)))
+    assert np.isclose(count_lacking(problem.limits, problem.items), lack)
+
+
+@settings(max_examples=25)
 @given(seed=SEEDS, maker=MAKERS)
 def test_what_the_kernel_keeps_in_mind_is_what_the_pieces_say(seed: int, maker: Any) -> None:
     """After hot moves, a cold run that is charged for what classes lack still never costs more."""
@@ -120,6 +134,29 @@ def test_cold_moves_find_better_classes() -> None:
         anneal(problem.spans, problem.limits, pieces, COLD._replace(moves=20_000), label, state_of(seed))
         losses.append(weigh(problem, pieces, label)[0] / before)
     assert sum(loss < 0.99 for loss in losses) >= 4
+
+
+def test_slabs_split_a_class_whose_points_cannot_leave_one_by_one() -> None:
+    """Two pairs of points, far apart; each pair is allowed, and no single point is."""
+    axis = OrderedAxis("number", Kind.INTEGER, np.arange(10), (0.0, 9.0))
+    cells = Cells(
+        axes=(axis,),
+        sensitive=HierarchyAxis("illness", Hierarchy.flat("st")),
+        weights=(1.0,),
+        points=np.array([[0], [1], [8], [9]], dtype=np.int32),
+        point=np.arange(4, dtype=np.int32),
+        value=np.array([0, 1, 0, 1], dtype=np.int32),
+        count=np.full(4, 5),
+    )
+    problem = pose(cells, Likeness(0.5))
+    pieces = Pieces(problem.items, np.arange(4), np.arange(5), np.array([[1], [0], [3], [2]], dtype=np.int32))
+    found = []
+    for slab in (0.0, 0.5):
+        label = np.zeros(4, dtype=np.int64)
+        anneal(problem.spans, problem.limits, pieces, COLD._replace(slab=slab), label, state_of(1))
+        found.append((label[:, None] == label).tolist())
+    assert found[0] == [[True] * 4] * 4
+    assert found[1] == [[True, True, False, False]] * 2 + [[False, False, True, True]] * 2
 
 
 def test_the_same_state_gives_the_same_classes() -> None:

@@ -118,6 +118,7 @@ def distinct_sizes(cells: Cells, seed: int) -> Cells:
     return Cells(axes, cells.sensitive, (1.0, 0.7, 0.4), cells.points, cells.point, cells.value, values)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("style", STYLES, ids=["score", "worst first", "blind"])
 def test_classes_are_those_of_a_slow_twin(style: Style) -> None:
     compared = 0

@@ -101,7 +101,7 @@ class Cooling:
         row = float((size * losses)[lossy].sum() / size[lossy].sum())
         group = row * float(np.median(size[lossy]))
         moves = min(max(MOVES // len(plan.cell), 1), MOST_MOVES)
-        return Heat(moves, HOT * group, COLD * group, SOFT * row, HARD * row, alone=0.02, block=0.5, calm=0.7)
+        return Heat(moves, HOT * group, COLD * group, SOFT * row, HARD * row, alone=0.02, block=0.5, calm=0.7, slab=0.0)
 
     def _share_out(self, plan: Plan) -> list[Ints]:
         """Divide the fragments of a plan into shares of near classes; other ones each time."""

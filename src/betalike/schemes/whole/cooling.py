@@ -6,10 +6,10 @@ import numpy as np
 
 from betalike.runtime.arrays import IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import kernel
-from betalike.schemes.annealing import Heat, Pieces, anneal
+from betalike.schemes.annealing import Heat, Pieces, anneal, lack_of
 from betalike.schemes.limits import Limits
 from betalike.schemes.merging import Items, Style, merge_items
-from betalike.schemes.regrouping import BETTER, MOST_COUNTS, Classes, members_of
+from betalike.schemes.regrouping import MOST_COUNTS, Classes, members_of
 from betalike.schemes.spans import Spans
 
 
@@ -25,9 +25,10 @@ def anneal_groups(
     heat: Heat,
     style: Style,
     state: Words,
+    worth: float,
     label: Ints,
 ) -> None:
-    """Anneal each group, merge what is not allowed afterwards, and keep the result if it loses less.
+    """Anneal each group, merge what is not allowed afterwards, and keep it if it loses less than `worth` times as much.
 
     The number of moves in `heat` is for each point. The labels are written in place.
     """
@@ -42,13 +43,27 @@ def anneal_groups(
             continue
         pieces = _cut_out(items, members, near, place)
         moves = heat.moves * len(members)
-        own = Heat(moves, heat.hot, heat.cold, heat.soft, heat.hard, heat.alone, heat.block, heat.calm)
+        own = Heat(moves, heat.hot, heat.cold, heat.soft, heat.hard, heat.alone, heat.block, heat.calm, heat.slab)
         anneal(spans, limits, pieces, own, group, state)
         _close_gaps(group)
         named, after, is_allowed = merge_items(spans, limits, items, members, group, style, state)
-        if is_allowed and after < before * BETTER:
+        if is_allowed and after < before * worth:
             for i in range(len(members)):
                 label[members[i]] = members[named[i]]
+
+
+@kernel
+def count_lacking(limits: Limits, items: Items) -> float:
+    """Return how many rows all items lack to be allowed on their own."""
+    counts, none, lacking = np.zeros(len(limits.cap)), np.zeros(len(limits.cap)), 0.0
+    for item in range(len(items.size)):
+        first, last = items.start[item], items.start[item + 1]
+        for i in range(first, last):
+            counts[items.number[i]] += items.rows[i]
+        lacking += lack_of(limits, counts, none, 1.0, items.size[item])
+        for i in range(first, last):
+            counts[items.number[i]] = 0.0
+    return lacking
 
 
 @kernel

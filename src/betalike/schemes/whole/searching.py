@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from betalike.schemes.cutting import Cutting, cut_groups
 from betalike.schemes.grouping import find_neighbours, make_groups
 from betalike.schemes.merging import ANY, SMALLEST, WORST, Style
 from betalike.schemes.regrouping import (
+    BETTER,
     MOST_COUNTS,
     MOST_ITEMS,
     Classes,
@@ -32,12 +33,12 @@ from betalike.schemes.regrouping import (
     outline_classes,
     regroup,
 )
-from betalike.schemes.whole.cooling import anneal_groups
+from betalike.schemes.whole.cooling import anneal_groups, count_lacking
 from betalike.schemes.whole.problem import Problem
 
 KERNELS = (
-    merge_groups, anneal_groups, regroup, find_neighbours, make_groups, cut_groups, list_members, outline_boxes,
-    draw_places,
+    merge_groups, anneal_groups, count_lacking, regroup, find_neighbours, make_groups, cut_groups, list_members,
+    outline_boxes, draw_places,
 )  # fmt: skip
 T = TypeVar("T")
 Work = Callable[[Classes, Ints, Ints, Words], T]
@@ -47,23 +48,11 @@ FIRST_GROUP, GROWTH = 512, 4  # points that are merged first; more where that is
 MANY_POINTS = 100_000
 CUTS_OF_MANY, ROOM = (64, 256), 0.9  # points of a group; and if it has to be cut where that leaves less room
 CANDIDATES_OF_MANY = 8
-NEIGHBOURS = 8  # near points that are known, twice
-NEIGHBOURHOOD, NEIGHBOURHOOD_OF_MANY = 256, 64  # points among which they are found
-# The search begins with some passes of regrouping. Then each round anneals all points with some moves each, and
-# regroups them a few times. Temperatures are in units of the loss; they fall from round to round, and rise again with
-# more effort.
-FIRST_PASSES, POINTS_TO_FIRST_PASS = (2, 12), 90_000
-ROUNDS, POINTS_TO_ROUND = (7, 12), 80_000
-MOVES, POINTS_TO_MOVE = (15, 50), 150_000
-PASSES, POINTS_TO_PASS = (1, 5), 12_000
-HOT, HOT_AGAIN, MILD, COLD = (
-    0.05,
-    0.03,
-    0.01,
-    0.001,
-)  # of the first round, a first one with more effort, the last, its end
-SOFT, HARD = 10.0, 300.0  # penalties for a row that a class lacks, at the beginning and at the end of a round
-FEWEST_ANNEALED = 2048  # points that are annealed together, at least; larger tables are annealed in parts, on all cores
+NEIGHBOURS = 12  # near points that are known, twice
+NEIGHBOURHOOD, PAIRS, NEIGHBOURHOOD_OF_MANY = (256, 1024), 5_000_000, 64  # points among which they are found
+COLD = 0.001  # the last temperature of a round, in units of what a class loses
+SOFT, HARD = 5.0, 150.0  # penalties for a row that a class lacks; 1 is what is lost per row that points lack alone
+SLAB, POINTS_TO_SLAB = 0.4, 8  # how often a side of a class moves; less often in larger classes, which take longer
 GROUPS = (24, 48, 96, 192)  # points of a neighbourhood that is regrouped, pass by pass
 POINTS_OF_CLASS, MOST_TIMES = 16, 4  # with larger classes, neighbourhoods are larger, at most this many times
 SHARES = 8  # of the work, for the cores
@@ -82,6 +71,33 @@ SCORES = Styles(
     kept=0.5,
 )
 ANSWERS = SCORES._replace(is_blind=True, patience=np.array([0.03, 0.1, 0.3, 1.0]), order=np.array([SMALLEST, ANY]))
+
+
+class Pace(NamedTuple):
+    """How long each part of the search is.
+
+    It begins with some passes of regrouping. Then each round anneals all points with some moves each, and regroups them
+    a few times. Of two numbers, the first is the fewest, the second the most; a table of `points_to_` points has one.
+    The first temperature falls from round to round. It is in units of what a class loses.
+    """
+
+    first_passes: tuple[int, int]
+    points_to_first_pass: int
+    rounds: tuple[int, int]
+    points_to_round: int
+    moves: tuple[int, int]
+    points_to_move: int
+    passes: tuple[int, int]
+    points_to_pass: int
+    hot: float
+    mild: float
+    worth: float  # annealed groups are kept for regrouping if they lose less than this many times what they lost
+    together: int  # points that are annealed together, at least; larger tables are annealed in parts, on all cores
+
+
+LONG_ROUNDS = Pace((2, 4), 90_000, (2, 2), 1, (35, 300), 500_000, (3, 30), 60_000, 0.05, 0.05, 1.03, 8192)
+# With `strict`, classes are always allowed and mix slowly, so that long rounds do not pay.
+SHORT_ROUNDS = Pace((2, 12), 90_000, (7, 12), 80_000, (15, 50), 150_000, (1, 5), 12_000, 0.05, 0.01, BETTER, 2048)
 
 
 @dataclass(frozen=True)
@@ -153,38 +169,51 @@ class Search:
 
     def improve(self, label: Ints, number: int, length: int) -> None:
         """Anneal all points and regroup all neighbourhoods; the loss never grows."""
-        first, passes = self._as_many(FIRST_PASSES, POINTS_TO_FIRST_PASS), self._as_many(PASSES, POINTS_TO_PASS)
+        pace = self._pace
         if number == 0:
-            for turn in range(first):
+            for turn in range(self._as_many(pace.first_passes, pace.points_to_first_pass)):
                 self._regroup(label, turn)
-        if number > 0 or not self._has_many:
-            self._anneal(label, number, length)
-            for turn in range(passes):
-                self._regroup(label, first + number * passes + turn)
+        if number == 0 and self._has_many:
+            return
+        tried = label.copy()
+        self._anneal(tried, number, length)
+        passes = length * self._as_many(pace.passes, pace.points_to_pass)
+        for turn in range(number * passes, (number + 1) * passes):
+            self._regroup(tried, turn)
+        if self._loss(tried) < self._loss(label) * BETTER:
+            label[:] = tried
+
+    def _loss(self, label: Ints) -> float:
+        """Return the loss of all rows."""
+        classes = outline_classes(self.problem.spans, self.problem.items, label)
+        return float(classes.size @ classes.loss)
 
     def _anneal(self, label: Ints, number: int, length: int) -> None:
-        problem, style = self.problem, BY_ANSWERS if self.strict else BY_SCORE
+        problem, style, worth = self.problem, BY_ANSWERS if self.strict else BY_SCORE, self._pace.worth
         kernels = problem.spans, problem.limits, problem.items
         heat = self._heat(outline_classes(problem.spans, problem.items, label), number, length)
 
         def work(classes: Classes, order: Ints, starts: Ints, state: Words) -> None:
-            anneal_groups(*kernels, classes, order, starts, self._near, heat, style, state, label)
+            anneal_groups(*kernels, classes, order, starts, self._near, heat, style, state, worth, label)
 
-        together = max(self._n_points // SHARES, FEWEST_ANNEALED)
+        together = max(self._n_points // SHARES, self._pace.together)
         self._over_groups(label, min(together, self._most_held), 1.0, work)
 
     def _heat(self, classes: Classes, number: int, length: int) -> Heat:
-        """Return the temperatures of a round, in units of what a typical class loses."""
+        """Return how long and how hot a round is."""
+        pace = self._pace
         is_lossy = classes.loss > LEAST_LOSS
         lossy, size = classes.loss[is_lossy], classes.size[is_lossy]
-        typical = float((lossy * size).sum() / size.sum()) if len(size) else 1.0
-        unit = typical * float(np.median(size)) if len(size) else 1.0
-        cycle, phase = divmod(number, self._n_rounds)
-        hottest = HOT_AGAIN if cycle else HOT
-        hot = hottest * (MILD / hottest) ** (phase / max(self._n_rounds - 1, 1))
-        penalties = (FORBIDDEN, FORBIDDEN) if self.strict else (SOFT * typical, HARD * typical)
-        moves = length * self._as_many(MOVES, POINTS_TO_MOVE)
-        return Heat(moves, hot * unit, COLD * unit, *penalties, alone=0.05, block=1.0, calm=0.5)
+        total = float(lossy @ size) if len(size) else 1.0
+        unit = total / float(size.sum()) * float(np.median(size)) if len(size) else 1.0
+        soft = hard = FORBIDDEN
+        if not self.strict:
+            lacking = count_lacking(self.problem.limits, self.problem.items)
+            soft, hard = SOFT * total / max(lacking, 1.0), HARD * total / max(lacking, 1.0)
+        moves = length * self._as_many(pace.moves, pace.points_to_move)
+        slab = min(SLAB, POINTS_TO_SLAB * max(len(size), 1) / self._n_points)
+        hot = pace.hot * (pace.mild / pace.hot) ** (number % self._n_rounds / max(self._n_rounds - 1, 1))
+        return Heat(moves, hot * unit, COLD * unit, soft, hard, alone=0.05, block=1.0, calm=0.5, slab=slab)
 
     def _regroup(self, label: Ints, turn: int) -> None:
         problem, styles = self.problem, ANSWERS if self.strict else SCORES
@@ -202,7 +231,9 @@ class Search:
     def _near(self) -> IdGrid:
         """The near points of each, from two ways to divide the table into groups."""
         problem, found = self.problem, []
-        weight, most = np.ones(self._n_points), NEIGHBOURHOOD_OF_MANY if self._has_many else NEIGHBOURHOOD
+        weight, most = np.ones(self._n_points), NEIGHBOURHOOD_OF_MANY
+        if not self._has_many:
+            most = min(max(PAIRS // self._n_points, NEIGHBOURHOOD[0]), NEIGHBOURHOOD[1])
         for jitter in (0.0, 1.0):
             order, starts = make_groups(problem.positions, weight, float(most), jitter, self._state())
 
@@ -248,8 +279,12 @@ class Search:
         return min(max(points // (times * self._n_points), range_of[0] if times == 1 else 1), range_of[1])
 
     @property
+    def _pace(self) -> Pace:
+        return SHORT_ROUNDS if self.strict else LONG_ROUNDS
+
+    @property
     def _n_rounds(self) -> int:
-        return 1 if self._has_many else self._as_many(ROUNDS, POINTS_TO_ROUND)
+        return 1 if self._has_many else self._as_many(self._pace.rounds, self._pace.points_to_round)
 
     @property
     def _most_held(self) -> int:

@@ -70,6 +70,7 @@ def test_cores_keep_what_is_wanted_and_only_the_band_sends(seed: int, is_wide: b
         assert len(sent) == 0 or (edge is not None and (sent >= edge if side == 0 else sent <= edge).all())
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_every_tuple_of_a_value_in_the_band_is_sent_equally_often(seed: int) -> None:
     scene, repeats = Scene(seed, False), 3000
@@ -84,6 +85,7 @@ def test_every_tuple_of_a_value_in_the_band_is_sent_equally_often(seed: int) -> 
         assert np.abs(sent[band] / scene.counts[band] - chance).max(initial=0) < 4.5 * 0.5 / np.sqrt(repeats)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("tuples", "total", "chosen"), [(3, 20, 7), (16, 17, 5), (40, 90, 30), (500, 10**6, 4000)])
 def test_shares_have_the_hypergeometric_distribution(tuples: int, total: int, chosen: int) -> None:
     uniforms = (np.arange(20_000) + 0.5) / 20_000

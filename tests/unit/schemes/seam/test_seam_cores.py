@@ -360,6 +360,7 @@ def test_no_seam_is_smaller_than_the_formulas(seed: int) -> None:
     assert cores is None or cut.size - cores.sum() >= least
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("largest_table", "k", "n_cuts"), [(30, 1, 300), (40, 1, 500), (40, 5, 300), (120, 1, 200)])
 def test_nearly_every_seam_is_the_least_that_whole_tuples_allow(largest_table: int, k: int, n_cuts: int) -> None:
     """The honest form of the law: no bound holds for each cut, for not every pair of sizes is tried."""

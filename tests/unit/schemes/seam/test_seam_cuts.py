@@ -309,7 +309,7 @@ def test_the_best_cut_is_made_of_allowed_parts_of_its_sides(
     assert gain <= found.greatest_gain() * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("ahead", [False, True])
+@pytest.mark.parametrize("ahead", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_nearly_every_best_cut_gains_what_the_best_of_all_cuts_and_sizes_gains(ahead: bool) -> None:
     shares = []
     for seed in range(200):

@@ -72,6 +72,7 @@ def test_large_groups_are_merged_where_small_ones_are_not_allowed(
         check_plan(Whole(strict=strict).plan(cells, model), cells, model)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("effort", [1, 2])
 def test_tables_with_many_points_are_cut_first(strict: bool, effort: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +85,7 @@ def test_tables_with_many_points_are_cut_first(strict: bool, effort: int, monkey
         assert seed % 2 == 0 or plan.n_classes > 1
 
 
-@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("strict", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_near_points_join_where_values_are_so_rare_that_classes_have_to_be_large(
     strict: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
