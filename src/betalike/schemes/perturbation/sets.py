@@ -17,7 +17,7 @@ import numpy as np
 from betalike.errors import InfeasibleError
 from betalike.promises import UNITS, Likeness, Transition, judge_transition
 from betalike.promises.verdict import wording
-from betalike.runtime.arrays import Floats, Ints
+from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.runtime.randomness import Randomness, SeededRandomness, uniform
 from betalike.schemes.perturbation.retention import caps_of, largest_factor, no_room
 from betalike.table.axis import Axis
@@ -28,6 +28,7 @@ DOUBLINGS = 4  # of the number of sets, if their mixtures do not reach the prior
 COPIES = 4  # of sets that have as much, or as little, as possible of one value
 SCALINGS = 60
 TINY = 1e-12
+TIE = 1e-6
 TIGHTENINGS = (1e-9, 1e-6, 1e-3)
 
 
@@ -133,15 +134,16 @@ def _settle(amount: Floats, room: Floats) -> Floats:
 def weigh(posterior: Floats, prior: Floats) -> Floats | None:
     """Return the weights with which posteriors (rows) mix to the prior, as even as possible; None if none were found.
 
-    Newton's steps for the weights exp(posterior * multipliers) with the right mean.
+    Newton's steps for the weights exp(ratio * multipliers) with the right mean. Ratios are to the prior, because some
+    values may be millions of times as frequent as others.
     """
-    weights = np.full(len(posterior), 1 / len(posterior))
+    weights, ratio = np.full(len(posterior), 1 / len(posterior)), posterior / prior
     for _ in range(SCALINGS):
-        gap = prior - weights @ posterior
-        if np.abs(gap / prior).max() < TINY:
+        gap = 1 - weights @ ratio
+        if np.abs(gap).max() < TINY:
             return weights
-        curvature = posterior.T @ (weights[:, None] * posterior)
-        step = posterior @ np.linalg.lstsq(curvature, gap, rcond=None)[0]
+        curvature = ratio.T @ (weights[:, None] * ratio)
+        step = ratio @ np.linalg.lstsq(curvature, gap, rcond=None)[0]
         weights = weights * np.exp(np.clip(step, -1.0, 1.0))
     return None
 
@@ -149,17 +151,23 @@ def weigh(posterior: Floats, prior: Floats) -> Floats | None:
 def to_transition(chances: Floats, counts: Ints) -> Transition | None:
     """Return the chances in whole units, with a column for each set of values that become likelier; None if it is one.
 
-    Columns that make the same values likelier are added up, which keeps what they promise.
+    Columns that make the same values likelier are added up, which keeps what they promise. First come those that differ
+    in values that stay as likely as they were, up to rounding: whether these are named would be chance.
     """
     units = np.array([_whole_units(row) for row in chances])
     units = units[:, units.any(axis=0)]
-    if units.shape[1] < 2:
-        return None
-    likelier = Transition(units).likelier(counts)
+    units = _add_up(units, units > (counts / counts.sum()) @ units * (1 + TIE))
+    if units.shape[1] > 1:
+        units = _add_up(units, Transition(units).likelier(counts))
+    return Transition(units) if units.shape[1] > 1 else None
+
+
+def _add_up(units: Ints, likelier: Bools) -> Ints:
+    """Add up the columns that make the same values likelier."""
     _, owner = np.unique(~likelier, axis=1, return_inverse=True)
     merged = np.zeros((len(units), int(owner.max()) + 1), dtype=np.int64)
     np.add.at(merged.T, owner.ravel(), units.T)
-    return Transition(merged) if merged.shape[1] > 1 else None
+    return merged
 
 
 def _whole_units(chances: Floats) -> Ints:
