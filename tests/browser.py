@@ -24,6 +24,7 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
+PATIENCE = 120_000  # milliseconds: the machine may be busy
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
@@ -45,8 +46,9 @@ def open_browser() -> Iterator[Browser]:
     """Start Chromium; skip the test where there is none, but never where CI is set."""
     if not os.path.exists(CHROMIUM) and not os.environ.get("CI"):
         pytest.skip("Chromium is not installed; `make system` installs it on Debian")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         try:
@@ -59,6 +61,7 @@ def open_browser() -> Iterator[Browser]:
 def visit(browser: Browser, address: str, size: tuple[int, int] = DESKTOP, **options: Any) -> Iterator[Visit]:
     """Open an address in a fresh window; `options` are those of Playwright's new_context."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
+    context.set_default_timeout(PATIENCE)
     try:
         visited = Visit(context.new_page())
         visited.page.on("request", lambda request: visited.requests.append(request.url))

@@ -29,6 +29,7 @@ def command(table: Path, out: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "betalike", "publish", *words, "--out", str(out), *more]
 
 
+@pytest.mark.long
 def test_a_worker_without_betalike_is_told(table: Path, tmp_path: Path) -> None:
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')  # without what is installed
@@ -42,6 +43,7 @@ def test_a_worker_without_betalike_is_told(table: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_a_cluster_without_workers_is_told(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path)
     program = (
@@ -61,7 +63,8 @@ def test_a_cluster_without_workers_is_told(tmp_path: Path) -> None:
     assert "No worker took up work within 2 seconds." in done.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_nothing_behind(table: Path, tmp_path: Path, number: signal.Signals) -> None:
     words = command(table, tmp_path / "out", "--master", "local[2]")
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as publishing:

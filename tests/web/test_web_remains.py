@@ -26,12 +26,22 @@ def until(is_so: Callable[[], object], what: str) -> None:
 
 
 def start_publishing(page: Served, project: str) -> int:
-    """Publish, and return the job once it writes progress."""
+    """Publish, and return the number of the job."""
     page.post(f"/p/{project}/publish", version=page.version(project))
-    jobs = page.projects / project / "jobs"
-    number = max(int(path.name) for path in jobs.iterdir())
-    until(lambda: (jobs / str(number) / "progress.jsonl").exists(), "the job did not begin")
-    return number
+    return max(int(path.name) for path in (page.projects / project / "jobs").iterdir())
+
+
+def start_and_hold(page: Served, project: str) -> tuple[int, int]:
+    """Publish; stop the job's process in the middle of its work, so that it cannot end first. Return both numbers."""
+    number = start_publishing(page, project)
+    folder = page.projects / project
+    until(lambda: (folder / "jobs" / str(number) / "progress.jsonl").exists(), "the job did not begin")
+    words = [str(folder).encode(), str(number).encode()]
+    (worker,) = [
+        one for one in page.workers() if Path(f"/proc/{one}/cmdline").read_bytes().split(b"\0")[-3:-1] == words
+    ]
+    os.kill(worker, signal.SIGSTOP)
+    return number, worker
 
 
 def send_half_an_upload(page: Served) -> socket.socket:
@@ -60,23 +70,22 @@ def test_a_killed_job_and_a_killed_server_leave_nothing(tmp_path: Path) -> None:
         folder = page.projects / project
         upload = page.project(page.upload("/open/upload", "a.csv", people(name=CANARY).encode()))
         assert page.wait(upload, 1) == "done"
-        number = start_publishing(page, project)
-        (worker,) = page.workers()
+        number, worker = start_and_hold(page, project)
         os.kill(worker, signal.SIGKILL)
         assert page.wait(project, number) == "failed"
         assert "ended before it was finished" in page.get(f"/p/{project}/publish").text
         until(lambda: not (folder / "jobs" / str(number) / "tmp").exists(), "temporary files are left")
         assert list((folder / "releases").iterdir()) == []
-        number = start_publishing(page, project)
-        workers = page.workers()
+        number, worker = start_and_hold(page, project)
         with send_half_an_upload(page):
             until(lambda: list(page.projects.glob(".arriving-*/*")), "the upload did not begin")
             page.process.kill()
             page.process.wait()
-    assert workers
-    with start_page(tmp_path) as page:  # at once: the job of the server that was killed may still be ending
+    with start_page(tmp_path) as page:  # the job of the server that was killed has not ended
         enter(page)
-        until(lambda: not any(map(is_alive, workers)), "a job outlived its server")
+        assert is_alive(worker)
+        os.kill(worker, signal.SIGCONT)
+        until(lambda: not is_alive(worker), "a job outlived its server")
         assert page.wait(project, number) in ("failed", "cancelled")
         until(lambda: not (folder / "jobs" / str(number) / "tmp").exists(), "temporary files are left")
         assert list((folder / "releases").iterdir()) == []

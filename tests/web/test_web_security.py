@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
+import http.client
 import socket
 import stat
 from collections.abc import Iterator
@@ -11,6 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 from serving import Served, enter, people, start_page
+
+from betalike.errors import FileError
+from betalike.web.folders import Folders
 
 pytestmark = pytest.mark.xdist_group("web-security")
 SCRIPT = "<script>alert(1)</script>"
@@ -217,8 +222,18 @@ def test_a_form_that_is_too_long_is_refused(served: Served) -> None:
 
 def test_five_hundred_requests_at_once_are_answered(served: Served) -> None:
     paths = ["/", "/browse", "/static/page.js", "/nothing", "/p/none/open"] * 100
+    cookies = "; ".join(f"{name}={value}" for name, value in served.client.cookies.items())
+
+    def ask(path: str) -> int:
+        """Ask over a connection of its own: a client that threads share may close one of another thread."""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", served.port, timeout=120)) as connection:
+            connection.request("GET", path, headers={"cookie": cookies})
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
+
     with concurrent.futures.ThreadPoolExecutor(100) as pool:
-        statuses = list(pool.map(lambda path: served.get(path).status_code, paths))
+        statuses = list(pool.map(ask, paths))
     assert statuses == [200, 200, 200, 404, 422] * 100
     assert served.get("/").status_code == 200
 
@@ -250,3 +265,10 @@ def test_what_is_printed_what_is_deleted_at_the_end_and_reading_only(tmp_path: P
         for path in ("/open/demo", f"/p/{kept}/delete", f"/p/{kept}/publish", f"/p/{kept}/undo"):
             assert page.post(path).status_code == 403
     assert {path: path.read_bytes() for path in page.projects.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(("name", "reason"), [("missing", "there is no such file or folder"), ("file", "not a folder")])
+def test_a_folder_that_cannot_be_read_from_is_named(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FileError, match=f"'{tmp_path / name}': .*{reason}"):
+        Folders([tmp_path / name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from betalike.cli.outcome import settle
 from betalike.cli.process_arguments import hide_passwords
 from betalike.cli.streams import guarded_streams
 
+GARBAGE_LATER = 100_000  # objects before Python looks for cycles among them: at 700 that was a fifth of a short command
 app = typer.Typer(
     help="Publish microdata so that nobody's secret becomes much likelier than it was, and prove it.",
     no_args_is_help=True,
@@ -50,6 +52,7 @@ for command in (
 
 def main() -> None:
     """Run the command line."""
+    gc.set_threshold(GARBAGE_LATER)
     hide_passwords()
     with guarded_streams():
         try:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from betalike.engines.engine import Engine, Format
+from betalike.engines.engine import NO_PEOPLE, Engine, Format
 from betalike.engines.formats import check_rows
 from betalike.engines.local import LocalEngine
 from betalike.errors import ParameterError
@@ -88,6 +88,8 @@ def open_engine(
                 f"the engine 'spark' ({choice.reason}) publishes one sensitive column, not several. Take --engine "
                 "local, or name one sensitive column."
             )
+        if schema.person is not None:
+            raise ParameterError(NO_PEOPLE)  # before Spark starts, which takes seconds
         if schema.sensitive.bins is not None:
             raise ParameterError(f"the engine 'spark' ({choice.reason}) puts no values into bins. Take --engine local.")
         with failures_explained():

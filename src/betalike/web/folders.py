@@ -26,7 +26,7 @@ class Folders:
     """The folders that were allowed when the server started."""
 
     def __init__(self, allowed: Sequence[Path]) -> None:
-        self.allowed = [_resolve(folder) for folder in allowed]
+        self.allowed = [_existing(folder) for folder in allowed]
 
     def check(self, text: str | Path) -> Path:
         """Return a path with its links resolved; refuse one outside the allowed folders as one that is not there."""
@@ -65,6 +65,17 @@ class Folders:
         """Return the folder above, if the page may read it."""
         above = folder.parent
         return above if any(above.is_relative_to(allowed) for allowed in self.allowed) and above != folder else None
+
+
+def _existing(folder: Path) -> Path:
+    """Resolve a folder that was given at the start, and name it if it is none."""
+    try:
+        path = _resolve(folder)
+    except FileError as error:
+        raise FileError(f"the page cannot read from '{folder}': {error}") from error
+    if not path.is_dir():
+        raise FileError(f"the page cannot read from '{folder}': it is not a folder. Name its folder with --folder.")
+    return path
 
 
 def _resolve(path: Path) -> Path:
