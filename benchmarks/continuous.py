@@ -34,7 +34,7 @@ def run(folder: Path, quick: bool = False) -> list[str]:
     forming = measure_forming(cells, BETA, repeats)
     lines.append(comparison_row(f"`seam`, class forming alone, {len(cells.count):,} cells", forming, yardstick))
     del cells  # it is not part of what publishing takes
-    for scheme in ("seam", "burel+split"):
+    for scheme in ("whole", "seam", "burel+split"):
 
         def publish(scheme: str = scheme) -> float:
             release = betalike.publish(

@@ -83,6 +83,7 @@ def publish_with(engine: str) -> Callable[[Path, Path], None]:
             quasi_identifiers=FIVE,
             sensitive="salary_class",
             beta=4,
+            scheme="seam",
             hierarchies=census_like_hierarchies(),
             out=out,
             format="parquet",

@@ -1,4 +1,4 @@
-"""`python -m experiments.attacks.program`: what each scheme's choices give away, on four tables; a CSV file."""
+"""`python -m experiments.attacks.program`: what each scheme's choices give away, on five tables; a CSV file."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="experiments.attacks.program")
     parser.add_argument("--quick", action="store_true", help="a small invented table")
     parser.add_argument("--tables", help="their names, a;b (default: all)")
+    parser.add_argument("--schemes", help="their names, a;b (default: all)")
     parser.add_argument("--out", type=Path, help="folder for the figures; by default that of the documentation")
     given = parser.parse_args(arguments)
     out = given.out or PROJECT / ("build/attacks" if given.quick else "docs/explanation/attacks")
@@ -51,18 +52,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="betalike-program-") as folder:
         tables = program_tables(Path(folder), given.quick)
     wanted = given.tables.split(";") if given.tables else [table.name for table in tables]
-    kept = [] if given.quick or not file.is_file() else [row for row in _read(file) if row["table"] not in wanted]
-    rows = [row for table in tables if table.name in wanted for row in attack_schemes(table)]
+    schemes = {name: SCHEMES[name] for name in (given.schemes.split(";") if given.schemes else SCHEMES)}
+    rows = [row for table in tables if table.name in wanted for row in attack_schemes(table, schemes)]
+    known = [] if given.quick or not file.is_file() else _read(file)
+    kept = [row for row in known if row["table"] not in wanted or row["scheme"] not in schemes]
+    names, order = [table.name for table in tables], list(SCHEMES)
     out.mkdir(parents=True, exist_ok=True)
-    _write(file, kept + rows)
+    _write(file, sorted(kept + rows, key=lambda row: (names.index(row["table"]), order.index(row["scheme"]))))
 
 
-def attack_schemes(table: Attacked) -> list[Row]:
-    """Attack every scheme on a table."""
+def attack_schemes(table: Attacked, schemes: Mapping[str, Scheme] = SCHEMES) -> list[Row]:
+    """Attack schemes on a table."""
     release = betalike.publish(table.frame, **table.publishing("baseline", BETA, SEED))
     cells = open_target(release, original=table.frame, hierarchies=table.hierarchies).cells
     rows: list[Row] = []
-    for label, loss, found in find_by_scheme(cells, SCHEMES):
+    for label, loss, found in find_by_scheme(cells, schemes):
         rows += rows_of(table.name, label, loss, found)
         print(rows[-2], f"{time.process_time():.0f} s", file=sys.stderr, flush=True)
     return rows

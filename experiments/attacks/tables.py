@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from benchmarks.continuous import COLUMNS as REAL_COLUMNS
+from benchmarks.continuous import continuous_table
 from benchmarks.tables import THREE, census
 from betalike.datasets import census_like, census_like_hierarchies
 from experiments.settings import SEED
@@ -60,7 +62,7 @@ def tables(folder: Path, is_quick: bool) -> list[Attacked]:
 
 
 def program_tables(folder: Path, is_quick: bool) -> list[Attacked]:
-    """Return four tables for the attack on the program: CENSUS, two columns of Adult, and the invented census."""
+    """Return tables for the attack on the program: CENSUS, two columns of Adult, an invented census, real numbers."""
     found = [table.sampled(MOST_ROWS) for table in tables(folder, is_quick)]
     if is_quick:
         return found
@@ -72,6 +74,7 @@ def program_tables(folder: Path, is_quick: bool) -> list[Attacked]:
             others = {name: tree for name, tree in table.hierarchies.items() if name != table.sensitive}
             found.append(replace(table, name="Adult, salary", sensitive="salary-class", hierarchies=others))
             break
+    found.append(Attacked("continuous", continuous_table(MOST_ROWS), REAL_COLUMNS, "condition", {}))
     return found
 
 
