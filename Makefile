@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := src tests benchmarks experiments
+unexport PYTHONDONTWRITEBYTECODE  # each start of the program would compile its modules again, for half a second
 
 .DEFAULT_GOAL := help
 .PHONY: help demo web test test-long system check format experiments bench campaign clean
@@ -20,7 +21,7 @@ web: $(VENV)/.web  ## show the local page that leads from a table to a verified 
 
 test: $(VENV)/.tests system build/axe  ## run the tests of every behaviour
 	$(BIN)/python -m experiments.warming
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	nice -n 19 $(BIN)/python -m pytest -n 2 --dist loadgroup  # as its jobs do, which would wait for it
 
 test-long: $(VENV)/.tests system  ## run the exhaustive tests that `make test` leaves out
 	$(BIN)/python -m experiments.warming

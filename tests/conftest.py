@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import lzma
 import os
 from pathlib import Path
 
 import polars as pl
 import pytest
+import typer.testing
 from hypothesis import is_hypothesis_test
 
 from examples import FACTOR, load_profile
 
 load_profile()
+gc.set_threshold(100_000)  # as the program does
+typer.testing._get_command = functools.cache(typer.testing._get_command)  # made for each run, it took a third of it
 # Spark's programs end after seconds here, so Java's second compiler costs twice what it saves.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 PROJECT = Path(__file__).parent.parent
@@ -20,7 +25,20 @@ PROJECT = Path(__file__).parent.parent
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make test-long` runs the laws that say how many examples they want once more, with more of them."""
+    """Mark what `make test` leaves to `make test-long`.
+
+    That is all but some cases of long lists; and laws that say how many examples they want run there once more.
+    """
+    lists: dict[object, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("some") is not None and item.get_closest_marker("long") is None:
+            lists.setdefault((item.path, item.originalname), []).append(item)
+    for cases in lists.values():
+        (number,) = cases[0].get_closest_marker("some").args
+        usual = {round(place * (len(cases) - 1) / (number - 1)) for place in range(number)}  # evenly spread
+        for place, case in enumerate(cases):
+            if place not in usual:
+                case.add_marker(pytest.mark.long)
     laws = [item for item in items if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)]
     for law in laws if FACTOR > 1 else []:
         if hasattr(law.module, "examples"):

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
-FACTORS = {"ci": 0.4, "long": 5, "explore": 10}
+FACTORS = {"ci": 0.2, "long": 2, "explore": 10}
 FACTOR = FACTORS[PROFILE]
 USUAL = 50
 

@@ -86,6 +86,7 @@ def first() -> betalike.Release:
     return publish(people())
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("source", SOURCES)
 def test_types_labels_and_loss_do_not_depend_on_the_source(
     source: str, tmp_path: Path, first: betalike.Release
@@ -110,6 +111,7 @@ def test_guesses_do_not_depend_on_the_source(source: str, tmp_path: Path) -> Non
     assert sorted(described.missing) == ["-9", "NA"]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["perturb", "baseline"])
 @pytest.mark.parametrize("source", ["Polars", "CSV by pandas"])
 def test_exact_values_come_back_in_the_form_that_they_had(source: str, scheme: str, tmp_path: Path) -> None:

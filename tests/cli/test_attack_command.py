@@ -60,6 +60,7 @@ def test_a_hierarchy_of_the_values_makes_similarity_apply(desk: Desk) -> None:
     assert "similarity: The most frequent group of values" in outcome.text
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["seam", "burel", "lmondrian", "perturb"])
 def test_no_person_is_shown(desk: Desk, scheme: str) -> None:
     table = desk.table(with_canaries(people()))

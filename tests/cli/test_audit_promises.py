@@ -41,6 +41,7 @@ GAIN = max(
 )
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize(
     ("words", "holds"),
     [

@@ -170,6 +170,7 @@ def test_audit_json_agrees_with_the_certificate(desk: Desk) -> None:
         assert {name: document[name] for name in also} == pytest.approx(also)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("factor", "status"), [(0.9, 1), (1.1, 0)])
 @pytest.mark.parametrize("model", ["basic", "enhanced"])
 def test_audit_answers_whether_a_promise_is_kept(desk: Desk, factor: float, status: int, model: str) -> None:

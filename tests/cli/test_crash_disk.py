@@ -48,6 +48,7 @@ def assert_full(outcome: Outcome) -> None:
     assert_refused(outcome, "could not be written", "space")
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("is_mount_point", [False, True], ids=["inside", "mount point"])
 @pytest.mark.parametrize("has_older", [False, True], ids=["fresh", "older release"])
@@ -94,6 +95,7 @@ def read_only(request: pytest.FixtureRequest, desk: Desk, disk: Path) -> Iterato
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ["new", "out", "."])
 def test_a_read_only_disk(desk: Desk, read_only: Path, name: str) -> None:
     before = files_under(desk.folder)

@@ -73,6 +73,7 @@ def release_of(files: Files) -> Files:
     }
 
 
+@pytest.mark.some(3)
 @pytest.mark.usefixtures("_audit_hook")
 @pytest.mark.parametrize("scheme", ["burel+split", "perturb", "baseline"])  # with one file, and with another beside it
 def test_a_kill_before_any_step_leaves_the_old_or_the_new_or_nothing(
@@ -101,6 +102,7 @@ def test_a_kill_before_any_step_leaves_the_old_or_the_new_or_nothing(
     assert hidden_in(home.folder) == hidden_in(home.out) == []
 
 
+@pytest.mark.some(2)
 @pytest.mark.usefixtures("_audit_hook")
 def test_a_later_publish_removes_what_a_killed_one_left(place: tuple[Desk, Path, str], tmp_path: Path) -> None:
     home, table, _ = place
@@ -139,6 +141,7 @@ def _count_steps(home: Desk, table: Path) -> int:
     return len(counted)
 
 
+@pytest.mark.some(2)
 @pytest.mark.usefixtures("_audit_hook")
 @pytest.mark.parametrize("most", [3, pytest.param(1000, marks=pytest.mark.long)], ids=["some", "every"])
 def test_a_signal_at_some_or_every_step_leaves_nothing_but_a_release(

@@ -22,6 +22,8 @@ from betalike.io.databases import read_batches
 from foreign_sources import CANARY, patients
 from postgres_server import Server, running_server
 
+pytestmark = pytest.mark.xdist_group("databases")  # one process makes what these tests share
+
 WORDS = ("--qi", "age,city,height", "--sensitive", "disease", "--beta", "4")
 
 
@@ -55,6 +57,7 @@ def tables(server: Server) -> list[str]:
     return [name for (name,) in ask(server, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("more", [(), ("--format", "parquet"), ("--scheme", "perturb"), ("--layout", "bounds")])
 def test_the_table_holds_the_rows_of_the_release(desk: Desk, people: Server, more: tuple[str, ...]) -> None:
     outcome = publish(desk, people.address(more="/made"), *more, "--keep", "born")

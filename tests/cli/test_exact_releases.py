@@ -303,6 +303,7 @@ def test_a_fault_of_ours_is_refused(desk: Desk, case: str, monkeypatch: pytest.M
     assert files_under(desk.folder) == before
 
 
+@pytest.mark.some(2)
 @SCHEMES
 @FORMS
 def test_an_interruption_leaves_the_older_release(

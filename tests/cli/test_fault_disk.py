@@ -42,6 +42,7 @@ def test_each_failure_is_met_and_every_case_exists() -> None:
     assert {name for name, _ in QUICK} < set(CASES)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("name", "failure"), EVERY)
 def test_a_disk_that_fails_at_some_step(tmp_path: Path, publisher: ForkingPublisher, name: str, failure: str) -> None:
     scene = Scene.build(tmp_path / "scene", CASES[name], has_older=bool(list(CASES).index(name) % 2))

@@ -43,6 +43,7 @@ def wrongs_of_kills(scene: Scene, publisher: ForkingPublisher, steps: Iterable[i
     return wrong
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", QUICK[::2])
 def test_a_kill_at_some_steps(tmp_path: Path, publisher: ForkingPublisher, name: str) -> None:
     scene = build(tmp_path, name)
@@ -76,6 +77,7 @@ def wrongs_of_signal(
     return [f"step {step}, {publisher.steps[step : step + 1]}, {kind}: {what}" for what in wrong]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", QUICK[1::2])
 def test_each_signal_at_some_step(tmp_path: Path, publisher: ForkingPublisher, name: str) -> None:
     """Every case meets half of the signals, each at another step; the next case meets the other half."""

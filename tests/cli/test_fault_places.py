@@ -55,6 +55,7 @@ def test_a_staging_folder_that_is_removed(
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.some(2)
 @needs_calls
 @pytest.mark.parametrize("name", ["csv", "in batches, several files", "perturb parquet"])
 def test_a_file_that_is_changed_before_it_is_read_back(tmp_path: Path, publisher: ForkingPublisher, name: str) -> None:
@@ -75,6 +76,7 @@ def test_a_file_that_is_changed_before_it_is_read_back(tmp_path: Path, publisher
         assert list(wrongs_after_stop(here, before, status, text)) == []
 
 
+@pytest.mark.some(2)
 @needs_calls
 @pytest.mark.parametrize(
     "command",
@@ -128,6 +130,7 @@ def meet(
     return publisher.wait(), errors.read_text(), here.exists()
 
 
+@pytest.mark.some(2)
 @needs_calls
 @pytest.mark.parametrize(
     ("name", "has_older"),
@@ -214,6 +217,7 @@ CLOSED = {
 }
 
 
+@pytest.mark.some(3)
 @needs_root
 @pytest.mark.parametrize("closed", CLOSED)
 @pytest.mark.parametrize(
@@ -258,6 +262,7 @@ def test_an_ordinary_user_without_a_home_publishes(publisher: ForkingPublisher, 
 NAMES = ["with spaces", "line\nbreak", "tab\t", "ünïcode ☃", "-dash", "a'quote\"s", "*?[x]", ".hidden", "x" * 150, "~"]
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.usefixtures("reading")
 def test_odd_names_of_folders_and_tables(desk: Desk, name: str) -> None:
@@ -307,6 +312,7 @@ def test_a_release_on_another_disk_than_temporary_files(desk: Desk, monkeypatch:
     assert run("verify", desk.out).status == 0
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("number", "source"),
     [
@@ -328,6 +334,7 @@ def test_a_signal_while_the_table_is_waited_for(desk: Desk, number: signal.Signa
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # `nohup` ignores one of them
     )
     try:
         assert process.stdin is not None

@@ -15,6 +15,8 @@ import betalike
 from foreign_sources import CANARY, CODES, WRITERS, patients, write_duckdb, write_openpyxl, write_spss, write_sqlite
 from postgres_server import Server, running_server
 
+pytestmark = pytest.mark.xdist_group("databases")  # one process makes what these tests share
+
 QI = "age,born,city,height"
 WORDS = {"sheet": "--sheet", "query": "--query", "table_name": "--table"}
 TYPES = ["integer", "date", "categorical", "real", "integer"]
@@ -66,6 +68,7 @@ def test_every_source_gives_the_same_release(desk: Desk, source: tuple[str, dict
     assert run("verify", desk.out, "--original", table, *options(given)).status == 0
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("source", ["xlsx", "sav", "sqlite", "duckdb", "postgresql"], indirect=True)
 def test_describe_says_how_to_read_the_table_again(
     desk: Desk, source: tuple[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
@@ -186,6 +189,7 @@ class Watcher(betalike.SILENT.__class__):
                 self.content += file.read_bytes()
 
 
+@pytest.mark.some(3)
 def test_a_copy_has_only_the_columns_that_are_named(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, source: tuple[str, dict[str, Any]]
 ) -> None:

@@ -54,6 +54,7 @@ def original(names: list[str]) -> Counter[tuple[str, ...]]:
     return count([dict(zip(NAMES, row, strict=True)) for row in rows()], names)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", EXACT)
 @pytest.mark.parametrize("read_as", ["held", "batches", "compressed"])
 def test_exact_quasi_identifiers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str, read_as: str) -> None:

@@ -44,6 +44,7 @@ BUILDERS = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("column", BUILDERS)
 def test_what_is_built_covers_the_column_and_can_be_published_with(desk: Desk, table: Path, column: str) -> None:
     trees = desk.folder / "trees"

@@ -59,6 +59,7 @@ FORMS = {
 }
 
 
+@pytest.mark.some(2)
 @each_reading
 @pytest.mark.parametrize("form", FORMS)
 def test_a_table_comes_from_standard_input(desk: Desk, form: str) -> None:

@@ -30,6 +30,7 @@ def publish(desk: Desk, **changes: Any) -> None:
     assert CANARY not in outcome.text
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("layout", ["labels", "bounds"])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_release_keeps_its_promise_in_people(desk: Desk, form: str, layout: str) -> None:
@@ -236,6 +237,7 @@ def test_rounded_ranges_and_persons_go_together(desk: Desk) -> None:
     assert run("verify", desk.out, "--original", desk.folder / "visits.csv").status == 0
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("form", ["xlsx", "sav", "dta"])
 def test_people_are_counted_in_what_was_written_in_any_format(desk: Desk, form: str) -> None:
     publish(desk, format=form, keep="gender", qi="age,city")

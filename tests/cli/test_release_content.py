@@ -143,6 +143,7 @@ def test_exact_retrieval_is_not_the_same_as_hilbert(desk: Desk) -> None:
     assert contents[0] != contents[1]
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize(("scheme", "model"), [(s, m) for s in GENERALIZING for m in promises_of(s)])
 def test_schemes_models_and_k(desk: Desk, scheme: str, model: str) -> None:
     numbers = {"beta": None, **NUMBERS[model]}
@@ -156,6 +157,7 @@ def test_schemes_models_and_k(desk: Desk, scheme: str, model: str) -> None:
         assert told[name] == number
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", GENERALIZING)
 def test_a_scheme_without_a_named_model_keeps_what_it_is_for(desk: Desk, scheme: str) -> None:
     model = {"tmondrian": "t-closeness", "sabre": "t-closeness", "dmondrian": "delta-disclosure"}.get(

@@ -53,6 +53,7 @@ def _text(cell: object) -> str:
     return "" if cell is None else str(cell).removesuffix(".0")  # other programs show no zero after the point
 
 
+@pytest.mark.some(2)
 @each_format
 @pytest.mark.parametrize(
     "more",
@@ -78,6 +79,7 @@ def test_the_rows_are_those_of_csv_and_verified(desk_with_people: Desk, form: st
     assert figures[0]["release"]["loss"] == pytest.approx(figures[1]["release"]["loss"])
 
 
+@pytest.mark.some(2)
 @each_format
 def test_every_command_reads_it(desk_with_people: Desk, form: str) -> None:
     desk = desk_with_people
@@ -94,6 +96,7 @@ def test_every_command_reads_it(desk_with_people: Desk, form: str) -> None:
     assert alone.document["rows"] == 240
 
 
+@pytest.mark.some(2)
 @each_format
 def test_a_changed_cell_is_found(desk_with_people: Desk, form: str) -> None:
     desk = desk_with_people

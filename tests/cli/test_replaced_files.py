@@ -125,6 +125,7 @@ def test_only_a_folder_with_a_certificate_of_betalike_is_replaced(desk: Desk, ce
     assert_untouched(desk, *desk.words(desk.table(), "--force"))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["seam", "baseline", "perturb"])
 def test_only_what_the_certificate_lists_is_replaced(desk: Desk, scheme: str) -> None:
     table = desk.table()
@@ -196,6 +197,7 @@ def test_a_picture_is_not_drawn_over_the_table(desk: Desk) -> None:
     assert_untouched(desk, "compare", table, *words, "--picture", table)
 
 
+@pytest.mark.some(2)
 @pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("kind", ["csv", "parquet", "union"])
 def test_a_lazy_frame_of_a_file_that_would_be_replaced(desk: Desk, kind: str) -> None:

@@ -17,6 +17,8 @@ from workbench import CANARY, Desk, assert_refused, change, people, run, to_csv
 from browser import PHONE, open_browser, visit
 from report_pages import CUT, FAINT, FIGURES, check_page
 
+pytestmark = pytest.mark.xdist_group("reports")  # one process makes what these tests share
+
 AUDIENCES = ("officer", "analyst", "public")
 
 
@@ -70,6 +72,7 @@ def chromium() -> Iterator[Any]:
 EVERY = list(itertools.product(RELEASES, AUDIENCES))
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize(("name", "audience"), EVERY)
 def test_a_page_opens_by_itself_fits_every_width_and_shows_the_certificate(
     reports: dict[str, Path], chromium: Any, name: str, audience: str

@@ -17,6 +17,7 @@ def publish(desk: Desk, **changes: Any) -> None:
     assert outcome.status == 0, outcome.text
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("scheme", ["seam", "whole", "lmondrian", "mondrian", "perturb", "baseline"])
 def test_a_release_of_two_columns_passes(desk: Desk, scheme: str, form: str) -> None:

@@ -55,6 +55,7 @@ def values_of(path: Path, column: str) -> Counter[str]:
     return Counter(line[header.index(column)] for line in lines)
 
 
+@pytest.mark.some(2)
 @pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline"])
 def test_a_safe_release_says_the_same(desk: Desk, table: Path, scheme: str) -> None:

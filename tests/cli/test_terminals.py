@@ -83,6 +83,7 @@ def published(desk: Desk, odd: Path) -> Path:
     return odd
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_summary_on_a_terminal_of_another_encoding(desk: Desk, odd: Path, encoding: str) -> None:
     done = start(*words_of("publish", desk, odd), encoding=encoding)
@@ -97,6 +98,7 @@ def test_a_summary_on_a_terminal_of_another_encoding(desk: Desk, odd: Path, enco
     assert run("verify", desk.out).status == 0
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("command", ["audit", "verify", "describe", "help", "workload"])
 def test_other_commands_on_a_terminal_of_another_encoding(desk: Desk, published: Path, command: str) -> None:
     done = start(*words_of(command, desk, published), encoding="ascii")
@@ -122,6 +124,7 @@ def test_a_release_is_published_though_nothing_can_be_printed(desk: Desk, odd: P
     assert run("verify", desk.out).status == 0
 
 
+@pytest.mark.some(2)
 @needs_full
 @pytest.mark.parametrize("command", ["audit", "verify", "query", "describe", "help"])
 def test_a_command_whose_result_is_its_output_fails_without_it(desk: Desk, published: Path, command: str) -> None:

@@ -93,6 +93,7 @@ def check_same(published: pl.Series, original: pl.Series, form: str) -> None:
         assert Counter(published.cast(original.dtype)) == Counter(original)
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize(("form", "reading"), ROUTES, indirect=["reading"])
 @pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("kind", VALUES)
@@ -105,6 +106,7 @@ def test_sensitive_and_kept_values_come_out_as_they_went_in(kind: str, form: str
     assert betalike.verify(tmp_path / "out", original=path).holds
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize(
     ("form", "reading", "scheme"),
     [("csv", "held", "perturb"), ("parquet", "batches", "perturb"), ("csv", "batches", "baseline")],
@@ -120,6 +122,7 @@ def test_exact_quasi_identifiers_come_out_as_they_went_in(kind: str, form: str, 
     assert betalike.verify(tmp_path / "out", original=path).holds
 
 
+@pytest.mark.some(8)
 @pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("kind", VALUES)
 def test_categorical_labels_are_the_values(kind: str, tmp_path: Path) -> None:
@@ -148,6 +151,7 @@ def wall_time(column: pl.Series) -> pl.Series:
     return column.dt.replace_time_zone(None) if column.dtype == pl.Datetime else column
 
 
+@pytest.mark.some(9)
 @pytest.mark.parametrize(
     ("form", "reading", "layout"),
     [

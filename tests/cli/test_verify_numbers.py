@@ -40,6 +40,7 @@ def publish(table: pl.DataFrame, out: Path, **options: Any) -> Any:
     )
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize(
     "options",
@@ -72,6 +73,7 @@ def test_numbers_shifted_by_the_least_step_are_noticed(tmp_path: Path, name: str
     assert not betalike.verify(tmp_path / "out", original=false).checks["quasi-identifiers"]
 
 
+@pytest.mark.some(7)
 @pytest.mark.parametrize("layout", ["labels", "bounds"])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize(

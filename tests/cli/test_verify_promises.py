@@ -44,6 +44,7 @@ def swapped(model: str, **parameters: Any) -> Callable[[Any], object]:
     return lambda c: c["promise"].update(model=model, parameters=parameters)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", RELEASES)
 def test_a_release_with_its_promise_passes(desk: Desk, name: str) -> None:
     publish(desk, name)

@@ -69,6 +69,7 @@ def test_the_table_gone(release: Desk) -> None:
     assert_not_kept(release, "missing")
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "content", [b"", b"\x00\xff\xfe", b"age,gender\n1,2\n", b'a,"b\n', b"age,gender,city,disease\n", b"age,age\n1,2\n"]
 )

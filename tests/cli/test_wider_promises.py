@@ -39,6 +39,7 @@ def publish(desk: Desk, name: str, **changes: Any) -> None:
     assert outcome.status == 0, outcome.text
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("name", RELEASES)
 def test_a_release_with_its_promise_passes(desk: Desk, name: str, form: str) -> None:

@@ -25,6 +25,7 @@ from betalike.table.schema import Kind
 Published = Callable[..., pl.DataFrame]
 
 
+@pytest.mark.some(2)
 def test_cells_are_the_distinct_rows_of_the_table(make_engine: EngineMaker, table: pl.DataFrame) -> None:
     engine = make_engine(table, schema_of(["age", "work", "place"]))
     cells = engine.count_cells()
@@ -39,6 +40,7 @@ def test_cells_are_the_distinct_rows_of_the_table(make_engine: EngineMaker, tabl
     assert cells.n_rows == N_ROWS
 
 
+@pytest.mark.some(2)
 def test_cells_are_the_same_whatever_the_order_of_rows(make_engine: EngineMaker, table: pl.DataFrame) -> None:
     one = make_engine(table, schema_of(QIS)).count_cells()
     for seed in range(3):
@@ -56,6 +58,7 @@ def test_points_and_cells_are_sorted(make_engine: EngineMaker, table: pl.DataFra
     assert pairs == sorted(set(pairs))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("dtype", "kind"),
     [(pl.Int32, Kind.INTEGER), (pl.Float64, Kind.REAL), (pl.Date, Kind.DATE), (pl.Datetime("us"), Kind.DATETIME)],
@@ -67,6 +70,7 @@ def test_a_column_without_any_value_keeps_its_kind(
     assert make_engine(without, schema_of(["age", "work"])).count_cells().axes[0].kind is kind
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("layout", Layout)
 def test_each_class_receives_just_the_rows_that_were_planned(
     make_engine: EngineMaker, publish: Published, table: pl.DataFrame, layout: Layout
@@ -105,6 +109,7 @@ def pairs() -> tuple[pl.DataFrame, Callable[[Cells], Plan]]:
     return frame, plan
 
 
+@pytest.mark.some(2)
 def test_which_row_of_a_cell_a_class_receives_is_chance(
     make_engine: EngineMaker, publish: Published, pairs: tuple[pl.DataFrame, Callable[[Cells], Plan]]
 ) -> None:
@@ -119,6 +124,7 @@ def test_which_row_of_a_cell_a_class_receives_is_chance(
     assert stats.binomtest(runs, 499).pvalue > 1e-3
 
 
+@pytest.mark.some(2)
 def test_rows_are_published_in_random_order(
     make_engine: EngineMaker, publish: Published, pairs: tuple[pl.DataFrame, Callable[[Cells], Plan]]
 ) -> None:
@@ -150,6 +156,7 @@ def test_the_order_of_publication_tells_nothing_of_how_a_cell_was_shared_out(
     assert stats.mannwhitneyu(*places).pvalue > 1e-3
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("layout", Layout)
 def test_a_seed_gives_the_same_rows_on_every_engine_whatever_their_order(
     make_engine: EngineMaker, publish: Published, table: pl.DataFrame, layout: Layout
@@ -164,6 +171,7 @@ def test_a_seed_gives_the_same_rows_on_every_engine_whatever_their_order(
     assert multiset(make_engine(table.reverse(), schema)) == reference
 
 
+@pytest.mark.some(2)
 def test_kept_columns_stay_with_their_row(make_engine: EngineMaker, publish: Published, table: pl.DataFrame) -> None:
     engine = make_engine(table, schema_of(["age"], kept=("row", "born", "place")))
     rows = publish(engine, random_plan(engine.count_cells(), 5))
@@ -181,6 +189,7 @@ def test_kept_columns_stay_with_their_row(make_engine: EngineMaker, publish: Pub
             assert low <= age <= high
 
 
+@pytest.mark.some(2)
 def test_missing_values_are_published_as_missing_or_as_everything(make_engine: EngineMaker, publish: Published) -> None:
     frame = pl.DataFrame(
         {"age": [None, None, 30, 40], "place": ["a", "b", None, None], "illness": ["x", "y", "x", "y"]}

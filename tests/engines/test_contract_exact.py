@@ -45,6 +45,7 @@ def published_rows(
     return release, trace
 
 
+@pytest.mark.some(2)
 def test_margins_are_those_of_the_cells(make_engine: EngineMaker, table: pl.DataFrame) -> None:
     cells = make_engine(table, schema_of(QIS)).count_cells()
     margins = make_engine(table, schema_of(QIS)).count_values()
@@ -61,6 +62,7 @@ def test_margins_are_those_of_the_cells(make_engine: EngineMaker, table: pl.Data
         assert one.positions.tolist() == other.positions.tolist()
 
 
+@pytest.mark.some(2)
 def test_rows_are_the_tables_in_another_order(make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path) -> None:
     engine = make_engine(table, schema_of(QIS, kept=("row",)))
     published_rows(engine, tmp_path / "t.parquet")
@@ -75,6 +77,7 @@ def test_rows_are_the_tables_in_another_order(make_engine: EngineMaker, table: p
     assert [value or "" for value in found.sort("row")["illness"]] == expected
 
 
+@pytest.mark.some(2)
 def test_without_a_draw_the_sensitive_column_is_left_out(
     make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path
 ) -> None:
@@ -85,6 +88,7 @@ def test_without_a_draw_the_sensitive_column_is_left_out(
     assert (recount.n_rows, recount.n_changed, recount.moves) == (N_ROWS, 0, None)
 
 
+@pytest.mark.some(2)
 def test_values_are_drawn_where_no_row_lacks_one(make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path) -> None:
     complete = table.filter(pl.col("illness").is_not_null())
     engine = make_engine(complete, schema_of(QIS))
@@ -95,6 +99,7 @@ def test_values_are_drawn_where_no_row_lacks_one(make_engine: EngineMaker, table
     assert dict(zip(engine.sensitive_labels, recount.moves.sum(axis=1).tolist(), strict=True)) == dict(expected)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("is_file", [True, False], ids=["file", "memory"])
 def test_rows_are_compared_and_moves_counted(
@@ -116,6 +121,7 @@ def written_rows(path: Path, form: Format) -> pl.DataFrame:
     return pl.read_parquet(path) if form is Format.PARQUET else pl.read_csv(path, infer_schema=False)
 
 
+@pytest.mark.some(9)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("column", QIS)
 def test_a_changed_quasi_identifier_is_seen(
@@ -132,6 +138,7 @@ def test_a_changed_quasi_identifier_is_seen(
     assert found == n_changed if isinstance(release, pl.DataFrame) else found > 0  # else all rows together
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("form", FORMATS)
 def test_lost_rows_columns_and_unknown_values_are_seen(
     make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path, form: Format
@@ -177,6 +184,7 @@ TYPES: dict[str, pl.Series] = {
 }
 
 
+@pytest.mark.some(20)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("kind", TYPES)
 def test_columns_of_every_type_are_read_back_as_they_were(

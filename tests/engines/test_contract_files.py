@@ -23,6 +23,7 @@ from betalike.table.cells import Plan
 ANYTHING_GOES = Likeness(1e9, Form.BASIC)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("layout", Layout)
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_written_release_counts_as_it_was_planned(
@@ -47,6 +48,7 @@ SENSITIVE: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.some(9)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("kind", SENSITIVE)
 def test_sensitive_values_of_every_type_are_read_back(
@@ -72,6 +74,7 @@ WITH_MISSING: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.some(21)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("layout", Layout)
 @pytest.mark.parametrize("kind", WITH_MISSING)
@@ -94,6 +97,7 @@ def test_the_labels_of_a_file_lose_what_was_planned(
         assert verified.loss.average == pytest.approx(plan_loss(plan).average)
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", ["plain", "a, b", "é ü", "x;y"])
 def test_columns_keep_their_names_and_order(make_engine: EngineMaker, tmp_path: Path, name: str, form: Format) -> None:
@@ -117,6 +121,7 @@ def test_names_that_a_csv_header_cannot_carry_are_refused(make_engine: EngineMak
         make_engine(pl.DataFrame({name: [1, 2], "illness": ["x", "y"]}), schema_of([name]))
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(
     "altered",

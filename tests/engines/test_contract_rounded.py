@@ -25,6 +25,7 @@ def rounded(schema: Schema) -> Schema:
     return replace(schema, quasi_identifiers=tuple(columns))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("layout", Layout)
 def test_a_rounded_release_is_read_back_as_planned(
     make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path, layout: Layout

@@ -58,6 +58,7 @@ def in_memory(table: Path, **more: object) -> Counter[tuple[object, ...]]:
     return Counter(release.frame.rows())
 
 
+@pytest.mark.long
 def test_no_java_need_be_installed(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "release"
     done = subprocess.run(command(table, out), env=without_java(tmp_path), capture_output=True, timeout=TIMEOUT)

@@ -24,6 +24,7 @@ def frame(tmp_path: Path) -> pyspark.sql.DataFrame:
     return quick_session().read.parquet((tmp_path / "table.parquet").as_uri())
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "scheme",
     [

@@ -23,6 +23,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("experiments")
 def test_every_figure_has_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     running = importlib.import_module("experiments.attacks.__main__")

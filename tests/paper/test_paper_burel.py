@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -139,6 +140,7 @@ def test_the_tree_is_split_as_long_as_both_children_are_eligible(
 # --- Section 7 ---
 
 
+@pytest.mark.some(3)
 @examples(30)
 @EVERY_SCHEME_OF_LIKENESS
 @given(table=tables(max_rows=30))

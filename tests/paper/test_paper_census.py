@@ -157,6 +157,7 @@ def test_the_further_split_never_loses_more(experiments: Experiments, beta: int)
     assert beta < 3 or losses[0] < 0.97 * losses[1]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["burel", "burel+split"])
 @pytest.mark.parametrize("beta", BETAS)
 def test_every_planned_class_keeps_the_promise(experiments: Experiments, scheme: str, beta: int) -> None:

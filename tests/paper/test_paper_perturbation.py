@@ -77,6 +77,7 @@ def test_theorem_2_an_odds_ratio_up_to_gamma_is_enough(counts: list[int], beta: 
             assert Fraction(count * chance, total) <= f
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("beta", [1, 2, 3, 4, 5])
 def test_the_matrix_of_census_is_the_papers(census: pl.DataFrame, beta: int) -> None:
     """X_i = gamma_i C on the diagonal, Y_i beside it, to twelve digits."""
@@ -90,6 +91,7 @@ def test_the_matrix_of_census_is_the_papers(census: pl.DataFrame, beta: int) -> 
     assert twins.broken_pairs(found, counts.tolist(), beta, "enhanced") == []
 
 
+@pytest.mark.some(10)
 @pytest.mark.parametrize("form", Form)
 @pytest.mark.parametrize("beta", [0.5, 1, 2, 4, 8])
 @pytest.mark.parametrize("column", ["occupation", "salary-class", "native-country", "education"])

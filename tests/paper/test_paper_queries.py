@@ -65,9 +65,10 @@ def releases(census: pl.DataFrame, census_hierarchies: Path, tmp_path_factory: p
     ("scheme", "most", "most_uniform"),
     [
         ("seam", 0.02, 0.02),
-        pytest.param("burel+split", 0.17, 0.21, marks=pytest.mark.long),
+        ("burel+split", 0.17, 0.21),
     ],
 )
+@pytest.mark.long
 def test_generalized_releases(releases: Releases, scheme: str, most: float, most_uniform: float) -> None:
     folder = releases.publish(scheme)
     default = releases.median(folder)
@@ -75,6 +76,7 @@ def test_generalized_releases(releases: Releases, scheme: str, most: float, most
     assert default <= releases.median(folder, "uniform") <= most_uniform
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("census-queries")
 def test_intervals_of_generalized_releases_hold_most_exact_counts(releases: Releases) -> None:
     for scheme in ("burel+split", "seam"):
@@ -87,6 +89,7 @@ def test_intervals_of_generalized_releases_hold_most_exact_counts(releases: Rele
 
 
 @pytest.mark.xdist_group("census-queries")
+@pytest.mark.long
 def test_perturbation_and_baseline(releases: Releases) -> None:
     perturbed = releases.median(releases.publish("perturb"))
     assert perturbed <= 0.029
@@ -98,7 +101,7 @@ def test_perturbation_and_baseline(releases: Releases) -> None:
     ("beta", "predicates", "selectivity"),
     [
         (4.0, 5, 0.1),
-        (1.0, 3, 0.1),
+        pytest.param(1.0, 3, 0.1, marks=pytest.mark.long),
         *(pytest.param(4.0, n, 0.1, marks=pytest.mark.long) for n in (1, 2, 3, 4)),  # Figure 9(a)
         *(pytest.param(beta, 3, 0.1, marks=pytest.mark.long) for beta in (2.0, 3.0, 5.0)),  # Figure 9(b)
         *(pytest.param(4.0, 3, theta, marks=pytest.mark.long) for theta in (0.05, 0.15, 0.2, 0.25)),  # Figure 9(d)

@@ -91,6 +91,7 @@ def test_lmondrian_cuts_the_widest_attribute_and_tries_again(
     assert loss <= 1.05 * LMONDRIAN[n_attributes][beta], loss
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("beta", PAPER_LMONDRIAN)
 def test_figure_5_lmondrian_as_the_paper_had_it_halves_the_narrowest_attribute(
     experiments: Experiments, beta: int
@@ -152,6 +153,7 @@ def farthest(cells: Cells, plan: Plan, ground: Ground, paths: list[list[str]]) -
     return max(Fraction(w, size * int(prior.sum()) * scale) for w, size in ratios)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("t", [pytest.param(t, marks=() if t == min(TS) else pytest.mark.long) for t in TS])
 @pytest.mark.parametrize("ground", SENSITIVE)
 def test_sabre_keeps_t_and_loses_no_more_than_tmondrian(
@@ -210,6 +212,7 @@ RELEASES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", RELEASES)
 def test_every_class_of_a_release_keeps_the_promise_of_its_certificate(
     census: pl.DataFrame, census_hierarchies: Path, name: str

@@ -117,6 +117,7 @@ def rewrite(folder: Path, change: Callable[[Rows], None], name: str = "published
     certify(folder, certificate_of(folder))
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("name", JOBS)
 def test_a_right_release_has_no_fault(released, name):
     assert kinds_of(*released(name)) == set()

@@ -46,6 +46,7 @@ LONG = [
 ]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("names", "scheme", "beta", "options"),
     [*QUICK, *(pytest.param(*case, marks=pytest.mark.long) for case in LONG)],

@@ -59,6 +59,7 @@ def assert_agrees(audited: AuditReport, levels: twins.Levels) -> None:
         assert max(worst["q"] / worst["p"] - 1, 0) == pytest.approx(float(levels.basic_beta), abs=1e-9)
 
 
+@pytest.mark.some(4)
 @examples(12)
 @EVERY_SCHEME
 @given(table=tables())

@@ -43,6 +43,7 @@ def publish(table: Table, function: Function, **arguments: Any) -> betalike.Rele
     return table.publish(beta=None, model=None, cap=function, **arguments)
 
 
+@pytest.mark.some(2)
 @examples(50)
 @pytest.mark.parametrize("scheme", SCHEMES)
 @given(table=tables(), name=EVERY_FUNCTION)

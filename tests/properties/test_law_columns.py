@@ -83,6 +83,7 @@ def classes_of(labels: Sequence[tuple[Any, ...]], values: Sequence[Any]) -> list
     return [dict(ec) for ec in twins.classes_of(labels, [text_of(value) for value in values]).values()]
 
 
+@pytest.mark.some(2)
 @examples(50)
 @pytest.mark.parametrize("scheme", ["lmondrian", "seam", "whole"])
 @given(columns=several())

@@ -67,6 +67,7 @@ PARAMETERS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.some(3)
 @examples(80)
 @EVERY_SCHEME_OF_LIKENESS
 @given(table=tables(max_rows=12), changes=PARAMETERS)

@@ -61,6 +61,7 @@ def shares(table: Table, persons: list[str]) -> dict[Any, Fraction]:
     return {value: Fraction(len(who), len(set(persons))) for value, who in having.items()}
 
 
+@pytest.mark.some(3)
 @examples(30)
 @EVERY_SCHEME_OF_LIKENESS
 @given(drawn=visits())
@@ -98,6 +99,7 @@ def test_no_value_becomes_likelier_than_promised_for_a_person(
     assert "who" not in release.frame.columns
 
 
+@pytest.mark.some(3)
 @examples(10)
 @EVERY_SCHEME_OF_LIKENESS
 @given(drawn=visits())
@@ -140,6 +142,7 @@ def test_other_promises_are_kept_in_people_too(promise: dict[str, Any], drawn: t
                 assert here >= share / 2
 
 
+@pytest.mark.some(4)
 @examples(8)
 @EVERY_SCHEME
 @given(drawn=visits(), seed=st.integers(0, 10**6), form=st.sampled_from(["csv", "parquet"]))

@@ -45,6 +45,7 @@ def conditions(draw: st.DrawFn, table: Table) -> tuple[str, list[bool]]:
     return f'"{name}" {sign} {literal(column, wanted)}', [cell is not None and holds(cell) for cell in cells]
 
 
+@pytest.mark.some(4)
 @FEW
 @EVERY_SCHEME
 @given(data=st.data(), table=tables())
@@ -67,6 +68,7 @@ def test_the_exact_count_lies_within_the_bounds(scheme: dict[str, Any], data: st
         assert answer.at_least <= answer.low <= answer.count <= answer.high <= answer.at_most
 
 
+@pytest.mark.some(4)
 @FEW
 @EVERY_SCHEME
 @given(table=tables())

@@ -114,6 +114,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.some(4)
 @examples(40)
 @EVERY_SCHEME
 @given(table=tables())
@@ -123,6 +124,7 @@ def test_a_release_keeps_every_law(scheme: dict[str, Any], table: Table) -> None
         law(published)
 
 
+@pytest.mark.some(4)
 @examples(10)
 @EVERY_SCHEME
 @given(table=tables())
@@ -135,6 +137,7 @@ def test_a_seed_repeats_the_release(scheme: dict[str, Any], table: Table) -> Non
     assert table.publish(**scheme, seed=None).certificate["randomness"] == "operating system"
 
 
+@pytest.mark.some(3)
 @examples(15)
 @EVERY_SCHEME_OF_LIKENESS
 @given(table=tables(max_rows=25))

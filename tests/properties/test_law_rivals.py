@@ -97,6 +97,7 @@ def natural_ground(table: Table) -> str:
     return "hierarchical" if any(1 < len(set(nodes)) < len(present) for nodes in levels) else "equal"
 
 
+@pytest.mark.some(3)
 @examples(30)
 @EVERY_RIVAL
 @given(data=st.data())
@@ -121,6 +122,7 @@ def test_a_rival_keeps_its_own_promise_and_tells_of_it(scheme: str, model: str, 
     assert {name: details[name] for name in table.arguments["options"]} == table.arguments["options"]
 
 
+@pytest.mark.some(3)
 @examples(8)
 @EVERY_RIVAL
 @given(data=st.data())

@@ -179,6 +179,7 @@ def verified_loss(plan: Plan, beta: float, k: int) -> float:
     return plan_loss(plan).average
 
 
+@pytest.mark.some(6)
 @EVERY_CASE
 def test_seam_never_loses_more_than_its_rivals(name: str, beta: int, k: int) -> None:
     cells, model = folded(name), Likeness(beta, k=k)

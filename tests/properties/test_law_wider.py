@@ -77,6 +77,7 @@ def as_text(ec: Mapping[Any, int]) -> dict[str, int]:
     return {text_of(value): n for value, n in ec.items()}
 
 
+@pytest.mark.some(2)
 @examples(80)
 @EVERY_SCHEME
 @given(data=st.data())
@@ -94,6 +95,7 @@ def test_a_scheme_keeps_its_wider_promise_and_tells_of_it(scheme: str, data: st.
     assert told["worst_gain"] == pytest.approx(promise_twins.worst_gain(classes, prior.counts), abs=1e-9)
 
 
+@pytest.mark.some(2)
 @examples(25)
 @EVERY_SCHEME
 @given(data=st.data())

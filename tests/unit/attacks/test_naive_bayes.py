@@ -42,6 +42,7 @@ def slow_success(published: pl.DataFrame, original: pl.DataFrame) -> float:
     return right / original.height
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["seam", "burel", "lmondrian"])
 def test_it_is_that_of_equations_15_and_17(scheme: str) -> None:
     frame = crowd(400)
@@ -61,6 +62,7 @@ def test_it_breaks_a_release_that_is_only_anonymous_and_not_its_control() -> Non
     assert result.details == {}  # k-anonymity promises no bound
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["seam", "burel", "burel+split", "lmondrian", "baseline"])
 @pytest.mark.parametrize("beta", [0.3, 1.5])
 def test_every_conditional_probability_keeps_the_bound(scheme: str, beta: float) -> None:

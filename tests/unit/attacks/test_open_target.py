@@ -33,6 +33,7 @@ FORMS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("arguments", FORMS, ids=str)
 @pytest.mark.parametrize("make", [crowd, with_missing])
 def test_labels_cover_what_their_text_says(make: Any, arguments: dict[str, Any]) -> None:

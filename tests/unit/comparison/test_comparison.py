@@ -14,6 +14,8 @@ from betalike.errors import InfeasibleError, ParameterError
 from betalike.promises import Likeness
 from betalike.schemes import SCHEMES
 
+pytestmark = pytest.mark.xdist_group("comparison")  # one process makes what these tests share
+
 TABLE = census_like(rows=3000, seed=5)
 COLUMNS = {"quasi_identifiers": ["age", "gender", "education"], "sensitive": "salary_class"}
 TREES = {"hierarchies": census_like_hierarchies()}
@@ -42,6 +44,7 @@ def test_what_no_beta_changes_is_tried_once(comparison: Comparison) -> None:
     assert [compared.scheme for compared in comparison.groups[1]] == [s for s in DEFAULT_SCHEMES if s != "baseline"]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["seam", "whole", "burel", "burel+split", "lmondrian", "dmondrian", "perturb"])
 def test_figures_are_those_of_a_release(comparison: Comparison, scheme: str) -> None:
     compared = by_scheme(comparison.groups[1])[scheme]
@@ -171,6 +174,7 @@ VISITS = TABLE.with_columns(pl.Series("patient", [number % 60 for number in rang
 ROUNDED = {"round": {"age": 10}, "top": {"age": 70}, "bins": {"salary_class": 5}}
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["seam", "lmondrian"])
 @pytest.mark.parametrize("asked", [ROUNDED, {"person": "patient", "k": 58}], ids=["rounded", "people"])
 def test_rounded_ranges_bins_and_people_are_those_of_a_release(scheme: str, asked: dict[str, object]) -> None:

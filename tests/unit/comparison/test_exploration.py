@@ -11,6 +11,8 @@ import betalike
 from betalike.comparison.exploration import find_knee
 from betalike.errors import ParameterError
 
+pytestmark = pytest.mark.xdist_group("comparison")  # one process makes what these tests share
+
 NAMES = ["age", "gender", "education"]
 ASKED = {"quasi_identifiers": NAMES, "sensitive": "salary_class", "seed": 5}
 

@@ -17,6 +17,8 @@ import betalike
 from betalike.engines import choice, local
 from betalike.errors import GuaranteeError, InputError
 
+pytestmark = pytest.mark.xdist_group("coarse")  # one process makes what these tests share
+
 N_ROWS = 6000
 QIS = ["income", "height", "born", "work"]
 JOBS = ["cook", "nurse", "smith", "clerk"]
@@ -82,6 +84,7 @@ def published(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable
 EVERY_SCHEME = pytest.mark.parametrize("scheme", ["seam", "whole", "lmondrian"])
 
 
+@pytest.mark.some(2)
 @EVERY_SCHEME
 def test_the_loss_is_close_to_that_in_memory(published: Any, table: Path, tmp_path: Path, scheme: str) -> None:
     out, coarse = published(scheme)

@@ -46,6 +46,7 @@ def write_and_read(values: list[object], path: Path, form: Format) -> list[objec
     return read_held(path, form)["text"].to_list()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("form", HELD)
 def test_texts_come_back(tmp_path: Path, form: Format) -> None:
     values = [*KEPT, None, "flu"]

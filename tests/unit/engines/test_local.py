@@ -88,6 +88,7 @@ def test_combinations_are_those_of_the_rows(key_bits: int, monkeypatch: pytest.M
         assert counted.frame[pl.Series(counted.find(batch))].rows() == batch.rows()
 
 
+@pytest.mark.long
 def test_every_order_of_rows_is_equally_likely(tmp_path: Path) -> None:
     seen: Counter[tuple[int, ...]] = Counter()
     chance = randomness(4)
@@ -118,6 +119,7 @@ def rows_of(folder: Path) -> Counter[tuple[object, ...]]:
     return Counter(pl.scan_parquet(folder / "published.parquet").collect().rows())
 
 
+@pytest.mark.some(4)
 @pytest.mark.usefixtures("in_batches")
 @pytest.mark.parametrize("kept", [[], ["country"]], ids=["", "kept"])
 @pytest.mark.parametrize("scheme", ["seam", "whole", "burel", "lmondrian", "perturb", "perturb by sets", "baseline"])

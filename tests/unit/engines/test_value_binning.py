@@ -37,6 +37,7 @@ def ends(label: str) -> tuple[str, str]:
     return low, high or low
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("column", ["pay", "rate", "hired"])
 @pytest.mark.parametrize("scheme", ["whole", "seam", "perturb", "baseline"])
 def test_a_binned_release_is_verified_with_its_original(column: str, scheme: str, tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def test_honest_files_are_read(tmp_path: Path, writer: str, codec: str) -> None:
     assert load(tmp_path / "t").height == FRAME.height
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("codec", CODECS)
 def test_a_page_that_is_compressed_as_far_as_can_be_is_read(tmp_path: Path, codec: str) -> None:
     """A cell of 20 MB of one letter is a page of some dozens of bytes with Brotli."""

@@ -58,6 +58,7 @@ def test_the_kind_that_came_in_comes_out(kind: str) -> None:
     assert release.folder is None
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_gives_the_same_release(kind: str) -> None:
     make, _ = KINDS[kind]
@@ -176,6 +177,7 @@ def test_a_column_that_is_not_named_may_be_anything() -> None:
     assert len(publish(frame).frame) == N_ROWS
 
 
+@pytest.mark.some(9)
 @pytest.mark.parametrize(
     "dtype",
     [pl.Int8, pl.UInt64, pl.Float32, pl.Float64, pl.Decimal(10, 2), pl.String, pl.Categorical, pl.Boolean,

@@ -66,6 +66,7 @@ def refusal(call: Callable[[], object]) -> str:
     return str(refused.value)
 
 
+@pytest.mark.some(30)
 @each_reader
 @pytest.mark.parametrize("form", COMPRESSIONS)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import sys
+import zlib
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +13,7 @@ import pyreadstat
 import pytest
 
 from betalike.errors import FileError, MissingDependencyError
-from betalike.io.statistics_files import SPSS, STATA, read_statistics
+from betalike.io.statistics_files import SAS, SPSS, STATA, read_statistics
 from foreign_sources import patients, write_spss
 
 SECRET = "CANARY7731"
@@ -24,6 +26,15 @@ FRAME = pl.DataFrame(
     }
 )
 MEANINGS = {"sex": {1: "male", 2: "female", 9: "refused"}, "grade": {1.5: "good", 3: "bad"}}
+
+# Six invented rows, written by the program `readstat`: no library here writes this format.
+SAS7BDAT = (
+    "c-rmTKS%;m90%~9C8E`!;NTD>;ouPQ&P)mdPtYi`79AV<gM>qR6hX9Pn?(?`M`KG+;LuVaEsfFE*52e)L4WM@-qpQ_m#yXZBl6>Y-@V_7a&Q"
+    "k$qHouaI|~)R@Am4@O`aQNKQQ3+jSvlzgB1FaUl?T)nc(DfI+aXh6PZ*tXouQptmnraMb;k@mMUr-;U(&l;_+doFlCnMHLBNGI$zk>Bme*a0"
+    "0000000000001hPUO*FME8BhDBLa1R(T$fR+V`^W(E$Uq<KCe<+Wa;&P(|@&sC|vW|K3Uyw=k?2LJ#7fdB2|wcgaJ>)(v!^(iTL>u;xi)9n_"
+    "<U5&?Th53Lqw&Jbp;jg5hjO{{@*ATgybx2<;dgp6HmP~$5cyT31TX~K0h2`REj%ca4R(R4;^RtMab-(#O%;qked1t!@-qvwlf-4XHB!~6Nh^"
+    "s83D9jut4~*^f-YMT!r_>mWMMuqf^_b`WYO~zEY+GBGv=ebVUYZg6t7pdi?xkv;Utx@ye@3X5E2`LcPCUPM!PnK|_#puR00000pp$(902!9K"
+)
 
 
 @pytest.fixture
@@ -54,6 +65,17 @@ def test_missing_values_of_stata_with_letters_are_missing(tmp_path: Path) -> Non
     frame["a"] = [1, 2, "a"]
     pyreadstat.write_dta(frame, tmp_path / "a.dta", missing_user_values={"a": ["a"]})
     assert read_statistics(tmp_path / "a.dta", STATA)[0]["a"].to_list() == [1, 2, None]
+
+
+def test_a_data_set_of_sas_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.sas7bdat").write_bytes(zlib.decompress(base64.b85decode(SAS7BDAT)))
+    frame, _ = read_statistics(tmp_path / "a.sas7bdat", SAS)
+    assert frame.to_dict(as_series=False) == {
+        "age": [31, 42, None, 55, 31, 60],
+        "zip": ["02110", "60645", None, "02110", "10001", "60645"],
+        "income": [1000.5, 2000.0, 3000.25, 4000.0, 5000.75, 6000.0],
+        "born": [3653, -5, 0, 7305, None, 1],
+    }
 
 
 def test_a_sample_of_sas_is_read(tmp_path: Path) -> None:

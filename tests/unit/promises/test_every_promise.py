@@ -17,6 +17,7 @@ from promise_cases import NAMES, Case, cases, models, told
 EVERY_PROMISE = pytest.mark.parametrize("name", NAMES)
 
 
+@pytest.mark.some(2)
 @examples(60)
 @EVERY_PROMISE
 @given(case=cases(), data=st.data())
@@ -28,6 +29,7 @@ def test_a_promise_holds_just_where_its_definition_does(name: str, case: Case, d
     assert model.name == name
 
 
+@pytest.mark.some(2)
 @EVERY_PROMISE
 @given(case=cases(), data=st.data())
 def test_schemes_are_allowed_just_what_the_promise_allows(name: str, case: Case, data: st.DataObject) -> None:
@@ -44,6 +46,7 @@ def test_schemes_are_allowed_just_what_the_promise_allows(name: str, case: Case,
             assert allowed == is_kept
 
 
+@pytest.mark.some(2)
 @EVERY_PROMISE
 @given(case=cases(), data=st.data())
 def test_a_verdict_tells_how_much_the_worst_class_uses(name: str, case: Case, data: st.DataObject) -> None:
@@ -67,6 +70,7 @@ def test_a_verdict_tells_how_much_the_worst_class_uses(name: str, case: Case, da
     assert case.matrix[verdict.worst_class][verdict.worst_value] > 0
 
 
+@pytest.mark.some(2)
 @EVERY_PROMISE
 @given(case=cases(), data=st.data())
 def test_merging_two_classes_never_breaks_a_promise(name: str, case: Case, data: st.DataObject) -> None:
@@ -90,6 +94,7 @@ def test_a_table_is_refused_if_it_breaks_the_promise_itself(name: str, case: Cas
             model.check_feasible(case.table, case.axis)
 
 
+@pytest.mark.some(2)
 @EVERY_PROMISE
 @given(case=cases(), data=st.data())
 def test_a_promise_is_worded_with_its_numbers(name: str, case: Case, data: st.DataObject) -> None:

@@ -42,6 +42,7 @@ def publish(scheme: str = "seam", names: list[str] = NAMES, **more: Any) -> beta
     return betalike.publish(PEOPLE, scheme=scheme, **asked)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["seam", "lmondrian", "burel", "perturb", "baseline"])
 def test_every_value_lies_within_its_label(scheme: str) -> None:
     release = publish(scheme).estimator
@@ -74,6 +75,7 @@ def test_each_class_with_a_range_has_a_row_at_each_end() -> None:
     assert greatest.tolist() == high.tolist()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("axis", "values"), [(0, (25, 40)), (1, (60.0, 75.0)), (2, (0, 0)), (2, (1, 2)), (3, None)])
 @pytest.mark.parametrize("spread", Spread)
 def test_values_are_as_frequent_as_counts_are_estimated(
@@ -178,6 +180,7 @@ def test_the_original_is_sampled_as_it_is_and_another_table_is_refused() -> None
         original_sample(release, *count_original(release, people(seed=2)))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline"])
 def test_utility_has_every_figure_and_a_sentence_for_each(scheme: str) -> None:
     found = publish(scheme).utility(PEOPLE, seed=1, queries=50)

@@ -26,6 +26,7 @@ def publish(scheme: str) -> betalike.Release:
     return betalike.publish(PEOPLE, scheme=scheme, seed=1, **asked)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["whole", "perturb", "baseline"])
 def test_each_column_is_counted_drawn_and_compared_by_itself(scheme: str) -> None:
     release = publish(scheme)

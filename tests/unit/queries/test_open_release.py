@@ -40,6 +40,7 @@ def baseline(tmp_path: Path) -> Path:
     return tmp_path / "baseline"
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline"])
 def test_a_release_is_the_same_whether_it_was_published_or_opened(tmp_path: Path, scheme: str) -> None:
     published = betalike.publish(PEOPLE, **ARGUMENTS, beta=1, scheme=scheme, out=tmp_path / "out", seed=2)
@@ -203,6 +204,7 @@ def test_a_missing_sensitive_value_is_one_of_the_values(tmp_path: Path) -> None:
     assert sum(part.count for part in parts) == pytest.approx(table.filter(pl.col("age") < 40).height)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("form", ["csv", "parquet", None])
 @pytest.mark.parametrize("scheme", ["perturb", "baseline"])
 def test_exact_rows_of_every_type_are_counted(tmp_path: Path, scheme: str, form: str | None) -> None:

@@ -55,6 +55,7 @@ def least_covered(
     return found
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_intervals_of_a_survey_hold_the_exact_counts(scheme: str, tmp_path: Any) -> None:
     found = least_covered(

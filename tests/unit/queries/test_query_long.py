@@ -17,6 +17,8 @@ from betalike.errors import QueryError
 from betalike.queries.estimator import Estimator, open_frame
 from query_certificates import make_certificate
 
+pytestmark = pytest.mark.xdist_group("query-long")  # one process makes what these tests share
+
 N_ROWS = 500
 MANY = 100_000
 FIRST = datetime.date(1900, 1, 1)
@@ -78,6 +80,7 @@ def count_rows(name: str, holds: Callable[[Any], bool]) -> int:
 QUICK = ["age", "price", "place", "disease"]  # a number, a decimal, a name in a tree, the sensitive column
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in ROWS.columns]
 )
@@ -101,6 +104,7 @@ def test_long_lists_are_joined_by_and_and_or(release: Estimator) -> None:
     assert release.count(f"age IN ({ages}) AND income IN ({incomes})").count == both
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ["age", "income", "price", "grade"])
 def test_long_chains_of_comparisons(release: Estimator, name: str) -> None:
     listed = EVERY_SECOND[name][:3000]
@@ -160,6 +164,7 @@ def count_lines(work: Callable[[], object]) -> int:
     return n_lines
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "write",
     [

@@ -18,6 +18,8 @@ from betalike.queries.workload import draw_queries
 from betalike.runtime.randomness import SeededRandomness
 from betalike.table.schema import Kind
 
+pytestmark = pytest.mark.xdist_group("workload")  # one process makes what these tests share
+
 COLUMNS = [
     OrderedColumn("age", Kind.INTEGER, (16, 93)),
     NamedColumn("gender", ("1", "2")),

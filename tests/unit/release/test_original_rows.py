@@ -35,6 +35,7 @@ KINDS: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.some(10)
 @pytest.mark.parametrize("scheme", ["seam", "burel", "perturb", "baseline"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_true_original_passes_and_another_fails(tmp_path: Path, kind: str, scheme: str) -> None:
@@ -49,6 +50,7 @@ def test_the_true_original_passes_and_another_fails(tmp_path: Path, kind: str, s
     assert not betalike.verify(out, original=frame.with_columns(y=pl.lit("a"))).holds
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("layout", ["labels", "bounds"])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_layouts_and_formats(tmp_path: Path, layout: str, form: str) -> None:

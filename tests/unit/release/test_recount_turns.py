@@ -29,6 +29,7 @@ def test_turns_find_what_one_look_finds(folder: Path, monkeypatch: pytest.Monkey
     assert in_turns.checks == at_once.checks
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("classes", [10**15, -3, 0])
 def test_a_false_number_of_classes_is_not_believed(folder: Path, monkeypatch: pytest.MonkeyPatch, classes: int) -> None:
     path = folder / "certificate.json"

@@ -102,6 +102,7 @@ def test_the_job_compiles_what_processes_that_die_do_not(module: ModuleType, mon
     assert n_compiled == 5
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("program", ["", "/no/such/python", "/usr/bin/another-program"])
 def test_the_job_compiles_all_where_no_process_can_be_started(
     module: ModuleType, monkeypatch: pytest.MonkeyPatch, program: str

@@ -106,6 +106,7 @@ def test_equal_sources_are_compiled_once_on_a_machine(copy: Copy, cache: Path, t
     assert len(list(cache.iterdir())) == 2
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("file", "old", "new", "expected"),
     [

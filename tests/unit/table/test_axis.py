@@ -227,6 +227,7 @@ LARGE = {
 }
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("layout", ["labels", "bounds"])
 @pytest.mark.parametrize("numbers", LARGE)
 @given(st.data())

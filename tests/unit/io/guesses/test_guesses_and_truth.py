@@ -51,6 +51,7 @@ def test_real_tables_and_the_page(data_folder: Path) -> None:
     check_page(tables)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ["hospital visits", "payroll", "German patients"])
 def test_the_draft_publishes_as_it_stands(name: str, tmp_path: Path) -> None:
     frame, truth = TABLES[name]()
@@ -64,6 +65,7 @@ def test_the_draft_publishes_as_it_stands(name: str, tmp_path: Path) -> None:
     assert sum(truth[column][0] == "could be sensitive" for column in published) == 1
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", TABLES)
 def test_no_cell_is_shown(name: str) -> None:
     frame, _ = TABLES[name]()

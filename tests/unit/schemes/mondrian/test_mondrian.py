@@ -111,6 +111,7 @@ def test_the_narrowest_attribute_is_halved_at_its_median_row(model: Model, seed:
     assert sorted(map(sorted, found)) == sorted(map(sorted, expected))
 
 
+@pytest.mark.some(4)
 @examples(20)
 @pytest.mark.parametrize("attribute", AttributeRule)
 @EVERY_MODEL
