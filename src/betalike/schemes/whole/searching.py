@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,6 +40,7 @@ KERNELS = (
     merge_groups, anneal_groups, count_lacking, regroup, find_neighbours, make_groups, cut_groups, list_members,
     outline_boxes, draw_places,
 )  # fmt: skip
+S = TypeVar("S")
 T = TypeVar("T")
 Work = Callable[[Classes, Ints, Ints, Words], T]
 FEW_POINTS = 8192  # a table with no more is merged, and annealed, as one group
@@ -56,6 +57,7 @@ SLAB, POINTS_TO_SLAB = 0.4, 8  # how often a side of a class moves; less often i
 GROUPS = (24, 48, 96, 192)  # points of a neighbourhood that is regrouped, pass by pass
 POINTS_OF_CLASS, MOST_TIMES = 16, 4  # with larger classes, neighbourhoods are larger, at most this many times
 SHARES = 8  # of the work, for the cores
+TRIES = 2  # of a round whose points are one group, which one core anneals; the better one is kept
 FEWEST_HELD = 64  # classes that are searched together, however many values there are
 MANY_VALUES = 128  # with more, the work on each class grows, and less is tried
 FEW = 500  # with fewer points, starting threads would take longer than the work itself
@@ -165,7 +167,7 @@ class Search:
                 is_done &= merge_groups(*kernels, alone, small, begins, style, share[2], label) and bool(is_small.all())
             return is_done
 
-        return all(self._on_cores(len(starts) - 1, work))
+        return all(self._in_threads(self._share_out(len(starts) - 1), work))
 
     def improve(self, label: Ints, number: int, length: int) -> None:
         """Anneal all points and regroup all neighbourhoods; the loss never grows."""
@@ -175,29 +177,36 @@ class Search:
                 self._regroup(label, turn)
         if number == 0 and self._has_many:
             return
-        tried = label.copy()
-        self._anneal(tried, number, length)
+        tries = self._anneal(label, number, length)
         passes = length * self._as_many(pace.passes, pace.points_to_pass)
-        for turn in range(number * passes, (number + 1) * passes):
+        for tried, turn in itertools.product(tries, range(number * passes, (number + 1) * passes)):
             self._regroup(tried, turn)
-        if self._loss(tried) < self._loss(label) * BETTER:
-            label[:] = tried
+        best = min(tries, key=self._loss)
+        if self._loss(best) < self._loss(label) * BETTER:
+            label[:] = best
 
     def _loss(self, label: Ints) -> float:
         """Return the loss of all rows."""
         classes = outline_classes(self.problem.spans, self.problem.items, label)
         return float(classes.size @ classes.loss)
 
-    def _anneal(self, label: Ints, number: int, length: int) -> None:
+    def _anneal(self, label: Ints, number: int, length: int) -> list[Ints]:
+        """Return labels with all points annealed: two if the points are one group, so that no core is idle."""
         problem, style, worth = self.problem, BY_ANSWERS if self.strict else BY_SCORE, self._pace.worth
         kernels = problem.spans, problem.limits, problem.items
-        heat = self._heat(outline_classes(problem.spans, problem.items, label), number, length)
+        together = min(max(self._n_points // SHARES, self._pace.together), self._most_held)
+        classes, order, starts = self._divide(label, together, 1.0)
+        heat, near = self._heat(classes, number, length), self._near  # here, because it draws randomness
+        tries = [label.copy() for _ in range(TRIES if len(starts) == 2 else 1)]
+        shares = [(tried, *share) for tried in tries for share in self._share_out(len(starts) - 1)]
 
-        def work(classes: Classes, order: Ints, starts: Ints, state: Words) -> None:
-            anneal_groups(*kernels, classes, order, starts, self._near, heat, style, state, worth, label)
+        def work(share: tuple[Ints, int, int, Words]) -> None:
+            tried, first, last, state = share
+            part = order, starts[first : last + 1]
+            anneal_groups(*kernels, classes, *part, near, heat, style, state, worth, tried)
 
-        together = max(self._n_points // SHARES, self._pace.together)
-        self._over_groups(label, min(together, self._most_held), 1.0, work)
+        self._in_threads(shares, work)
+        return tries
 
     def _heat(self, classes: Classes, number: int, length: int) -> Heat:
         """Return how long and how hot a round is."""
@@ -241,27 +250,34 @@ class Search:
                 part = order, starts[share[0] : share[1] + 1]
                 return find_neighbours(problem.spans, problem.items.low, *part, NEIGHBOURS, share[2])
 
-            parts = self._on_cores(len(starts) - 1, work)
+            parts = self._in_threads(self._share_out(len(starts) - 1), work)
             found.append(np.maximum.reduce(parts))
         return np.concatenate(found, axis=1)
 
     def _over_groups(self, label: Ints, most: int, jitter: float, work: Work[T]) -> list[T]:
         """Divide the classes into groups of at most `most` points, and call `work` on shares of these groups."""
-        problem, state = self.problem, self._state()
-        classes = outline_classes(problem.spans, problem.items, label)
-        places = draw_places(classes, problem.positions, 0.6 * jitter, state)
-        weight: Floats = np.diff(classes.start).astype(np.float64)
-        order, starts = make_groups(places, weight, float(most), jitter, state)
+        classes, order, starts = self._divide(label, most, jitter)
 
         def work_on(share: tuple[int, int, Words]) -> T:
             return work(classes, order, starts[share[0] : share[1] + 1], share[2])
 
-        return self._on_cores(len(starts) - 1, work_on)
+        return self._in_threads(self._share_out(len(starts) - 1), work_on)
 
-    def _on_cores(self, n_groups: int, work: Callable[[tuple[int, int, Words]], T]) -> list[T]:
-        """Call `work` with the first and last group of each share, and with randomness of its own."""
+    def _divide(self, label: Ints, most: int, jitter: float) -> tuple[Classes, Ints, Ints]:
+        """Return the classes, their order by groups of near ones with at most `most` points, and where groups start."""
+        problem, state = self.problem, self._state()
+        classes = outline_classes(problem.spans, problem.items, label)
+        places = draw_places(classes, problem.positions, 0.6 * jitter, state)
+        weight: Floats = np.diff(classes.start).astype(np.float64)
+        return classes, *make_groups(places, weight, float(most), jitter, state)
+
+    def _share_out(self, n_groups: int) -> list[tuple[int, int, Words]]:
+        """Return the first and last group of each share, and randomness of its own."""
         ends = [n_groups * i // SHARES for i in range(SHARES + 1)]
-        shares = [(a, b, self._state()) for a, b in itertools.pairwise(ends) if a < b]
+        return [(a, b, self._state()) for a, b in itertools.pairwise(ends) if a < b]
+
+    def _in_threads(self, shares: Sequence[S], work: Callable[[S], T]) -> list[T]:
+        """Call `work` with each share, on all cores."""
         if self._n_points < FEW or len(shares) == 1:
             return [work(share) for share in shares]
         with ThreadPoolExecutor() as pool:
