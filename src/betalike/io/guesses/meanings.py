@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from betalike.io.guesses.profiles import ColumnProfile, Shape
@@ -32,6 +32,7 @@ class Meaning(StrEnum):
     UNUSABLE = "unusable"
 
 
+OPEN = (Meaning.QUASI_IDENTIFIER, Meaning.COULD_BE_SENSITIVE)  # what may be published
 IDENTIFYING_SHAPES = (
     Shape.EMAIL,
     Shape.PHONE,
@@ -71,7 +72,8 @@ def guess_meanings(columns: Sequence[ColumnProfile], followers: Followers) -> li
     candidates = [column for column in columns if _may_be_key(column, guesses[column.name])]
     for column in sorted(candidates, key=lambda column: -column.values)[:MOST_KEYS]:
         guesses[column.name] = _guess_key(column, guesses[column.name], surroundings, followers)
-    return _with_one_person_key(columns, [guesses[column.name] for column in columns])
+    chosen = _with_one_person_key(columns, [guesses[column.name] for column in columns])
+    return _guess_in_people(columns, chosen, followers)
 
 
 def _guess_alone(column: ColumnProfile) -> Guess:
@@ -206,3 +208,19 @@ def _with_one_person_key(columns: Sequence[ColumnProfile], guesses: list[Guess])
         Guess(Meaning.IDENTIFIER, f"it identifies people: {guess.reason}") if place in keys and place != best else guess
         for place, guess in enumerate(guesses)
     ]
+
+
+def _guess_in_people(columns: Sequence[ColumnProfile], guesses: list[Guess], followers: Followers) -> list[Guess]:
+    """Guess again what others may know, counted in people: rows of one person all have the same name."""
+    key = next((place for place, guess in enumerate(guesses) if guess.meaning is Meaning.PERSON_KEY), None)
+    if key is None:
+        return guesses
+    known = {column.name for column, guess in zip(columns, guesses, strict=True) if guess.meaning in OPEN}
+    personal = followers(columns[key].name, known)
+    people = columns[key].values
+    again = list(guesses)
+    for place, column in enumerate(columns):
+        if column.name in personal:
+            once = replace(column, rows=people, missing=people * column.missing // column.rows)
+            again[place] = _by_identifying_name(once) or _by_values(once) or guesses[place]
+    return again

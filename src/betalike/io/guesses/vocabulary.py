@@ -12,7 +12,7 @@ from enum import StrEnum
 _PERSON = (
     "patient|person|people|customer|client|subject|member|student|pupil|employee|worker|user|participant|respondent|"
     "subscriber|insured|beneficiary|citizen|resident|individual|caller|holder|tenant|applicant|donor|staff|volunteer|"
-    "subj|pat|cust|emp|patienten|personen|kunden|mitarbeiter|versicherten|teilnehmer|schuler|persona|paciente|cliente|"
+    "subj|pat|pt|cust|emp|patienten|personen|kunden|mitarbeiter|versicherten|teilnehmer|schuler|persona|paciente|cliente|"
     "empleado|alumno|paziente|utente|klant|salarie|eleve|assure"
 )
 _NUMBER = "id|ids|uid|guid|uuid|no|nr|num|number|nummer|numero|numer|key|ref|identifier|identifiant|kennung|pk"
@@ -75,12 +75,14 @@ _TERMS: dict[NameHint, str] = {
         ssn social_sec* sin nin nino national_(id|ins|identity|num)* passport* passeport* pasaporte* driv[a-z]*_lic*
         tax_(id|no|num|payer)* tin itin nhs medicare medicaid aadhaar pan_(no|num)* dni nif nie rut curp rfc cpf cpr
         bsn nir pesel hetu codice_fiscale personnummer fodselsnummer steuernummer steuer_(id|nr) *ausweis* cedula
-        svnr *sozialvers* versichertennummer insee secu *numero_secu* voter_id tckn rodne_cislo""",
+        svnr *sozialvers* *versichertennummer *versicherungsnummer *kassennummer insee secu *numero_secu* voter_id
+        tckn rodne_cislo""",
     NameHint.PERSON_NAME: rf"""
-        ({_NAMED})s?_names? names?_of_(the_)?({_PERSON})* [fl]name *surname* *forename* signature initials *vorname*
+        ({_NAMED})s?_(names?|nm) nm_({_NAMED}) (givn|frst|lst)_nm ^(first|last)$ ({_PERSON})_(first|last|middle)$
+        names?_of_(the_)?({_PERSON})* [fl]name *surname* *forename* signature initials *vorname*
         *nachname* *familienname* nom prenom* nombres? apellido* cognome* nome sobrenome* voornaam* achternaam* imie
         nazwisko* *naam sukunimi jmeno prijmeni soyad next_of_kin full_nm emergency_contact contact_person fornamn*
-        efternamn* fornavn* etternavn* efternavn* login""",
+        efternamn* fornavn* etternavn* efternavn* login имя фамилия 姓名""",
     NameHint.ADDRESS: """
         addr address(es)? streets? strasse strassenname str rue calle straat indirizzo* direccion* endereco*
         adres(se|s)? domicil* hausnummer house_(no|nr|num)* apartment_(no|num)* wohnadresse""",
@@ -206,7 +208,7 @@ def read_name(name: str) -> tuple[NameHint, ...]:
         place = sum(hint in IDENTIFYING or hint is NameHint.HOUSEHOLD for hint in hints)
         hints.insert(place, NameHint.RECORD)
     others = {*IDENTIFYING, *PRIVATE, NameHint.UNIT, NameHint.PLACE}
-    is_bare = words.endswith(("name", "names")) and others.isdisjoint(hints)
+    is_bare = re.search(r"\bnames?\b|names?$", words) is not None and others.isdisjoint(hints)
     return (NameHint.PERSON_NAME, *hints) if is_bare else tuple(hints)
 
 

@@ -18,11 +18,13 @@ IDENTIFIERS = """
     Kundennummer Versichertennummer prenom nom_de_famille courriel adresse telephone_portable numero_secu nombre
     apellidos direccion telefono correo_electronico dni cedula nome cognome codice_fiscale indirizzo cpf sobrenome
     endereco voornaam achternaam adres bsn klantnummer imie nazwisko pesel personnummer efternamn
+    name_last NAME_FIRST Name1 NAME_L FIRST Last pt_last LAST_NM GIVN_NM nm_first PT_NM name_family 姓名 Фамилия
+    Krankenkassennummer Krankenversicherungsnummer
 """
 NOT_IDENTIFIERS = """
     age sex gender zip city country education occupation diagnosis income salary hospital_name city_name
     product_name postal_code icd_code number_of_children n_children num_rooms birth_date date_of_birth
-    marital_status race school_id
+    marital_status race school_id drug_name name_of_school first_visit last_visit wavelength_nm
 """
 PRIVATES = """
     primary_dx psych_history substance_use alimony bankruptcy

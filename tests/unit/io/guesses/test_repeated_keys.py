@@ -65,6 +65,19 @@ def test_of_two_person_keys_one_is_chosen() -> None:
     assert sorted((found["patient_id"], found["mrn"])) == ["identifier", "person key"]
 
 
+def test_what_identifies_is_counted_in_people_not_in_rows() -> None:
+    people = RNG.permutation(N_PEOPLE) // 1.25  # a few have the same name
+    texts = {key: f"Ann{person:.0f} Ek" for key, person in zip(range(N_PEOPLE), people, strict=True)}
+    frame = visits(key="patient_id").with_columns(pl.col("patient_id").rank("dense").cast(pl.Int64) - 1)
+    named = frame.with_columns(
+        pl.col("patient_id").replace_strict(texts, default="Ann Ek").alias("who"),
+        (pl.col("patient_id") * 7919 + 100_000).alias("hospital_number"),
+    )
+    found = meanings(named)
+    assert (found["who"], found["hospital_number"]) == ("identifier", "identifier")
+    assert found["region"] == "quasi-identifier"
+
+
 def test_a_code_of_a_place_is_no_key() -> None:
     assert meanings(visits())["region"] == "quasi-identifier"
 
