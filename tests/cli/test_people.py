@@ -102,6 +102,23 @@ def test_a_row_without_a_person_is_refused(desk: Desk) -> None:
     assert_refused(desk.publish(table=table(desk, rows), **PEOPLE), "'patient' has 2 missing values")
 
 
+@pytest.mark.parametrize("forms", [("{}", " {}", "{} "), ("{}", "{}.0", "{}.00")])
+def test_a_key_written_in_several_forms_is_one_person(desk: Desk, forms: tuple[str, ...]) -> None:
+    persons = [int(row[0][-3:]) + 100 for row in VISITS]
+    rows = [[forms[i % 3].format(persons[i]), *row[1:]] for i, row in enumerate(VISITS)]
+    outcome = desk.publish(table=table(desk, rows), **PEOPLE)
+    assert outcome.status == 0, outcome.text
+    people = desk.certificate()["people"]
+    assert people["people"] == len({*persons})
+    assert people["smallest_class"] >= 4
+    assert run("verify", desk.out, "--original", desk.folder / "visits.csv").status == 0
+
+
+def test_a_blank_person_is_missing(desk: Desk) -> None:
+    rows = [["  ", *row[1:]] if number in (3, 70) else row for number, row in enumerate(VISITS)]
+    assert_refused(desk.publish(table=table(desk, rows), **PEOPLE), "'patient' has 2 missing values")
+
+
 def figure(name: str, value: Any) -> Callable[[Any], object]:
     return lambda certificate: certificate["people"].update({name: value})
 

@@ -114,7 +114,16 @@ class PersonRows:
 
 def _by_place(batch: pl.DataFrame, columns: PersonColumns) -> pl.DataFrame:
     check_labels(batch.select(columns.person))
+    batch = batch.with_columns(_keys(batch[columns.person]))
     return name_by_place(batch, columns.quasi_identifiers, columns.sensitive, [*columns.kept, columns.person])
+
+
+def _keys(column: pl.Series) -> pl.Series:
+    """Return the keys of persons: `7`, `7.0` and ` 7` are one person, who would otherwise count as several."""
+    if column.dtype != pl.String:
+        return column
+    keys = column.str.strip_chars().str.replace(r"^(\d+)\.0+$", "$1")
+    return keys.set((keys == "").fill_null(False), None)
 
 
 def name_by_place(
