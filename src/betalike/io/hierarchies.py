@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ def _read_lines(path: Path) -> list[list[str]]:
         reason = error.strerror if isinstance(error, OSError) else "its name cannot be the name of a file"
         raise FileError(f"the hierarchy '{path}' cannot be read: {reason}.") from error
     try:
-        return [[cell.strip() for cell in row] for row in _reader(text)]
+        return [[cell.strip() for cell in row] for row in _split(text)]
     except csv.Error as error:
         raise FileError(
             f"the hierarchy '{path}' is not CSV with ';', ',' or tabs between levels, or a cell is longer than "
@@ -71,11 +71,24 @@ def _read_lines(path: Path) -> list[list[str]]:
         ) from error
 
 
-def _reader(text: str) -> Iterator[list[str]]:
-    """Return the lines of a file, split where its first line that is not blank is split by most delimiters."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    delimiter = max(DELIMITERS, key=first.count)  # of equally frequent ones, the first
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+def _split(text: str) -> list[list[str]]:
+    """Return the lines of a file, split by the delimiter that fits best; of those that fit equally well, the first.
+
+    Labels may hold other delimiters. So it counts first whether all lines but a header end with the root.
+    """
+    split = [list(csv.reader(io.StringIO(text, newline=""), delimiter=each)) for each in DELIMITERS]
+    return max(split, key=_fitness)
+
+
+def _fitness(lines: list[list[str]]) -> tuple[bool, bool, bool, int]:
+    """Return how well lines fit a hierarchy: ends that are `*`, equal ends, equal numbers of cells, many cells."""
+    filled = [line for line in lines if any(map(str.strip, line))]
+    below = filled[1:] or filled
+    if not below or min(map(len, below)) < 2:
+        return False, False, False, len(filled[0]) if filled else 0
+    ends = {line[-1].strip() for line in below}
+    has_stars = all(end and not end.strip(ROOT) for end in ends)
+    return has_stars, len(ends) == 1, len({*map(len, below)}) == 1, len(filled[0])
 
 
 def _with_plain_root(rows: list[list[str]]) -> list[list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,19 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert read_hierarchy(tmp_path / "x.csv").paths == tree.paths
     with pytest.raises(FileError, match="exists already"):
         write_hierarchy(tree, tmp_path / "x.csv", force=False)
+
+
+@pytest.mark.parametrize("root", ["*", "*****", "Europe"])
+@pytest.mark.parametrize(("between", "within"), list(itertools.permutations(";,\t", 2)))
+def test_labels_may_hold_more_of_another_delimiter_than_lines_have(
+    tmp_path: Path, between: str, within: str, root: str
+) -> None:
+    cities = f"Ulm{within} Bonn{within} Kiel{within} Rom and 7 more"
+    rows = [["Ulm", cities], [f"Paris{within} France", f"West{within} South"], ["Bern", cities]]
+    content = "".join(between.join([*row, root]) + "\n" for row in rows)
+    tree = read_hierarchy(written(tmp_path, content))
+    assert {*tree.leaves} == {"Ulm", f"Paris{within} France", "Bern"}
+    assert cities in tree.labels
 
 
 def test_groups_have_a_label_and_a_value_in_each_line(tmp_path: Path) -> None:
