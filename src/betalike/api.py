@@ -24,7 +24,7 @@ from betalike.io.description import Description, describe_frame, load_described,
 from betalike.io.foreign_tables import SourceOptions, takes_tables
 from betalike.io.frames import like, to_polars
 from betalike.io.guesses.person_warning import warn_about_persons
-from betalike.io.hierarchies import choose_hierarchies
+from betalike.io.hierarchies import choose_hierarchies, warn_about_names
 from betalike.io.input_files import input_files
 from betalike.io.needed_columns import published_columns
 from betalike.io.specification import takes_specification
@@ -191,7 +191,10 @@ def publish(
         worst_value=worst_value,
         engine=choice,
         types=types,
-        warnings=() if person or choice.name is EngineName.SPARK else warn_about_persons(table, schema, delimiter),
+        warnings=(
+            *warn_about_names(hierarchies, [*schema.quasi_identifier_names, *schema.sensitive_columns]),
+            *(() if person or choice.name is EngineName.SPARK else warn_about_persons(table, schema, delimiter)),
+        ),
     )
 
 

@@ -62,7 +62,7 @@ def test_a_leaf_that_is_missing_is_not_named_if_it_tells_of_a_person(desk: Desk)
 def test_a_hierarchy_that_is_not_text(desk: Desk) -> None:
     desk.write("hierarchies/city.csv", b"\xff\xfe\x00Ulm;*\n")
     outcome = desk.publish(hierarchies=desk.folder / "hierarchies")
-    assert_refused(outcome, "city.csv", "cannot be read")
+    assert_refused(outcome, "city.csv", "UTF-16 text but is damaged")
 
 
 def test_a_column_is_not_numeric_and_in_a_hierarchy(desk: Desk) -> None:

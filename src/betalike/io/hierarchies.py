@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from betalike.errors import FileError
+from betalike.io.text_encoding import decode_text
 from betalike.table.hierarchy import ROOT, Hierarchy
 
 DELIMITERS = (";", ",", "\t")
@@ -42,6 +43,24 @@ def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hi
     return {column: read_hierarchy(path) for column, path in paths.items() if os.path.lexists(path)}
 
 
+def warn_about_names(given: str | Path | Mapping[str, Any] | None, columns: Sequence[str]) -> list[str]:
+    """Return a warning for each hierarchy that is not used, though its name differs little from that of a column."""
+    if given is None:
+        return []
+    names = [path.stem for path in sorted(Path(given).glob("*.csv"))] if isinstance(given, str | Path) else list(given)
+    without = {_plain(column): column for column in columns if column not in names}
+    return [
+        f"the hierarchy '{name}' is not used, because no column has this name; if it is for the column "
+        f"'{without[_plain(name)]}', rename it"
+        for name in names
+        if name not in columns and _plain(name) in without
+    ]
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
 def read_hierarchy(path: str | Path) -> Hierarchy:
     """Read one hierarchy; errors name the file, the line and the value.
 
@@ -56,14 +75,12 @@ def _read_lines(path: Path) -> list[list[str]]:
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise FileError(f"the hierarchy '{path}' is not a regular file.")
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FileError(f"the hierarchy '{path}' cannot be read: it is not UTF-8 text.") from error
+        content = path.read_bytes()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "its name cannot be the name of a file"
         raise FileError(f"the hierarchy '{path}' cannot be read: {reason}.") from error
     try:
-        return [[cell.strip() for cell in row] for row in _split(text)]
+        return [[cell.strip() for cell in row] for row in _split(decode_text(content, f"the hierarchy '{path}'"))]
     except csv.Error as error:
         raise FileError(
             f"the hierarchy '{path}' is not CSV with ';', ',' or tabs between levels, or a cell is longer than "

@@ -34,6 +34,17 @@ def to_utf8(pieces: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes
         raise FileError(f"{name} begins like {encoding[:6].upper()} text but is damaged or cut off.") from None
 
 
+def decode_text(content: bytes, name: str) -> str:
+    """Return the text of a small file, in the encoding that it is found to have."""
+    encoding, pieces = marked_encoding([content])
+    text = b"".join(pieces)
+    if encoding is None:
+        check = Utf8Check()
+        check.read(text, is_last=True)
+        encoding = UTF_8 if check.is_valid else WESTERN
+    return b"".join(to_utf8([text], encoding, name)).decode()
+
+
 class Utf8Check:
     """Finds out whether text that arrives in pieces is UTF-8."""
 

@@ -86,7 +86,7 @@ class Release(Shown):
 
     @property
     def notes(self) -> list[str]:
-        """Warnings for the publisher: columns whose type may not be the one that is meant, and keys of persons."""
+        """Warnings for the publisher: types that may not be meant, hierarchies that are not used, keys of persons."""
         return [*warn_about(self.types or {}), *self._warnings]
 
     @cached_property

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from betalike.errors import FileError, HierarchyError
-from betalike.io.hierarchies import read_groups, read_hierarchies, read_hierarchy, write_hierarchy
+from betalike.io.hierarchies import read_groups, read_hierarchies, read_hierarchy, warn_about_names, write_hierarchy
 from betalike.table.hierarchy import Hierarchy
 
 GOOD = "Ulm;south;*\nBonn;north;*\nKiel;north;*\n"
@@ -108,9 +108,25 @@ def test_malformed_files(tmp_path: Path, content: str, words: str) -> None:
         read_hierarchy(written(tmp_path, content))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_files_are_decoded_as_tables_are(tmp_path: Path, encoding: str) -> None:
+    assert read_hierarchy(written(tmp_path, "Köln;*\nUlm;*\n".encode(encoding))).leaves == ("Köln", "Ulm")
+
+
+def test_a_name_that_differs_little_from_a_column_is_warned_about(tmp_path: Path) -> None:
+    for name in ("City", "zip-code", "job", "other"):
+        written(tmp_path, GOOD, f"{name}.csv")
+    for given in (tmp_path, {"City": GOOD, "zip-code": GOOD, "job": GOOD, "other": GOOD}):
+        found = warn_about_names(given, ["city", "zip_code", "job"])
+        assert len(found) == 2
+        assert "'City' is not used" in found[0]
+        assert "'zip_code', rename it" in found[1]
+    assert warn_about_names(None, ["city"]) == []
+
+
 def test_what_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="not UTF-8"):
-        read_hierarchy(written(tmp_path, b"K\xf6ln;*\n"))
+    with pytest.raises(FileError, match="UTF-16 text but is damaged"):
+        read_hierarchy(written(tmp_path, "Köln;*\n".encode("utf-16")[:-1]))
     with pytest.raises(FileError, match="cannot be the name of a file"):
         read_hierarchy("a\0b")
     with pytest.raises(FileError, match="cannot be read: File name too long"):
