@@ -1,7 +1,8 @@
 """A regression of the sensitive column on the quasi-identifiers, from counted rows: least squares, or logistic.
 
 The terms are chosen by the original table: a slope for each column of numbers, and a step for each frequent level of
-a column of names against its most frequent one. Rare levels are one group, or with the most frequent one.
+a column of names against its most frequent one. Rare levels are one group, or with the most frequent one. No figure
+rests on fewer than 10 people: neither a level nor, for a chance, those of a level who have the value or do not have it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from functools import cached_property
 import numpy as np
 
 from betalike.measures.combining import combine
-from betalike.measures.sample import Bins, Sample, as_numbers, numbers_of
+from betalike.measures.sample import Bins, Sample, numbers_of
 from betalike.runtime.arrays import Bools, Floats
 
 MOST_LEVELS = 12  # of one column
-FEWEST_ROWS = 10  # of a level with a term of its own
+FEWEST_ROWS = 10  # of a level with a term of its own, on each side of a chance
+UNKNOWN = 100.0  # standard errors of a chance's coefficient; larger ones are of a coefficient that has no finite value
 CHUNK = 1 << 16  # rows of the design that are held at once
 MOST_HELD = 1 << 23  # numbers of the design
 MOST_STEPS = 30
@@ -76,21 +78,23 @@ class Model:
         Numbers with more than two values are a linear target; else the chance of one value is explained: the rarer of
         two, or the most frequent of several.
         """
-        column = original.sensitive
+        column, rows = original.sensitive, _whole_rows(original)
         levels, numbers = column.levels or (), numbers_of(column)
-        values = original.values[:, -1]
-        is_there = ~np.isnan(values)
-        counts = np.bincount(values[is_there].astype(np.int64), original.count[is_there], len(levels))
+        values = rows.values[:, -1].astype(np.int64)
+        counts = np.bincount(values, rows.count, len(levels))
         present = np.flatnonzero(counts)
-        groups = [_levels_of(original, place) for place in range(len(original.columns) - 1)]
-        terms = tuple(term for place, group in enumerate(groups) for term in _terms_of(original, place, group))
-        if len(present) < 2 or not terms or _whole_rows(original, terms) < FEWEST_ROWS:
+        if len(present) < 2 or rows.n_rows < FEWEST_ROWS:
             return None
-        if numbers is not None and len(present) > 2:
-            return Model(Kind.LINEAR, column.name, terms, tuple(groups), numbers)
-        chosen = present[np.argmin(counts[present])] if len(present) == 2 else np.argmax(counts)
-        is_chosen = (np.arange(len(levels)) == chosen).astype(np.float64)
-        return Model(Kind.LOGISTIC, f"{column.name} = {levels[chosen]}", terms, tuple(groups), is_chosen)
+        kind, target, is_chosen = Kind.LINEAR, column.name, None
+        if numbers is None or len(present) == 2:
+            chosen = present[np.argmin(counts[present])] if len(present) == 2 else np.argmax(counts)
+            if min(counts[chosen], rows.n_rows - counts[chosen]) < FEWEST_ROWS:
+                return None
+            kind, target, is_chosen = Kind.LOGISTIC, f"{column.name} = {levels[chosen]}", values == chosen
+            numbers = (np.arange(len(levels)) == chosen).astype(np.float64)
+        groups = tuple(_levels_of(rows, place) for place in range(len(rows.columns) - 1))
+        terms = tuple(term for place, group in enumerate(groups) for term in _terms_of(rows, place, group, is_chosen))
+        return Model(kind, target, terms, groups, numbers) if terms else None
 
     @property
     def names(self) -> list[str]:
@@ -129,8 +133,9 @@ class Model:
         for number, term in enumerate(self.terms, start=1):
             back[number, number] = 1 / term.scale
             back[0, number] = -term.centre / term.scale
-        covariance = back @ fit.covariance @ back.T
-        return Fit(back @ fit.coefficients, covariance, fit.is_known, fit.has_converged)
+        covariance, is_known = back @ fit.covariance @ back.T, fit.is_known.copy()
+        is_known[0] &= all(is_known[number] for number in np.flatnonzero(back[0]))
+        return Fit(back @ fit.coefficients, covariance, is_known, fit.has_converged)
 
 
 @dataclass(frozen=True)
@@ -191,7 +196,7 @@ def fit_chance(rows: _Rows) -> Fit:
         if has_converged:
             break
         step = inverse @ slope
-    return Fit(coefficients, inverse, is_known, has_converged)
+    return Fit(coefficients, inverse, is_known & (np.diag(inverse) < UNKNOWN**2), has_converged)
 
 
 def _likelihood(rows: _Rows, coefficients: Floats) -> tuple[float, Floats, Floats]:
@@ -217,35 +222,35 @@ def _inverted(square: Floats) -> tuple[Floats, Bools]:
     return inverse, is_known
 
 
-def _whole_rows(original: Sample, terms: Sequence[Term]) -> float:
-    """Return how many rows have all numbers that a model needs."""
-    is_whole = ~np.isnan(original.values[:, -1])
-    for term in terms:
-        is_whole &= (term.level is not None) | ~np.isnan(original.values[:, term.place])
-    return float(original.count[is_whole].sum())
+def _whole_rows(original: Sample) -> Sample:
+    """Return the rows that have a sensitive value and all numbers, of those columns that have any."""
+    is_there = ~np.isnan(original.values)
+    are_numbers = [column.levels is None for column in original.columns[:-1]]
+    needed = np.array([*are_numbers, True]) & is_there.any(axis=0)
+    is_whole = is_there[:, needed].all(axis=1)
+    return Sample(original.columns, original.values[is_whole], original.count[is_whole])
 
 
 def _levels_of(original: Sample, place: int) -> Bins | None:
     return None if original.columns[place].levels is None else Bins.of(original, place, MOST_LEVELS, FEWEST_ROWS)
 
 
-def _terms_of(original: Sample, place: int, group: Bins | None) -> list[Term]:
+def _terms_of(rows: Sample, place: int, group: Bins | None, is_chosen: Bools | None) -> list[Term]:
     """Return the terms of one column; none if all its rows have the same value."""
-    column = original.columns[place]
+    column, values = rows.columns[place], rows.values[:, place]
     if group is None:
-        numbers = as_numbers(original, place)
-        assert numbers is not None
-        there = ~np.isnan(numbers)
-        if not there.any():
+        if np.isnan(values).any():  # no row has a number
             return []
-        centre = float(np.average(numbers[there], weights=original.count[there]))
-        spread = float(np.sqrt(np.average((numbers[there] - centre) ** 2, weights=original.count[there])))
+        centre = float(np.average(values, weights=rows.count))
+        spread = float(np.sqrt(np.average((values - centre) ** 2, weights=rows.count)))
         return [Term(column.name, place, None, centre, spread)] if spread > 0 else []
-    counts = np.bincount(group.codes(original.values[:, place]), original.count, group.size)
-    named = np.flatnonzero(counts >= FEWEST_ROWS).tolist()
-    if len(named) < 2:
-        return []
-    reference = max(named, key=lambda i: counts[i])
+    codes = group.codes(values)
+    counts = fewest = np.bincount(codes, rows.count, group.size)
+    if is_chosen is not None:
+        chosen = np.bincount(codes, rows.count * is_chosen, group.size)
+        fewest = np.minimum(chosen, counts - chosen)
+    reference = int(np.argmax(counts))
+    named = np.flatnonzero(fewest >= FEWEST_ROWS).tolist()
     return [Term(f"{column.name} = {group.labels[i]}", place, i) for i in named if i != reference]
 
 

@@ -84,12 +84,45 @@ def test_a_fit_in_chunks_is_the_fit_of_all_rows(monkeypatch: pytest.MonkeyPatch)
     assert model.fit(sample).coefficients == pytest.approx(whole.coefficients, rel=1e-9)
 
 
-def test_a_value_that_a_column_determines_does_not_converge_but_ends() -> None:
-    city = np.repeat([0.0, 1.0], 50)
-    sample = Sample.of([Column("city", CITIES), Column("ill", ("no", "yes"))], [city, city])
+def test_a_value_that_a_number_determines_has_no_coefficients() -> None:
+    age = np.repeat(np.arange(20.0, 60.0), 50)
+    sample = Sample.of([Column("age", is_whole=True), Column("ill", ("no", "yes"))], [age, (age > 40).astype(float)])
     model = Model.of(sample)
     assert model is not None
-    assert np.isfinite(model.fit(sample).coefficients).all()
+    fit = model.fit(sample)
+    assert np.isfinite(fit.coefficients).all()
+    assert not fit.is_known.any()
+    assert compare_fits(sample, [sample, sample]) is None
+
+
+def test_a_value_of_few_people_is_not_explained() -> None:
+    columns = [Column("age", is_whole=True), Column("ill", ("no", "yes"))]
+    age = np.arange(20.0, 220.0)
+    for few, is_explained in ((1, False), (9, False), (10, True)):
+        code = (age % 20 == 3).astype(float)
+        code[np.flatnonzero(code)[few:]] = 0
+        assert (Model.of(Sample.of(columns, [age, code])) is not None) is is_explained
+
+
+def test_a_level_in_which_nearly_everybody_has_the_value_has_no_term() -> None:
+    sample, rows = table(8, ("no", "yes"))
+    city, code = rows["city"], rows["code"].copy()
+    mine = np.flatnonzero(city == 2)
+    for others, names in ((9, ["city = Rom"]), (10, ["city = Rom", "city = Bari"])):
+        code[mine] = 1
+        code[mine[:others]] = 0
+        model = Model.of(Sample.of(sample.columns, [rows["age"], city, code]))
+        assert model is not None
+        assert model.names == ["intercept", "age", *names]
+
+
+def test_a_level_whose_rows_nearly_all_miss_a_number_has_no_term() -> None:
+    sample, rows = table(9, ("0", "1", "2"))
+    age = np.where(rows["city"] == 2, np.nan, rows["age"])
+    age[np.flatnonzero(rows["city"] == 2)[:9]] = 50
+    model = Model.of(Sample.of(sample.columns, [age, rows["city"], rows["code"]]))
+    assert model is not None
+    assert model.names == ["intercept", "age", "city = Rom"]
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,21 @@ def test_a_mean_of_two_people_is_left_out() -> None:
     assert found.regression is None
 
 
+def test_a_value_of_one_person_is_not_explained_by_the_persons_cells() -> None:
+    rng = np.random.default_rng(1)
+    rows = 400
+    illness = ["no"] * rows
+    illness[0] = "secretillness"
+    table = pl.DataFrame(
+        {"age": [77, *rng.integers(20, 60, rows - 1)], "town": rng.choice(["A", "B"], rows), "illness": illness}
+    )
+    release = betalike.publish(table, quasi_identifiers=["age", "town"], sensitive="illness", beta=4)
+    assert release.utility(table, queries=0, seed=1).regression is None
+    for audience in AUDIENCES:
+        html = release.report(original=table, audience=audience, quick=True, seed=1).html
+        assert "secretillness" not in html, audience
+
+
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=12), st.lists(st.integers(0, 12), min_size=12, max_size=12))
 def test_groups_of_one_or_two_people_cannot_be_found_by_subtraction(before: list[int], after: list[int]) -> None:
     rows = sum(before)
