@@ -29,6 +29,7 @@ from betalike.io.input_files import input_files
 from betalike.io.needed_columns import published_columns
 from betalike.io.specification import takes_specification
 from betalike.io.tables import Frame, is_path, read_text, text_in_batches
+from betalike.measures.risk import THRESHOLDS
 from betalike.promises import Model
 from betalike.promises.parameters import choose, takes_parameters
 from betalike.queries.answer import Answer
@@ -215,6 +216,7 @@ def audit(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     population: int | None = None,
+    thresholds: Sequence[float] = THRESHOLDS,
     person: str | None = None,
     **parameters: Any,
 ) -> AuditReport:
@@ -223,7 +225,8 @@ def audit(
     The table is a frame, a file, a release folder, or what `publish` returned. The prior comes from the original table,
     else from a certificate, else (with a warning) from the table itself. Every promise given is checked: one of those
     that `publish` makes, with the same parameters, or k alone. With the size of the population that the table is a
-    sample of, risks are also those of a person who may not be in it. With a person column, of the table or of the
+    sample of, risks are also those of a person who may not be in it; people are counted whose risk is above each of the
+    `thresholds`. With a person column, of the table or of the
     original, everything is judged in people too.
     """
     check_one_sensitive(sensitive, "audited")
@@ -242,7 +245,9 @@ def audit(
     if person is not None:
         read_original = None if original is None else lambda names: read_text(original, names, missing, delimiter)
         persons = Persons(person, read_original, audited.own)
-    return audit_frame(audited.frame, list(quasi_identifiers), attribute, prior, promised, population, persons)
+    return audit_frame(
+        audited.frame, list(quasi_identifiers), attribute, prior, promised, population, persons, thresholds
+    )
 
 
 @short_traceback

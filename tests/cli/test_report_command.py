@@ -114,6 +114,23 @@ def test_the_risks_are_those_of_an_audit(reports: dict[str, Path], chromium: Any
         assert float(cells[f"risk.above.{threshold}"]) == share
 
 
+def test_thresholds_can_be_given(reports: dict[str, Path]) -> None:
+    folder = reports["generalized"]
+    path, given = folder / "thresholds.html", ["--thresholds", "0.09,0.123456789"]
+    assert run("report", folder / "out", "-o", path, *given).status == 0
+    html = path.read_text(encoding="utf-8")
+    assert re.findall(r"Above ([\d.]+) <small>[a-z ]+ fewer than (\d+) ", html) == [
+        ("0.09", "12"),
+        ("0.123456789", "9"),
+    ]
+    words = ["--qi", "age,gender,city", "--sensitive", "disease", "--json"]
+    above = run("audit", folder / "out", *words, *given).document["risk"]["above"]
+    shown = re.findall(r'data-figure="risk.above.([\d.]+)" value="([^"]+)"', html)
+    assert above == {threshold: float(share) for threshold, share in shown}
+    assert_refused(run("audit", folder / "out", *words[:-1], "--thresholds", "high"), "--thresholds has 'high'")
+    assert_refused(run("report", folder / "out", "-o", path, "--force", "--thresholds", "5"), "a threshold is 5.0")
+
+
 @pytest.mark.parametrize(("name", "audience"), EVERY)
 def test_a_page_has_no_row_no_path_and_no_small_count(reports: dict[str, Path], name: str, audience: str) -> None:
     html = (reports[name] / f"{audience}.html").read_text(encoding="utf-8")
@@ -169,6 +186,9 @@ def test_an_analyst_sees_original_and_release_side_by_side(reports: dict[str, Pa
     html = (reports["missing"] / "analyst.html").read_text(encoding="utf-8")
     for words in ("Distributions, original and release", "Relations between columns", "regression of", "left out"):
         assert words in html
+    for audience in ("analyst", "public"):
+        for name in RELEASES:
+            assert "tables = release.draws(5)" in (reports[name] / f"{audience}.html").read_text(encoding="utf-8")
     alone = (reports["missing"] / "public.html").read_text(encoding="utf-8")
     assert "The original table was not given" in alone
 
@@ -181,6 +201,16 @@ def test_an_analyst_sees_errors_of_counts(desk: Desk) -> None:
         assert outcome.status == 0, outcome.text
         html = (desk.folder / "out-report.html").read_text(encoding="utf-8")
         assert ("Half of the answers are off by at most" in html) is is_asked
+
+
+def test_a_column_that_was_put_into_ranges_is_not_said_to_be_as_it_is(desk: Desk) -> None:
+    table = desk.table()
+    words = ["--qi", "gender,city", "--sensitive", "age", "--bins", "age=8", "--beta", 4, "--out", desk.out]
+    assert run("publish", table, *words).status == 0
+    assert run("report", desk.out).status == 0
+    html = (desk.folder / "out-report.html").read_text(encoding="utf-8")
+    assert "in ranges, protected by the classes" in html
+    assert "as it is, protected" not in html
 
 
 def test_a_file_is_not_replaced_without_force(desk: Desk) -> None:

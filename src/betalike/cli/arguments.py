@@ -39,6 +39,8 @@ def arguments_of(given: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(split.get("sensitive"), str):  # one column, or several: a,b
         names = split_list([split["sensitive"]])
         read["sensitive"] = names if len(names) > 1 else split["sensitive"]
+    if split.get("thresholds") is not None:
+        read["thresholds"] = [_parse_number("--thresholds", text) for text in split["thresholds"]]
     options = {name: split.pop(name, None) for name in OPTIONS}
     read["options"] = {name: value for name, value in options.items() if not _is_absent(value)}
     if split.pop("no_second_try", False):

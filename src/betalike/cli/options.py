@@ -58,4 +58,6 @@ Labels = Annotated[bool, flag("--labels", "SPSS, Stata, SAS: take what codes mea
 Query = Annotated[str | None, option("Database: the SELECT whose rows are the table.")]
 TableName = Annotated[str | None, typer.Option("--table", help="Database: the table, in place of a query.")]
 TableNameInFull = Annotated[str | None, option("Database: the table, in place of a query.")]
+Population = Annotated[int | None, option("People that the table is a sample of, for journalist risk.")]
+Thresholds = Annotated[Texts, option("Risks above which people are counted (default: 0.05,0.09,0.2).")]
 Selectivity = Annotated[float, option("Expected share of the rows.")]

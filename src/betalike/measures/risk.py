@@ -6,6 +6,7 @@ published labels. One measure serves both.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from betalike.promises.people import Holdings
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.cells import ClassCounts
 
-THRESHOLDS = (0.05, 0.09, 0.2)  # of 20, 11 and 5 people who look alike: what regulators and data holders ask for
+THRESHOLDS = (0.05, 0.09, 0.2)  # about 20, 11 and 5 people who look alike: what regulators and data holders ask for
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Risk:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures by name, with thresholds as text."""
-        return {**vars(self), "above": {f"{threshold:g}": share for threshold, share in self.above.items()}}
+        return {**vars(self), "above": {threshold_name(threshold): share for threshold, share in self.above.items()}}
 
 
 def measure_risk(sizes: Ints, population: int | None = None, thresholds: Sequence[float] = THRESHOLDS) -> Risk:
@@ -73,6 +74,21 @@ def measure_risk(sizes: Ints, population: int | None = None, thresholds: Sequenc
         above={float(threshold): _share_above(sizes, threshold) for threshold in thresholds},
         unique=int((sizes == 1).sum()) / rows,
     )
+
+
+def threshold_name(threshold: float) -> str:
+    """Return a threshold as text, with all its digits."""
+    return repr(threshold).removesuffix(".0")
+
+
+def people_enough(threshold: float) -> int:
+    """Return how many people must look alike so that their risk is not above a threshold.
+
+    >>> [people_enough(threshold) for threshold in (0.05, 0.09, 0.2)]
+    [20, 12, 5]
+    """
+    people = round(1 / threshold)
+    return people if 1 / people <= math.nextafter(threshold, 1.0) else people + 1
 
 
 def _share_above(sizes: Ints, threshold: float) -> float:

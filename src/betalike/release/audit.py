@@ -16,7 +16,7 @@ from betalike.engines.streams import check_labels
 from betalike.errors import CertificateError, SchemaError
 from betalike.measures.audit import Audit, measure
 from betalike.measures.diversity import alpha, entropy_l, recursive_c
-from betalike.measures.risk import PeopleRisk, Risk, measure_risk
+from betalike.measures.risk import THRESHOLDS, PeopleRisk, Risk, measure_risk
 from betalike.promises import Model, Verdict
 from betalike.promises.people import PeopleVerdict
 from betalike.promises.verdict import wording
@@ -120,6 +120,7 @@ def audit_frame(
     model: Model | None,
     population: int | None = None,
     persons: Persons | None = None,
+    thresholds: Sequence[float] = THRESHOLDS,
 ) -> AuditReport:
     """Measure a published frame; columns `x_low` and `x_high` stand for a quasi-identifier `x`."""
     if not quasi_identifiers:
@@ -159,7 +160,7 @@ def audit_frame(
         "recursive_c": recursive_c(classes, audit.distinct_l or 1),
         "alpha": alpha(classes),
     }
-    risk = measure_risk(classes.sizes, population)
+    risk = measure_risk(classes.sizes, population, thresholds)
     worst = labels[audit.worst.value]
     return AuditReport(audit, source, worst, verdict, tuple(warnings), promise, risk, diversity, people, people_risk)
 

@@ -153,7 +153,9 @@ def _columns(evidence: Evidence) -> Iterator[dict[str, str]]:
         yield {"name": column.name, "role": "quasi-identifier", "kind": column.kind, "done": done}
     changes = {Perturbation().name: "replaced at random", Baseline().name: "left out; its distribution is published"}
     for protected in evidence.protected:
-        done = changes.get(facts.scheme.name, "as it is, protected by the classes")
+        is_binned = any(binned.name == protected.name for binned in facts.table.binned)
+        shown = "in ranges" if is_binned else "as it is"
+        done = changes.get(facts.scheme.name, f"{shown}, protected by the classes")
         yield {"name": protected.name, "role": "sensitive", "kind": f"{len(protected.values):,} values", "done": done}
     for name in facts.table.kept:
         yield {"name": name, "role": "kept", "kind": "", "done": "as it is, not protected"}

@@ -19,7 +19,7 @@ from betalike.errors import GuaranteeError
 from betalike.io.frames import to_polars
 from betalike.io.tables import Frame, column_names, read, text_in_batches
 from betalike.measures.exposure import ExposedClass, highest_shares, most_exposed
-from betalike.measures.risk import Inference, Risk, measure_inference, measure_risk
+from betalike.measures.risk import THRESHOLDS, Inference, Risk, measure_inference, measure_risk
 from betalike.promises import Likeness
 from betalike.queries.release import Release
 from betalike.release.certificate import Certificate, protected_columns, published_name
@@ -89,6 +89,7 @@ class Evidence:
     original_sizes: Ints | None = None
     left_out: tuple[str, ...] | None = None
     population: int | None = None
+    thresholds: Sequence[float] = THRESHOLDS
     protected: tuple[ProtectedColumn, ...] = field(default_factory=tuple)
 
     @property
@@ -99,12 +100,13 @@ class Evidence:
     @cached_property
     def risk(self) -> Risk:
         """The risks of being found in the release."""
-        return measure_risk(self.sizes, self.population)
+        return measure_risk(self.sizes, self.population, self.thresholds)
 
     @cached_property
     def original_risk(self) -> Risk | None:
         """The risks of being found in the original table."""
-        return None if self.original_sizes is None else measure_risk(self.original_sizes, self.population)
+        sizes = self.original_sizes
+        return None if sizes is None else measure_risk(sizes, self.population, self.thresholds)
 
     @cached_property
     def labels(self) -> dict[str, dict[str | None, int]]:
@@ -120,7 +122,9 @@ class Evidence:
         return counted
 
 
-def gather(release: Release, original: Original | None, population: int | None) -> Evidence:
+def gather(
+    release: Release, original: Original | None, population: int | None, thresholds: Sequence[float]
+) -> Evidence:
     """Verify a release, recount its classes, and count the original if it is given; refuse one that fails."""
     facts = release.facts
     checks = None
@@ -143,6 +147,7 @@ def gather(release: Release, original: Original | None, population: int | None) 
         original_sizes=None if original is None else _original_sizes(facts, original),
         left_out=None if original is None else _left_out(facts, original),
         population=population,
+        thresholds=thresholds,
         protected=tuple(_protected_columns(release, None if recounted is None else recounted.classes)),
     )
 

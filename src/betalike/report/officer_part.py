@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from betalike.measures.phrases import FEWEST, at_most, is_few, number, people, percent, share_of_people
-from betalike.measures.risk import Risk, three_questions
+from betalike.measures.risk import Risk, people_enough, three_questions, threshold_name
 from betalike.release.certificate import Certificate
 from betalike.release.recount import is_exact
 from betalike.report.common_part import Picture
@@ -18,7 +18,7 @@ from betalike.runtime.arrays import Ints
 if TYPE_CHECKING:
     from betalike.attacks.result import AttackReport, AttackResult
 
-EDGES = (3, 5, 10, 20, 50, 100, 1000)  # of the sizes of classes; 20, 11 and 5 are what data holders ask for
+EDGES = (3, 5, 10, 20, 50, 100, 1000)  # of the sizes of classes
 CHECKLIST = (
     "The roles of all columns were checked: nothing that others may know is missing among the quasi-identifiers.",
     "No other release of these people exists, and none is planned.",
@@ -83,8 +83,9 @@ def _risks(evidence: Evidence) -> Iterator[dict[str, Any]]:
     yield row("marketer", "Marketer", "the share of rows that a reader links rightly who links all of them")
     yield row("unique", "Unique rows", "the share of people who are alone with their quasi-identifiers", True)
     for threshold in after.above:
-        alike = f"the share of people with fewer than {round(1 / threshold)} who look alike"
-        yield row(f"above.{threshold:g}", f"Above {threshold:g}", alike, True)
+        name = threshold_name(threshold)
+        alike = f"the share of people with fewer than {people_enough(threshold):,} who look alike"
+        yield row(f"above.{name}", f"Above {name}", alike, True)
 
 
 def _figure(risk: Risk, key: str) -> float:

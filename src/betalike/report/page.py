@@ -13,6 +13,7 @@ from betalike.errors import FileError, MissingDependencyError, ParameterError, s
 from betalike.io.foreign_tables import SourceOptions, takes_tables
 from betalike.io.input_files import check_not_replaced, input_files
 from betalike.io.tables import Frame
+from betalike.measures.risk import THRESHOLDS
 from betalike.queries.release import Release, folder_of
 from betalike.release.certificate import protected_columns, read_certificate
 from betalike.release.needed_original import columns_of_releases
@@ -76,6 +77,7 @@ def make_report(
     audience: str = "officer",
     quick: bool = False,
     population: int | None = None,
+    thresholds: Sequence[float] = THRESHOLDS,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
@@ -93,6 +95,7 @@ def make_report(
         audience: "officer" (risks, attacks, a checklist), "analyst" or "public" (loss, utility, how to use it).
         quick: leave out attacks and random queries, which take longest.
         population: how many people the table is a sample of, for the journalist risk.
+        thresholds: the risks above which people are counted.
         hierarchies: as for `attack`: the sensitive column's one says which values are close to each other.
         missing: texts that stand for a missing value in the original.
         delimiter: of the original, where it is not recognized.
@@ -112,7 +115,7 @@ def make_report(
     opened = _open(release)
     table = None if original is None else Original(original, missing, delimiter)
     progress.start("verifying the release")
-    evidence = gather(opened, table, population)
+    evidence = gather(opened, table, population, thresholds)
     parts: dict[str, Any] = {}
     if audience == "officer":
         from betalike.report.officer_part import officer_part

@@ -40,6 +40,7 @@ def draw(chart: Chart, name: str, title: str, description: str) -> str:
     themed = (
         chart.configure(background="transparent", font=FONT, padding=4, aria=False)
         .configure_axis(**axis, gridColor=GRID, domainColor=GRID, tickColor=GRID, labelLimit=LABELS)
+        .configure_axisY(labelPadding=6)  # points at 0 reach over the axis
         .configure_view(stroke=None)
         .configure_legend(labelColor=INK, labelFontSize=11, orient="top", title=None, symbolSize=90, offset=4)
     )

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.errors import ParameterError
-from betalike.measures.risk import infer_from_chances, measure_inference, measure_risk, three_questions
+from betalike.measures.risk import (
+    infer_from_chances,
+    measure_inference,
+    measure_risk,
+    people_enough,
+    three_questions,
+    threshold_name,
+)
 from betalike.table.cells import ClassCounts
 
 SIZES = st.lists(st.integers(1, 50), min_size=1, max_size=40)
@@ -36,6 +43,16 @@ def test_risks_are_maxima_and_averages_over_people(sizes: list[int], times: int)
 def test_five_people_are_not_above_a_fifth() -> None:
     assert measure_risk(np.array([5, 5])).above[0.2] == 0
     assert measure_risk(np.array([4, 6])).above[0.2] == 0.4
+
+
+@given(st.floats(0.001, 1.0))
+def test_people_are_above_a_threshold_while_they_are_too_few(threshold: float) -> None:
+    enough = people_enough(threshold)
+    assert measure_risk(np.array([enough]), thresholds=[threshold]).above == {threshold: 0.0}
+    if enough > 1:
+        assert measure_risk(np.array([enough - 1]), thresholds=[threshold]).above == {threshold: 1.0}
+    assert list(measure_risk(np.array([9]), thresholds=[threshold]).to_dict()["above"]) == [threshold_name(threshold)]
+    assert float(threshold_name(threshold)) == threshold
 
 
 def test_without_a_population_the_table_is_everybody() -> None:
