@@ -224,7 +224,7 @@ def _guess_dates(seen: Seen, dates: DateOrder | None, codes: tuple[str, ...]) ->
     has_times = seen.midnights < seen.present
     words = f"dates{' with times' if has_times else ''}{f' ({shown})' if shown else ''}"
     if is_ambiguous:
-        words = "dates, but day and month look alike; name their order (dmy or mdy)"
+        words = 'dates, but day and month look alike; name their order: dates = "dmy" or "mdy" under [release]'
     kind = Kind.DATETIME if has_times else Kind.DATE
     return TypeGuess(kind, words, order if matters and not is_ambiguous else None, is_ambiguous, codes)
 

@@ -245,6 +245,8 @@ def describe_frame(
 
 def _choose_kind(profile: ColumnProfile, guess: Guess, types: Mapping[str, TypeGuess]) -> tuple[Kind, str]:
     """Return the type of the values, but that of codes for whole numbers that are only names."""
+    if types[profile.name].is_ambiguous:  # not yet dates in the frame, but publish is to ask for their order
+        return types[profile.name].kind, types[profile.name].reason
     is_amount = profile.suggests((NameHint.MONEY, NameHint.RESULT))
     if profile.kind is Kind.INTEGER and guess.meaning in (Meaning.QUASI_IDENTIFIER, Meaning.COULD_BE_SENSITIVE):
         if names_a_code(profile.name) and not is_amount:

@@ -127,3 +127,17 @@ def test_a_file_is_not_replaced_unasked(tmp_path: Path) -> None:
     assert path.read_text() == description.to_toml()
     with pytest.raises(FileError, match="cannot be written"):
         write_description(description, tmp_path / "nowhere" / "release.toml", force=True)
+
+
+def test_dates_whose_day_and_month_look_alike_are_asked_about_and_not_taken_as_categories(tmp_path: Path) -> None:
+    born = [f"{1 + i % 12:02}/{1 + i // 5 % 12:02}/{1940 + i}" for i in range(N_ROWS)]
+    path = tmp_path / "people.csv"
+    people().select("age", "income").with_columns(born=pl.Series(born), x=pl.Series(born)).write_csv(path)
+    found = betalike.describe(path)
+    assert guesses(found)["born"] == guesses(found)["x"] == (Role.QUASI_IDENTIFIER, Kind.DATE)
+    spec = tmp_path / "release.toml"
+    write_description(found, spec, force=False)
+    with pytest.raises(InputError, match="its values do not show which"):
+        betalike.publish(spec=spec)
+    spec.write_text(spec.read_text().replace("[release]\n", '[release]\ndates = "dmy"\n'))
+    assert betalike.publish(spec=spec).certificate["release"]["loss"]["born"] < 0.9

@@ -145,7 +145,7 @@ def _by_values(column: ColumnProfile) -> Guess | None:
     if is_text and column.rows >= 10 and share > (0.5 if is_large and not is_named else 0.9):
         return Guess(Meaning.IDENTIFIER, "text that differs in most rows identifies people")
     is_code = column.kind in (Kind.INTEGER, Kind.CATEGORICAL) and (column.code_length or 0) >= 5
-    if is_code and is_large and share > 0.9 and not is_named:
+    if is_code and column.shape is not Shape.MOMENT and is_large and share > 0.9 and not is_named:
         return Guess(Meaning.IDENTIFIER, "codes of one length that differ in nearly all rows identify people")
     return None
 
