@@ -54,10 +54,7 @@ def measure_risk(sizes: Ints, population: int | None = None, thresholds: Sequenc
     A class is taken to be as large a part of the population as of the table.
     """
     rows, classes = int(sizes.sum()), len(sizes)
-    if population is not None and population < rows:
-        raise ParameterError(
-            f"the population is {population:,} people, but the table has {rows:,} rows; it must be at least as many."
-        )
+    check_population(population, rows, "rows")
     for threshold in thresholds:
         if not 0 < threshold <= 1:
             raise ParameterError(f"a threshold is {threshold!r}; it must be a risk above 0 and up to 1, such as 0.09.")
@@ -74,6 +71,15 @@ def measure_risk(sizes: Ints, population: int | None = None, thresholds: Sequenc
         above={float(threshold): _share_above(sizes, threshold) for threshold in thresholds},
         unique=int((sizes == 1).sum()) / rows,
     )
+
+
+def check_population(population: int | None, number: int, unit: str) -> None:
+    """Refuse a population that has fewer people than the table."""
+    if population is not None and population < number:
+        raise ParameterError(
+            f"the population is {population:,} people, but the table has {number:,} {unit}; "
+            "it must be at least as many."
+        )
 
 
 def threshold_name(threshold: float) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from betalike.measures.phrases import FEWEST, percent, share_of_people
+from betalike.measures.regression import FEWEST_ROWS
 from betalike.measures.utility import Correlation, Mean
 from betalike.queries.utility import UtilityReport
 from betalike.queries.workload import WorkloadResult
@@ -44,11 +45,15 @@ def analyst_part(evidence: Evidence, utilities: Sequence[UtilityReport]) -> dict
         "example": _example(evidence),
         "exact_use": _exact_use(facts),
         "draws": utilities[0].draws if utilities else 0,
-        "distributions": list(_distributions(utilities, facts.release.rows)),
+        "distributions": list(_distributions(utilities, facts.release.rows, evidence.fewest_rows)),
         "means": _distinct(it for utility in utilities for it in utility.means if math.isfinite(it.release)),
         "correlations": _strongest(utilities),
         "two_ways": [(name, utility.two_ways) for name, utility in named],
-        "regressions": [utility.regression for utility in utilities if utility.regression is not None],
+        "regressions": [
+            utility.regression
+            for utility in utilities
+            if utility.regression is not None and evidence.fewest_rows <= FEWEST_ROWS  # else they may be of two people
+        ],
         "counts": [
             (name, utility.counts, _count_picture(utility.counts, f"counts{place}"))
             for place, (name, utility) in enumerate(named)
@@ -66,14 +71,14 @@ def _distinct(figures: Iterable[Figure]) -> list[Figure]:
     return list(found.values())
 
 
-def _distributions(utilities: Sequence[UtilityReport], rows: int) -> Iterator[Picture]:
+def _distributions(utilities: Sequence[UtilityReport], rows: int, fewest: int) -> Iterator[Picture]:
     """Yield a picture for each column; groups of fewer than 3 people are shown together."""
     columns = [it for utility in utilities[:1] for it in utility.distributions[:-1]]
     columns += [utility.distributions[-1] for utility in utilities]
     for number, it in enumerate(columns):
         shown = [
             {"label": group, "share": share, "series": series}
-            for group, *shares in pool_few(zip(it.groups, it.original, it.release, strict=True), rows)
+            for group, *shares in pool_few(zip(it.groups, it.original, it.release, strict=True), rows, fewest)
             for series, share in zip(("original", "release"), shares, strict=True)
         ]
         caption = f"{it.column}: share of rows. {percent(it.distance)} would have to change groups."
@@ -81,15 +86,17 @@ def _distributions(utilities: Sequence[UtilityReport], rows: int) -> Iterator[Pi
         yield Picture(caption, pairs_picture(shown, f"column{number}", caption, description))
 
 
-def pool_few(groups: Iterable[tuple[str, float, float]], rows: int) -> list[tuple[str, float, float]]:
+def pool_few(
+    groups: Iterable[tuple[str, float, float]], rows: int, fewest: int = FEWEST
+) -> list[tuple[str, float, float]]:
     """Put groups of one or two people of the original together, and with the next smallest if they are still few.
 
     Each group has a name, its share in the original and its share in the release.
     """
     shown = list(groups)
-    few = [group for group in shown if round(group[1] * rows) < FEWEST]
+    few = [group for group in shown if round(group[1] * rows) < fewest]
     others = sorted((group for group in shown if group not in few), key=lambda group: group[1])
-    while others and 0 < round(sum(group[1] for group in few) * rows) < FEWEST:
+    while others and 0 < round(sum(group[1] for group in few) * rows) < fewest:
         few.append(others.pop(0))
     if not few or round(sum(group[1] for group in few) * rows) == 0:
         return shown

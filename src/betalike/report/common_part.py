@@ -19,6 +19,7 @@ from betalike.release.recount import is_exact
 from betalike.release.signatures import NOT_SIGNED
 from betalike.report.evidence import Evidence, ProtectedColumn
 from betalike.report.pictures import values_picture
+from betalike.runtime.arrays import Ints
 from betalike.schemes import Baseline, Perturbation
 
 MOST_VALUES = 12  # in one picture
@@ -66,6 +67,7 @@ def common_part(evidence: Evidence, audience: str) -> dict[str, Any]:
         "promise_words": _promise_words(facts),
         "times": times_as_likely(facts.promise.worst_gain),
         "is_exact": exact,
+        "smallest_class": facts.release.smallest_class if facts.people is None else facts.people.smallest_class,
         "has_several": bool(facts.table.sensitive_columns),
         "is_seeded": facts.randomness != OPERATING_SYSTEM,
         "value_pictures": pictures,
@@ -82,7 +84,9 @@ def common_part(evidence: Evidence, audience: str) -> dict[str, Any]:
 
 
 def _near_sentence(evidence: Evidence) -> str:
-    surest = at_most(1 / evidence.facts.also.l)
+    people = evidence.facts.people
+    in_people = 0.0 if people is None or people.risk is None else people.risk.surest_guess
+    surest = at_most(max(1 / evidence.facts.also.l, in_people))
     if not is_exact(evidence.facts):
         return f"The surest guess of anybody's value is right with a chance of at most {surest}, in one class."
     return f"After seeing a person's row, the surest guess of the value is right with a chance of at most {surest}."
@@ -104,7 +108,7 @@ def _promise_words(facts: Certificate) -> str:
 
 def _value_pictures(evidence: Evidence) -> Iterator[Picture]:
     for number, column in enumerate(evidence.protected):
-        rows = _shown_values(column)
+        rows = _shown_values(column, _people_with(column, evidence.facts))
         if rows:
             what = "any class" if evidence.recounted is not None else "any row"
             caption = f"{column.name}: share of each value in the table, and its highest chance in {what}"
@@ -116,11 +120,18 @@ def _value_pictures(evidence: Evidence) -> Iterator[Picture]:
             yield Picture(caption, values_picture(rows, f"values{number}", caption, description))
 
 
-def _shown_values(column: ProtectedColumn) -> list[dict[str, Any]]:
+def _people_with(column: ProtectedColumn, facts: Certificate) -> Ints:
+    """Return how many people have each value: its rows, unless people were counted."""
+    known = {} if facts.people is None else facts.people.prior_counts
+    counts = zip(column.values, column.counts.tolist(), strict=True)
+    return np.array([min(count, known.get(value, count)) for value, count in counts], dtype=np.int64)
+
+
+def _shown_values(column: ProtectedColumn, people: Ints) -> list[dict[str, Any]]:
     """Return the values that come nearest to their caps, in the order of their shares."""
     limits = column.prior if column.caps is None else column.caps
     nearest = np.argsort(-column.highest / limits, kind="stable")
-    chosen = [place for place in nearest.tolist() if column.counts[place] >= FEWEST][:MOST_VALUES]
+    chosen = [place for place in nearest.tolist() if people[place] >= FEWEST][:MOST_VALUES]
     chosen.sort(key=lambda place: -column.counts[place])
     return [
         {
@@ -137,7 +148,7 @@ def _values_left_out(evidence: Evidence) -> str:
     """Say which values a picture does not show."""
     notes = []
     for column in evidence.protected:
-        few, rest = int((column.counts < FEWEST).sum()), len(column.values) - MOST_VALUES
+        few, rest = int((_people_with(column, evidence.facts) < FEWEST).sum()), len(column.values) - MOST_VALUES
         if rest - few > 0:
             notes.append(f"{column.name} has {len(column.values):,} values; shown are those nearest to the limit.")
         if few:

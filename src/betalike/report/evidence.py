@@ -19,6 +19,7 @@ from betalike.errors import GuaranteeError
 from betalike.io.frames import to_polars
 from betalike.io.tables import Frame, column_names, read, text_in_batches
 from betalike.measures.exposure import ExposedClass, highest_shares, most_exposed
+from betalike.measures.phrases import FEWEST
 from betalike.measures.risk import THRESHOLDS, Inference, Risk, measure_inference, measure_risk
 from betalike.promises import Likeness
 from betalike.queries.release import Release
@@ -26,6 +27,7 @@ from betalike.release.certificate import Certificate, protected_columns, publish
 from betalike.release.promise import promised_model
 from betalike.release.recount import is_exact, label_groups, scan_published
 from betalike.release.verify_folder import VerifyReport, verify_folder
+from betalike.report.people import OriginalPeople, count_people, risk_in_people
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.cells import ClassCounts
 from betalike.table.schema import Attribute, Kind, Role, Schema
@@ -90,6 +92,7 @@ class Evidence:
     left_out: tuple[str, ...] | None = None
     population: int | None = None
     thresholds: Sequence[float] = THRESHOLDS
+    original_people: OriginalPeople | None = None
     protected: tuple[ProtectedColumn, ...] = field(default_factory=tuple)
 
     @property
@@ -100,13 +103,23 @@ class Evidence:
     @cached_property
     def risk(self) -> Risk:
         """The risks of being found in the release."""
-        return measure_risk(self.sizes, self.population, self.thresholds)
+        people = self.facts.people
+        if people is None or people.risk is None:
+            return measure_risk(self.sizes, self.population, self.thresholds)
+        return risk_in_people(people.risk, people, len(self.sizes), self.population, self.thresholds)
 
     @cached_property
     def original_risk(self) -> Risk | None:
         """The risks of being found in the original table."""
-        sizes = self.original_sizes
+        sizes, people, counted = self.original_sizes, self.facts.people, self.original_people
+        if people is not None and people.risk is not None and counted is not None:
+            return risk_in_people(counted.risk, people, counted.classes, self.population, self.thresholds)
         return None if sizes is None else measure_risk(sizes, self.population, self.thresholds)
+
+    @property
+    def fewest_rows(self) -> int:
+        """Rows of which one knows that they are of at least 3 people."""
+        return FEWEST if self.original_people is None else (FEWEST - 1) * self.original_people.most_rows + 1
 
     @cached_property
     def labels(self) -> dict[str, dict[str | None, int]]:
@@ -139,12 +152,14 @@ def gather(
         values = list(facts.prior_counts)
         recounted = recount(_rows_of(release), label_groups(facts), protected_columns(facts), values)
         sizes = recounted.classes.sizes
+    original_sizes, original_people = (None, None) if original is None else _count_original(facts, original)
     return Evidence(
         release=release,
         checks=checks,
         recounted=recounted,
         sizes=sizes[sizes > 0],
-        original_sizes=None if original is None else _original_sizes(facts, original),
+        original_sizes=original_sizes,
+        original_people=original_people,
         left_out=None if original is None else _left_out(facts, original),
         population=population,
         thresholds=thresholds,
@@ -159,15 +174,18 @@ def _rows_of(release: Release) -> Iterator[pl.DataFrame]:
     return scan_published(Path(path), release.facts)
 
 
-def _original_sizes(facts: Certificate, original: Original) -> Ints:
-    """Return how many rows of the original table have each combination of quasi-identifiers."""
+def _count_original(facts: Certificate, original: Original) -> tuple[Ints, OriginalPeople | None]:
+    """Return how many rows of the original table have each combination of quasi-identifiers, and count its people."""
     kinds = {column.name: Kind(column.kind) for column in facts.table.columns}
     known = tuple(Attribute(name, Role.QUASI_IDENTIFIER, kinds[name]) for name in facts.table.quasi_identifiers)
     sensitive = Attribute(protected_columns(facts)[0], Role.SENSITIVE)
-    schema = Schema(known, sensitive, sensitive_missing_is_value=True)
+    people = facts.people
+    person = None if people is None else Attribute(people.column, Role.PERSON)
+    schema = Schema(known, sensitive, sensitive_missing_is_value=True, person=person)
     frame = read(original.table, schema, original.missing, original.delimiter)
     cells = LocalEngine(frame, schema).count_cells()
-    return np.bincount(cells.point, weights=cells.count).astype(np.int64)
+    sizes = np.bincount(cells.point, weights=cells.count).astype(np.int64)
+    return sizes, None if people is None else count_people(frame, facts.table.quasi_identifiers, people.column)
 
 
 def _left_out(facts: Certificate, original: Original) -> tuple[str, ...]:

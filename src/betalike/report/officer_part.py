@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from betalike.measures.exposure import ExposedClass
 from betalike.measures.phrases import FEWEST, at_most, is_few, number, people, percent, share_of_people
 from betalike.measures.risk import Risk, people_enough, three_questions, threshold_name
 from betalike.release.certificate import Certificate
@@ -105,7 +106,8 @@ def _near(facts: Certificate) -> str:
     if facts.risk is None or facts.risk.near_promise is None:
         return ""
     share = share_of_people(facts.risk.near_promise / facts.release.rows, facts.release.rows)
-    return f"People in classes that use at least 90 % of what the promise allows: {share}."
+    unit = "People" if facts.people is None else "Rows"
+    return f"{unit} in classes that use at least 90 % of what the promise allows: {share}."
 
 
 def _questions(evidence: Evidence) -> Iterator[dict[str, str]]:
@@ -124,9 +126,10 @@ def _size_picture(evidence: Evidence) -> Picture:
     sizes = {"release": evidence.sizes}
     if evidence.original_sizes is not None:
         sizes["original"] = evidence.original_sizes
-    caption = "How many people share a person's quasi-identifiers: share of people by the size of their class"
+    unit, one = ("people", "person") if evidence.facts.people is None else ("rows", "row")
+    caption = f"How many {unit} share a {one}'s quasi-identifiers: share of {unit} by the size of their class"
     smallest = people(int(evidence.sizes.min()))
-    description = f"The smallest class of the release has {smallest} people; {len(evidence.sizes):,} classes."
+    description = f"The smallest class of the release has {smallest} {unit}; {len(evidence.sizes):,} classes."
     return Picture(caption, pairs_picture(size_rows(sizes), "sizes", caption, description))
 
 
@@ -153,11 +156,15 @@ def size_rows(sizes: Mapping[str, Ints]) -> list[dict[str, Any]]:
 
 
 def _worst_classes(evidence: Evidence) -> Iterator[dict[str, Any]]:
+
+    def is_shown(it: ExposedClass) -> bool:
+        return evidence.facts.people is None and it.count >= FEWEST
+
     for column in evidence.protected:
         if column.classes is not None:
             shown = [
                 {
-                    "size": people(it.size) if it.count >= FEWEST else "left out",
+                    "size": people(it.size) if is_shown(it) else "left out",
                     "prior": percent(it.prior) if it.prior * evidence.facts.release.rows >= FEWEST else "left out",
                     "posterior": percent(it.posterior),
                     "cap": "none" if it.cap is None else percent(it.cap),
