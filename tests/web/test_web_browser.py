@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -185,6 +186,22 @@ def test_two_tabs(site: Site, published: str) -> None:
         expect(first.get_by_role("alert").first).to_contain_text("changed in another tab")
         press(first, "Undo")
         expect(first.get_by_role("radio", name="others know it").first).to_be_checked()
+
+
+def test_changes_in_quick_succession_are_all_saved(site: Site, published: str) -> None:
+    """Also those that are made while the page saves another, and the button that is pressed meanwhile."""
+    shutil.copytree(site.served.projects / published, site.served.projects / "quick")
+    with site.visit("/p/quick/columns") as visited:
+        shown = visited.page
+        shown.get_by_label("Texts that mean").fill("none")
+        clicks = ("#role-0-kept", "#role-0-unused", "#role-0-quasi-identifier", "#missing_sensitive", "[value=next]")
+        shown.evaluate("all => all.forEach((one) => document.querySelector(one).click())", clicks)
+        heading(shown, "Hierarchies")
+        assert_calm(visited, site.served)
+    spec = (site.served.projects / "quick" / "release.toml").read_text()
+    assert '"none"' in spec
+    assert 'missing = "value"' in spec
+    assert re.search(r'\[columns\.age\]\nrole = "quasi-identifier"', spec)
 
 
 def tab_to(page: Page, name: str, most: int = 80) -> None:

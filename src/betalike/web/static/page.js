@@ -5,7 +5,9 @@ const every = 700; // milliseconds between questions about a job
 
 async function load(address, options) {
   const answer = await fetch(address, { credentials: "same-origin", ...options });
-  return new DOMParser().parseFromString(await answer.text(), "text/html");
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  page.isStale = answer.status === 409; // another tab was faster
+  return page;
 }
 
 function replace(selector, page) {
@@ -57,22 +59,51 @@ document.addEventListener("pointerdown", () => { isPressed = true; });
 document.addEventListener("pointerup", () => window.setTimeout(() => { isPressed = false; }));
 document.addEventListener("pointercancel", () => { isPressed = false; });
 
+// Save every change at once, one after the other: each is sent with the version that the one before made. A form that is
+// sent on meanwhile waits for them.
 function live(form) {
-  let isLeaving = false;
-  form.addEventListener("submit", () => { isLeaving = true; });
-  form.addEventListener("change", async () => {
-    const page = await sent(form, { go: "stay" });
-    while (isPressed) await new Promise((go) => window.setTimeout(go, 20));
-    if (!isLeaving && document.contains(form)) replace(form.dataset.live, page);
+  let isSaving = false;
+  let isChanged = false;
+  let leaving = null;
+  const save = async () => {
+    isSaving = true;
+    let page = null;
+    try {
+      do {
+        isChanged = false;
+        page = await sent(form, { go: "stay" });
+        const version = page.querySelector("form[data-live] [name=version]");
+        if (page.isStale || !version) break;
+        form.elements.version.value = version.value;
+        while (isPressed) await new Promise((go) => window.setTimeout(go, 20));
+      } while (isChanged);
+    } catch {
+      page = null; // the server may be gone; the next change, or the button, sends everything again
+    }
+    isSaving = false;
+    if (leaving && !(page && page.isStale)) form.requestSubmit(leaving);
+    else if (page && document.contains(form)) replace(form.dataset.live, page);
+  };
+  form.addEventListener("submit", (event) => {
+    if (!isSaving) return;
+    event.preventDefault();
+    leaving = event.submitter;
+  });
+  form.addEventListener("change", () => {
+    isChanged = true;
+    if (!isSaving && !leaving) save();
   });
 }
 
 function preview(form) {
   let timer = 0;
+  let latest = 0;
   form.addEventListener("input", () => {
+    const mine = ++latest;
     window.clearTimeout(timer);
     timer = window.setTimeout(async () => {
       const page = await sent(form, { do: "preview" });
+      if (mine !== latest) return;
       const target = document.querySelector(form.dataset.preview);
       const fresh = page.querySelector(form.dataset.preview);
       if (target && fresh) target.replaceChildren(...fresh.childNodes);
