@@ -126,6 +126,14 @@ def short_traceback(function: Callable[Arguments, Result]) -> Callable[Arguments
     return called
 
 
+def describe_failure(error: OSError) -> str:
+    """Say why the system refused to read or write a file, without the text of the error; no reason means a bug."""
+    if error.errno is None:
+        return describe_bug(error)
+    reason = os.strerror(error.errno)
+    return f"a file or folder cannot be read or written: {reason}. Nothing was changed; correct that, then try again."
+
+
 def describe_bug(error: BaseException) -> str:
     """Say where a bug occurred; the error's own text may contain a cell of the table and is not shown."""
     if os.environ.get("BETALIKE_DEBUG"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+PATIENCE = 300.0  # seconds: the machine may be busy
 START = re.compile(r"http://127\.0\.0\.1:(\d+)/start\?token=[\w-]+")
 
 
@@ -41,6 +43,16 @@ class Served:
     def upload(self, path: str, name: str, content: bytes, /, **fields: str) -> httpx.Response:
         return self.client.post(path, files={"file": (name, content)}, data=fields, headers={"origin": self.base})
 
+    def ask(self, method: str, path: str) -> int:
+        """Send a request over a connection of its own, as threads must; return the status of the answer."""
+        cookies = "; ".join(f"{name}={value}" for name, value in self.client.cookies.items())
+        headers = {"cookie": cookies, "origin": self.base}
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
+            connection.request(method, path, headers=headers)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
+
     def project(self, answer: httpx.Response) -> str:
         """Return the project that an answer leads to."""
         found = re.match(r"/p/([\w-]+)/", answer.headers["location"])
@@ -52,7 +64,7 @@ class Served:
         assert found
         return found.group(1)
 
-    def wait(self, project: str, number: int, seconds: float = 120) -> str:
+    def wait(self, project: str, number: int, seconds: float = PATIENCE) -> str:
         """Wait for a job; return how it ended."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -100,11 +112,11 @@ def start_page(folder: Path, *options: str) -> Iterator[Served]:
         found = START.search(line)
         assert found, line
         port = int(found.group(1))
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False) as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, trust_env=False) as client:
             yield Served(found.group(0), port, home, projects, process, client)
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE)
 
 
 def enter(served: Served) -> Served:

@@ -62,6 +62,11 @@ def test_an_odd_address_is_refused(hostile: Served, path: str) -> None:
         ("/p/people/promise", {"beta": "4", "k": "inf"}),
         ("/p/people/promise", {"beta": "4", "k": "nan"}),
         ("/p/people/promise", {"beta": "1e999", "k": "1"}),
+        ("/p/people/promise", {"beta": "4", "k": "1,000"}),
+        ("/p/people/promise", {"beta": "4", "k": "1.000"}),
+        ("/p/people/promise", {"beta": "1,500", "k": "1"}),
+        ("/p/people/promise", {"beta": "4", "k": LONG}),
+        ("/p/people/hierarchies", {"column": "0", "do": "use", "builder": "frequency", "least": "1,000"}),
         ("/p/people/hierarchies", {"column": LONG, "do": "preview"}),
         ("/p/people/hierarchies", {"column": "0", "do": "use", "builder": "prefix", "lengths": LONG}),
         ("/p/people/hierarchies", {"column": "0", "do": "round", "round": "nan"}),
@@ -221,12 +226,67 @@ def test_a_damaged_project_does_not_hide_the_others(hostile: Served) -> None:
     assert not broken.exists()
 
 
+def test_a_folder_that_is_no_project_does_not_hide_the_others(hostile: Served) -> None:
+    others = [hostile.projects / name for name in ("a" * 100, ".kept")]
+    for folder in others:
+        shutil.copytree(hostile.projects / "people", folder)
+    shown = hostile.get("/")
+    assert shown.status_code == 200
+    assert "/p/people/columns" in shown.text
+    for folder in others:
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("file", ["table.json", "counts.json"])
+def test_what_is_known_of_a_table_is_found_again_if_it_is_damaged(hostile: Served, file: str) -> None:
+    folder = hostile.projects / file.replace(".", "-")
+    shutil.copytree(hostile.projects / "people", folder)
+    whole = (folder / file).read_bytes()
+    (folder / file).write_bytes(whole[:20])
+    for step in ("open", "columns", "hierarchies", "promise", "publish"):
+        assert hostile.get(f"/p/{folder.name}/{step}").status_code in (200, 303)
+    if file == "table.json":
+        assert "Read it again" in hostile.get(f"/p/{folder.name}/open").text
+        hostile.post(f"/p/{folder.name}/open")
+    for job in (folder / "jobs").iterdir():
+        assert hostile.wait(folder.name, int(job.name)) == "done"
+    assert (folder / file).read_bytes() == whole
+
+
+def test_a_file_that_cannot_be_written_is_no_bug_and_changes_nothing(hostile: Served) -> None:
+    """As on a full disk: here, a folder is where the file is to be written first."""
+    folder = hostile.projects / "people"
+    before, obstacle = (folder / "project.json").read_bytes(), folder / f".project.json.{hostile.process.pid}"
+    obstacle.mkdir()
+    answer = hostile.post("/p/people/columns", version=hostile.version("people"), missing="NA")
+    obstacle.rmdir()
+    assert answer.status_code == 500
+    assert "cannot be read or written: Is a directory" in answer.text
+    assert (folder / "project.json").read_bytes() == before
+
+
+def test_many_requests_while_projects_are_deleted(hostile: Served) -> None:
+    """Each is answered: with the project, or that there is none."""
+    names = [f"doomed-{number}" for number in range(3)]
+    for name in names:
+        shutil.copytree(hostile.projects / "people", hostile.projects / name)
+    reads = [f"/p/{name}/{step}" for name in names for step in ("columns", "promise", "hierarchies")]
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        shown = [pool.submit(hostile.ask, "GET", path) for path in (*reads, "/", "/")]
+        deleted = [pool.submit(hostile.ask, "POST", f"/p/{name}/delete") for name in names for _ in range(3)]
+        shown += [pool.submit(hostile.ask, "GET", path) for path in (*reads, "/", "/")]
+    assert {request.result() for request in shown} <= {200, 303, 422}
+    assert {request.result() for request in deleted} == {303, 422}
+    assert [path.name for path in hostile.projects.iterdir() if "doomed" in path.name] == []
+    assert list(hostile.projects.glob(".deleted-*")) == []
+
+
 def test_many_visits_at_once_start_one_job(hostile: Served) -> None:
     """Every visit of the step Promise sees whether the curve is being measured."""
     served, project = hostile, "visited"
     shutil.copytree(hostile.projects / "people", hostile.projects / project)
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
-        statuses = list(pool.map(lambda _: served.get(f"/p/{project}/promise").status_code, range(60)))
+        statuses = list(pool.map(lambda _: served.ask("GET", f"/p/{project}/promise"), range(60)))
     assert statuses == [200] * 60
     jobs = [path.name for path in (served.projects / project / "jobs").iterdir()]
     assert sorted(jobs) == ["1", "2"]

@@ -218,6 +218,8 @@ def test_a_job_is_cancelled_and_leaves_nothing(served: Served) -> None:
 def test_a_project_is_closed_and_opened_again(tmp_path: Path) -> None:
     with start_page(tmp_path) as page:
         project = open_people(enter(page))
+        upload = page.project(page.upload("/open/upload", "gone.csv", people().encode()))
+        assert page.wait(upload, 1) == "done"
         promise(page, project, beta="3")
         assert publish(page, project)[1] == "done"
     with start_page(tmp_path) as page:
@@ -225,6 +227,7 @@ def test_a_project_is_closed_and_opened_again(tmp_path: Path) -> None:
         assert f"/p/{project}/columns" in page.get("/").text
         assert 'value="3"' in page.get(f"/p/{project}/promise").text
         assert "The promise is kept" in page.get(f"/p/{project}/look").text
+        assert "The table is not there any more" in page.get(f"/p/{upload}/open").text
 
 
 def workbook(path: Path) -> Path:
@@ -308,6 +311,29 @@ def test_caps_are_those_of_the_promise(served: Served) -> None:
     assert "one with a share of 1 % makes up at most 1.5 % of any class" in shown
     assert "asthma 33.33 % 50.00 %" in shown
     assert "flu 66.67 % 93.70 %" in shown  # (1 - ln 2/3) 2/3: enhanced
+
+
+def test_caps_count_missing_values_as_the_release_does(served: Served) -> None:
+    """Codes and empty cells together are one value, or none; a hierarchy need not cover them."""
+    values = ["flu"] * 50 + ["NA"] * 20 + ["?"] * 20 + [""] * 10
+    rows = [f"{20 + n % 40},{value}" for n, value in enumerate(values * 3)]
+    (served.home / "missing.csv").write_text("\n".join(["age,diagnosis", *rows]) + "\n")
+    project = served.project(served.post("/open/path", path="missing.csv"))
+    assert served.wait(project, 1) == "done"
+    roles = {"role-0": "quasi-identifier", "role-1": "sensitive", "missing": "NA, ?"}
+
+    def caps(**fields: str) -> str:
+        served.post(f"/p/{project}/columns", version=served.version(project), **roles, **fields)
+        return text_of(served.client.get(f"/p/{project}/promise/meaning", params={"beta": "0,5"}).text)
+
+    shown = caps(missing_sensitive="yes")
+    assert "(no value) 50.00 % 75.00 %" in shown
+    assert "flu 50.00 % 75.00 %" in shown
+    assert "NA" not in shown
+    assert "flu 100.00 % 100.00 %" in caps()
+    path, lines = f"/p/{project}/hierarchies", b"flu;illness;*\n"
+    served.upload(f"{path}/upload", "d.csv", lines, column="1", version=served.version(project))
+    assert "Covers every value: 1 leaves" in text_of(served.get(path).text)
 
 
 @pytest.mark.long

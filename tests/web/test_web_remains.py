@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from serving import Served, enter, is_alive, people, start_page
+from serving import PATIENCE, Served, enter, is_alive, people, start_page
 
 pytestmark = pytest.mark.xdist_group("web-security")
 CANARY = "Zaphod-Beeblebrox"
@@ -19,7 +19,7 @@ CANARY = "Zaphod-Beeblebrox"
 
 def until(is_so: Callable[[], object], what: str) -> None:
     """Wait until something is so."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not is_so():
         assert time.monotonic() < deadline, what
         time.sleep(0.05)
@@ -58,7 +58,7 @@ def send_half_an_upload(page: Served) -> socket.socket:
         '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n',
         f"age,name\n1,{CANARY}\n",
     ]
-    connection = socket.create_connection(("127.0.0.1", page.port), timeout=30)
+    connection = socket.create_connection(("127.0.0.1", page.port), timeout=PATIENCE)
     connection.sendall("\r\n".join(lines).encode() + b"x" * 100_000)
     return connection
 
@@ -96,3 +96,13 @@ def test_a_killed_job_and_a_killed_server_leave_nothing(tmp_path: Path) -> None:
         fields = {"beta": "4", "k": "1", "scheme": "lmondrian", "version": page.version(project)}
         page.post(f"/p/{project}/promise", **fields)
         assert page.wait(project, start_publishing(page, project)) == "done"
+
+
+def test_the_server_ends_although_an_upload_does_not_go_on(tmp_path: Path) -> None:
+    with start_page(tmp_path) as page:
+        enter(page)
+        with send_half_an_upload(page):
+            until(lambda: list(page.projects.glob(".arriving-*/*")), "the upload did not begin")
+            page.process.terminate()
+            page.process.wait(PATIENCE)
+    assert [path.name for path in page.projects.iterdir()] == [".lock"]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
-import http.client
+import os
+import resource
 import socket
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from serving import Served, enter, people, start_page
+from serving import PATIENCE, Served, enter, people, start_page
 
 from betalike.errors import FileError
 from betalike.web.folders import Folders
@@ -30,7 +31,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def stranger(served: Served) -> httpx.Client:
-    return httpx.Client(base_url=served.base, trust_env=False, timeout=30)
+    return httpx.Client(base_url=served.base, trust_env=False, timeout=PATIENCE)
 
 
 def test_nothing_is_shown_without_the_token(unopened: Served) -> None:
@@ -63,6 +64,16 @@ def test_another_name_of_this_machine_is_refused(served: Served, host: str) -> N
     answer = served.client.get("/", headers={"host": host.format(port=served.port)})
     assert answer.status_code in (400, 403)
     assert "Projects" not in answer.text
+
+
+@pytest.mark.parametrize("other", ['prefs={"a": 1}', "a[b]=1", "alone", '"', "a=b c", "=", 'a="open'])
+def test_cookies_of_other_programs_of_this_machine_do_not_matter(served: Served, other: str) -> None:
+    """Browsers send those of every port, in any form."""
+    name = f"betalike-{served.port}"
+    headers = {"cookie": f"{other}; {name}={served.client.cookies[name]}; {other}"}
+    with stranger(served) as client:
+        assert client.get("/", headers=headers).status_code == 200
+        assert client.get("/", headers={"cookie": f"{other}; {name}=x; {name}="}).status_code == 403
 
 
 def test_its_own_names_are_answered(served: Served) -> None:
@@ -133,6 +144,19 @@ def test_the_chooser_shows_no_hidden_file_and_no_way_out(served: Served) -> None
     assert "Up to" not in text
 
 
+def test_the_chooser_shows_files_whatever_the_names_of_others_are(served: Served) -> None:
+    folder = served.home / "many"
+    folder.mkdir()
+    os.close(os.open(os.fsencode(folder) + b"/\xff.csv", os.O_CREAT))
+    for number in range(1001):
+        (folder / f"{number}.csv").touch()
+    (folder / "z").mkdir()
+    shown = served.client.get("/browse", params={"folder": "many"})
+    assert shown.status_code == 200
+    assert "z/</a>" in shown.text
+    assert "And 2 more" in shown.text
+
+
 @pytest.mark.parametrize("project", ["..", "%2e%2e", "..%2f..%2fetc", ".hidden", "a%2f..%2fb"])
 def test_a_project_is_no_path(served: Served, project: str) -> None:
     assert served.get(f"/p/{project}/open").status_code in (404, 422)
@@ -176,7 +200,7 @@ def test_an_upload_beyond_the_limit_is_refused_before_it_is_read(limited: Served
         "Content-Type: multipart/form-data; boundary=b",
         f"Content-Length: {2 << 30}",
     ]
-    with socket.create_connection(("127.0.0.1", limited.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", limited.port), timeout=PATIENCE) as connection:
         connection.sendall("".join(f"{line}\r\n" for line in [*lines, ""]).encode())
         answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
     assert b" 422 " in answer.splitlines()[0]
@@ -222,20 +246,26 @@ def test_a_form_that_is_too_long_is_refused(served: Served) -> None:
 
 def test_five_hundred_requests_at_once_are_answered(served: Served) -> None:
     paths = ["/", "/browse", "/static/page.js", "/nothing", "/p/none/open"] * 100
-    cookies = "; ".join(f"{name}={value}" for name, value in served.client.cookies.items())
-
-    def ask(path: str) -> int:
-        """Ask over a connection of its own: a client that threads share may close one of another thread."""
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", served.port, timeout=120)) as connection:
-            connection.request("GET", path, headers={"cookie": cookies})
-            answer = connection.getresponse()
-            answer.read()
-            return answer.status
-
     with concurrent.futures.ThreadPoolExecutor(100) as pool:
-        statuses = list(pool.map(ask, paths))
+        statuses = list(pool.map(lambda path: served.ask("GET", path), paths))
     assert statuses == [200, 200, 200, 404, 422] * 100
     assert served.get("/").status_code == 200
+
+
+def test_more_connections_than_files_that_may_be_open(limited: Served) -> None:
+    """Once they are gone, the server answers; it does not wait for somebody who reads what it prints."""
+    if not hasattr(resource, "prlimit"):
+        pytest.skip("this system does not change the limits of a process that runs")
+    before = resource.prlimit(limited.process.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(limited.process.pid, resource.RLIMIT_NOFILE, (50, before[1]))
+    try:
+        waiting = [socket.create_connection(("127.0.0.1", limited.port), timeout=PATIENCE) for _ in range(100)]
+        time.sleep(2)  # it tries to accept them
+        for connection in waiting:
+            connection.close()
+    finally:
+        resource.prlimit(limited.process.pid, resource.RLIMIT_NOFILE, before)
+    assert limited.get("/").status_code == 200
 
 
 def test_what_is_printed_what_is_deleted_at_the_end_and_reading_only(tmp_path: Path) -> None:
@@ -250,7 +280,7 @@ def test_what_is_printed_what_is_deleted_at_the_end_and_reading_only(tmp_path: P
         broken = page.project(page.upload("/open/upload", "broken.csv", f'age,name\n1,"{CANARY}\n'.encode()))
         page.wait(broken, 1)
         page.process.terminate()
-        printed = "".join(page.process.communicate(timeout=60))
+        printed = "".join(page.process.communicate(timeout=PATIENCE))
     assert CANARY not in printed
     assert (page.projects / kept / "uploads" / "kept.csv").is_file()
     left = b"".join(path.read_bytes() for path in (page.projects / gone).rglob("*") if path.is_file())

@@ -44,7 +44,7 @@ class Folders:
     def entries(self, folder: Path) -> list[Entry]:
         """List what can be chosen in a folder: folders first, nothing hidden, no link that leads outside."""
         try:
-            found = sorted(os.scandir(folder), key=lambda entry: entry.name.lower())[:MOST_ENTRIES]
+            found = sorted(os.scandir(folder), key=lambda entry: entry.name.lower())
         except OSError as error:
             raise FileError(f"the folder cannot be read: {error.strerror}.") from error
         entries = []
@@ -52,10 +52,11 @@ class Folders:
             if item.name.startswith("."):
                 continue
             try:
+                item.name.encode()
                 path = self.check(item.path)
                 is_folder, is_file = path.is_dir(), path.is_file()
                 size = path.stat().st_size
-            except (FileError, OSError):
+            except (FileError, OSError, UnicodeEncodeError):  # a name that is not UTF-8 cannot be shown
                 continue
             if is_folder or is_file:
                 entries.append(Entry(item.name, path, is_folder, size))
@@ -80,8 +81,10 @@ def _existing(folder: Path) -> Path:
 
 def _resolve(path: Path) -> Path:
     try:
-        return path.expanduser().resolve(strict=True)
+        whole = path.expanduser().resolve(strict=True)
+        str(whole).encode()  # a name that is not UTF-8 cannot be shown
     except FileNotFoundError as error:
         raise FileError("there is no such file or folder. Check the path.") from error
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, or no home folder
         raise FileError("the path cannot be followed. Check it.") from error
+    return whole

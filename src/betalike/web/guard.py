@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import secrets
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import MutableHeaders
@@ -107,14 +106,10 @@ class Guard:
         return page
 
     def _has_session(self, scope: Scope) -> bool:
-        for text in _headers(scope, b"cookie"):
-            try:
-                found = SimpleCookie(text).get(self.cookie)
-            except CookieError:
-                continue
-            if found is not None and hmac.compare_digest(found.value.encode(), self.keys.session.encode()):
-                return True
-        return False
+        """Return whether the cookie is there; those of other programs of this machine may have any form."""
+        parts = [part.strip().partition("=") for text in _headers(scope, b"cookie") for part in text.split(";")]
+        given = [value for name, _, value in parts if name == self.cookie]
+        return any(hmac.compare_digest(value.encode(), self.keys.session.encode()) for value in given)
 
 
 def _headers(scope: Scope, wanted: bytes) -> list[str]:

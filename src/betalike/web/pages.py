@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ STEPS = {
 LONGEST_FORM = 1 << 20
 MOST_FIELDS = 20_000
 LONGEST_NUMBER = 9  # digits
+THOUSANDS = re.compile(r"\b[1-9]\d{0,2},\d{3}\b")  # a comma in such a number may also be a decimal point
 SHOWN = 40  # characters of a wrong entry that a message repeats
 UNPROCESSABLE, CONFLICT = 422, 409
 
@@ -140,9 +142,13 @@ class Form:
 
     def number(self, name: str, what: str) -> float | None:
         """Return a field as a number; None if it is empty."""
-        text = self.text(name).replace(",", ".")
+        text = self.text(name)
+        if THOUSANDS.search(text):
+            raise FileError(
+                f"{what} is '{text[:SHOWN]}'. Write it without a comma if that parts thousands, or else with a point."
+            )
         try:
-            number = float(text) if text else None
+            number = float(text.replace(",", ".")) if text else None
         except ValueError:
             number = math.nan
         if number is not None and not math.isfinite(number):

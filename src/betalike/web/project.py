@@ -36,6 +36,7 @@ MOST_UNDO = 50
 MOST_COUNTED = 20_000  # values of a column: more are neither shown nor grouped on the page
 LONGEST_NAME = 80  # of a project
 ARRIVING = ".arriving-"  # how the folder of an upload begins until it is there as a whole
+DELETED = ".deleted-"  # and that of a project while it is deleted
 STAGED = re.compile(r"\..+\.(\d+|zip)|\.hierarchy-.+")  # files and folders that are being written
 HEADER = (
     "# Made with the page of betalike. The same release from a terminal, in this folder:\n"
@@ -112,14 +113,24 @@ class Project:
 
     @property
     def counts(self) -> dict[str, dict[str, int] | None]:
-        """Read the rows of each value, by column; None for a column with too many values."""
+        """Read the rows of each value but missing ones, by column; None for a column with too many values."""
+        spec, found = self.record.spec, self.all_counts
+        missing = set() if spec is None else set(spec.release.missing)
+        return {
+            name: None if counts is None else {value: rows for value, rows in counts.items() if value not in missing}
+            for name, counts in found.items()
+        }
+
+    @property
+    def all_counts(self) -> dict[str, dict[str, int] | None]:
+        """Read the rows of each text, also of those that mean a missing value."""
         found: dict[str, dict[str, int] | None] | None = self._read("counts.json", dict[str, dict[str, int] | None])
         return found or {}
 
     def _read(self, name: str, kind: Any) -> Any:
         try:
             return msgspec.json.decode((self.folder / name).read_bytes(), type=kind)
-        except FileNotFoundError:
+        except (FileNotFoundError, msgspec.DecodeError):  # a damaged file is made again, from the table
             return None
 
     @property
@@ -223,10 +234,6 @@ class Project:
         for name in ("table.json", "counts.json"):
             (self.folder / name).unlink(missing_ok=True)
 
-    def delete(self) -> None:
-        """Delete the project."""
-        shutil.rmtree(self.folder)
-
 
 def copy_spec(spec: Specification) -> Specification:
     """Return a copy that can be changed."""
@@ -272,8 +279,11 @@ class Shelf:
 
     def all(self) -> list[Project]:
         """List the projects, the one changed last first."""
-        found = [path.parent for path in self.folder.glob("*/project.json")]
-        return [self.find(folder.name) for folder in sorted(found, key=_changed, reverse=True)]
+        found = []
+        for path in self.folder.glob("*/project.json"):
+            with contextlib.suppress(FileError, OSError):  # deleted meanwhile, or a folder that is no project
+                found.append((path.stat().st_mtime, self.find(path.parent.name)))
+        return [project for _, project in sorted(found, key=lambda one: one[0], reverse=True)]
 
     def find(self, name: str) -> Project:
         """Return a project by its name."""
@@ -306,24 +316,24 @@ class Shelf:
 
     def delete(self, project: Project) -> None:
         """Delete a project and everything in it but the table, if that is elsewhere."""
-        project.delete()
+        gone = Path(tempfile.mkdtemp(prefix=DELETED, dir=self.folder))
         with self._lock:
+            with contextlib.suppress(FileNotFoundError):  # another tab was faster
+                project.folder.replace(gone)  # at once: no other request sees a half of it, or writes into it
             self._open.pop(project.id, None)
+        shutil.rmtree(gone, ignore_errors=True)
 
     def close(self) -> None:
         """Delete uploads that are not to be kept, and what was being written; also after a server was killed."""
-        for folder in self.folder.glob(f"{ARRIVING}*"):
-            shutil.rmtree(folder, ignore_errors=True)
+        for beginning in (ARRIVING, DELETED):
+            for folder in self.folder.glob(f"{beginning}*"):
+                shutil.rmtree(folder, ignore_errors=True)
         for project in self.all():
             project.sweep()
             with contextlib.suppress(FileError):  # a damaged project can still be deleted by hand
                 record = project.record
                 if record.origin == "upload" and not record.is_kept:
                     project.delete_upload()
-
-
-def _changed(folder: Path) -> float:
-    return (folder / "project.json").stat().st_mtime
 
 
 def start_project(folder: Path, title: str, origin: Origin, table: str, source: dict[str, Any]) -> Project:

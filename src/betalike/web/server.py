@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import socket
 import sys
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 UPLOAD_LIMIT = 2 << 30
+PATIENCE = 5  # seconds for unfinished requests, such as an upload that does not go on, once the server is to end
 WAITING = 512  # connections that may wait
 
 
@@ -77,8 +79,15 @@ def _run(
 
     app = make_app(settings, number, keys)  # type: ignore[arg-type]  # imported late
     config = uvicorn.Config(
-        app, log_level="critical", access_log=False, server_header=False, lifespan="off", backlog=WAITING
+        app,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        backlog=WAITING,
+        timeout_graceful_shutdown=PATIENCE,
     )
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # thousands of lines if connections use up the open files
     print(f"betalike is open at {address}", flush=True)
     print("The address works once, in one browser. Stop with Ctrl+C.", file=sys.stderr, flush=True)
     if opens_browser:

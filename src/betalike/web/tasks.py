@@ -100,19 +100,16 @@ def _write_demo(project: Project) -> Path:
 
 def count_columns(project: Project, arguments: Arguments, progress: Progress) -> dict[str, Any]:
     """Count the values of some columns, and add them to what the project knows."""
-    missing = () if project.record.spec is None else project.spec.release.missing
-    found = count_all(project.table, arguments["columns"], missing, **project.record.source)
+    found = count_all(project.table, arguments["columns"], **project.record.source)
     small = {name: values if len(values) <= MOST_COUNTED else None for name, values in found.items()}
-    project.write("counts.json", json.dumps({**project.counts, **small}).encode())
+    project.write("counts.json", json.dumps({**project.all_counts, **small}).encode())
     return {}
 
 
 @takes_tables("table", needs=counted_columns)
-def count_all(
-    table: Frame, columns: Sequence[str], missing: Sequence[str], **source: Unpack[SourceOptions]
-) -> dict[str, dict[str, int]]:
-    """Count the rows of each value of some columns of a table of any kind."""
-    return count_values(table, columns, missing, None)
+def count_all(table: Frame, columns: Sequence[str], **source: Unpack[SourceOptions]) -> dict[str, dict[str, int]]:
+    """Count the rows of each text in some columns of a table of any kind; which of them mean no value may change."""
+    return count_values(table, columns, (), None)
 
 
 def build_tree(project: Project, arguments: Arguments, progress: Progress) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
-from betalike.errors import BetalikeError, describe_bug
+from betalike.errors import BetalikeError, describe_bug, describe_failure
 from betalike.runtime.interruption import Interruption
 from betalike.runtime.kernel_building import Compiling
 from betalike.runtime.progress import Batch
@@ -89,6 +89,8 @@ def work(folder: Path, number: int) -> Result:
         return Result("cancelled", message=CANCELLED)
     except MemoryError:
         return Result("failed", kind="MemoryError", message="the table does not fit in memory.")
+    except OSError as error:
+        return Result("failed", kind="OSError", message=describe_failure(error))
     except BaseException as error:  # panics of compiled libraries are not Exceptions
         return Result("failed", kind="InternalError", message=describe_bug(error))
 

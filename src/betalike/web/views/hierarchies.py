@@ -59,8 +59,8 @@ def show_hierarchies(
 ) -> Response:
     """Show each quasi-identifier with what its values become."""
     project, jobs = project_of(request), settings_of(request).jobs
-    spec, counts = project.record.spec, project.counts
-    if spec is None or project.facts is None:
+    spec, counts, facts = project.record.spec, project.counts, project.facts
+    if spec is None or facts is None:
         return go(step_path(project, "open"))
     known = [*spec.with_role(Role.QUASI_IDENTIFIER), *spec.with_role(Role.SENSITIVE)]
     uncounted = [name for name in known if name not in counts]
@@ -71,13 +71,14 @@ def show_hierarchies(
             counting = jobs.start(project, "count", columns=uncounted)
     building = jobs.last(project, "tree")
     numbers = {name: number for number, name in enumerate(spec.columns)}
+    prefixes = {fact.name: fact.prefix for fact in facts.columns}
     return show_step(
         request,
         "hierarchies",
         problem,
         status,
         spec=spec,
-        columns=[_column(project, spec, name, numbers[name], counts.get(name)) for name in known],
+        columns=[_column(project, spec, name, numbers[name], counts.get(name), prefixes[name]) for name in known],
         builders=BUILDERS,
         levels=list(DateLevel),
         preview=preview,
@@ -91,7 +92,7 @@ def _unfinished(job: Any) -> Any:
 
 
 def _column(
-    project: Project, spec: Specification, name: str, number: int, counts: dict[str, int] | None
+    project: Project, spec: Specification, name: str, number: int, counts: dict[str, int] | None, prefix: list[int]
 ) -> dict[str, Any]:
     """Return what the page shows of a column."""
     column = spec.columns[name]
@@ -101,7 +102,6 @@ def _column(
             tree = draw(tree_of(project, name, column.hierarchy, counts or {}), counts)
         except BetalikeError as error:
             problem = str(error)
-    prefix = next((fact.prefix for fact in project.facts.columns if fact.name == name), []) if project.facts else []
     is_ordered = column.type is not None and Kind(column.type).is_ordered
     return {
         "name": name,

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from betalike.errors import BetalikeError, FileError
 from betalike.io.addresses import is_address, move_address, parse_address, password_in
-from betalike.web.folders import Folders
+from betalike.web.folders import MOST_ENTRIES, Folders
 from betalike.web.pages import Form, Settings, go, posted, project_of, settings_of, show, step_path
 from betalike.web.project import DEMO_TABLE, Origin, start_project
 from betalike.web.uploads import Upload
@@ -40,7 +40,9 @@ def browse(request: Request) -> Response:
         entries = folders.entries(folder)
     except BetalikeError as error:
         return home(request, str(error))
-    return show(request, "browse.html", folder=folder, entries=entries, above=folders.parent(folder), folders=folders)
+    shown, more = entries[:MOST_ENTRIES], max(len(entries) - MOST_ENTRIES, 0)
+    above = folders.parent(folder)
+    return show(request, "browse.html", folder=folder, entries=shown, more=more, above=above, folders=folders)
 
 
 @posted

@@ -24,6 +24,7 @@ from betalike.web.checks import problem_with_columns, problem_with_promise
 from betalike.web.curve import BETAS, curve_name, curve_of, draw_curve
 from betalike.web.pages import (
     CONFLICT,
+    SHOWN,
     Form,
     go,
     posted,
@@ -37,6 +38,8 @@ from betalike.web.pages import (
 from betalike.web.project import Project, StaleError, copy_spec, spec_text
 
 MOST_VALUES = 12
+LONGEST_K = 15  # digits
+NO_VALUE = "(no value)"
 LEAST_ROWS = 3  # values of fewer rows are counted, not named
 WIDER = tuple(name for name, one in PARAMETERS.items() if one.is_in_files and name not in ("beta", "k", "model"))
 SCHEME_WORDS = {
@@ -130,15 +133,18 @@ def meaning(project: Project, promise: Mapping[str, Any]) -> dict[str, Any] | No
 
 def _counts(project: Project, name: str) -> dict[str, int]:
     """Return the rows of each value of a column as it is published: of ranges, where it is put into them."""
-    counts, column = project.counts.get(name) or {}, project.spec.columns[name]
-    if column.bins is None or not counts or column.type is None:
-        return counts
-    try:
-        order = None if project.spec.release.dates is None else DateOrder(project.spec.release.dates)
-        kind = Kind(column.type)
-        return bin_counts(counts, Attribute(name, Role.SENSITIVE, kind=kind, dates=order, bins=column.bins))
-    except BetalikeError:  # the page of the columns says what is wrong
+    counts, column, facts = project.counts.get(name) or {}, project.spec.columns[name], project.facts
+    if not counts or facts is None:
         return {}
+    n_missing = facts.rows - sum(counts.values()) if column.missing == "value" else 0
+    if column.bins is not None and column.type is not None:
+        try:
+            order = None if project.spec.release.dates is None else DateOrder(project.spec.release.dates)
+            kind = Kind(column.type)
+            counts = bin_counts(counts, Attribute(name, Role.SENSITIVE, kind=kind, dates=order, bins=column.bins))
+        except BetalikeError:  # the page of the columns says what is wrong
+            return {}
+    return {**counts, NO_VALUE: n_missing} if n_missing > 0 else counts
 
 
 def show_meaning(request: Request) -> Response:
@@ -146,8 +152,8 @@ def show_meaning(request: Request) -> Response:
     project = project_of(request)
     promise = msgspec.structs.asdict(project.spec.promise)
     try:
-        promise["beta"] = float(request.query_params.get("beta", ""))
-    except ValueError:
+        promise["beta"] = Form({"beta": [request.query_params.get("beta", "")]}).number("beta", "beta")
+    except BetalikeError:
         promise["beta"] = None
     return show(request, "meaning.html", meaning=meaning(project, promise), project=project)
 
@@ -221,10 +227,9 @@ def _parameter(name: str, form: Form) -> Any:
         return form.listed(name)
     if parameter.type is str or text in parameter.range.words:
         return text
-    number = form.number(name, name)
-    if name == "k" and number is not None and number != int(number):
-        raise ParameterError(f"k is {number:g}; it must be a whole number.")
-    return number
+    if name == "k" and not (text.removeprefix("-").isdecimal() and len(text) <= LONGEST_K):
+        raise ParameterError(f"k is '{text[:SHOWN]}'; it must be a whole number, such as 5, of digits alone.")
+    return form.number(name, name)
 
 
 ROUTES = [

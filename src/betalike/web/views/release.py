@@ -330,10 +330,14 @@ def download(request: Request) -> Response:
 def _pack(folder: Path, files: dict[str, Path], spec: str) -> Path:
     """Write a zip file of files and a specification into the private folder of the project."""
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".zip", delete=False) as staged:
-        with zipfile.ZipFile(staged, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
-            for name, path in files.items():
-                packed.write(path, name)
-            packed.writestr("release.toml", spec)
+        try:
+            with zipfile.ZipFile(staged, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
+                for name, path in files.items():
+                    packed.write(path, name)
+                packed.writestr("release.toml", spec)
+        except BaseException:
+            Path(staged.name).unlink()
+            raise
         return Path(staged.name)
 
 

@@ -50,8 +50,9 @@ TYPES = {
 def show_open(request: Request, problem: str | None = None) -> Response:
     """Show the first rows of the table, without columns that look like identifiers."""
     project = project_of(request)
-    job = settings_of(request).jobs.last(project, "open")
-    facts = project.facts
+    job, facts = settings_of(request).jobs.last(project, "open"), project.facts
+    if facts is not None or (job is not None and job.outcome.state == "done"):
+        job = None  # what it found is shown, or was deleted since
     shown = set(request.query_params.getlist("show"))
     columns = [] if facts is None else facts.columns
     hidden = [column.name for column in columns if column.is_identifying and column.name not in shown]
@@ -65,7 +66,7 @@ def show_open(request: Request, problem: str | None = None) -> Response:
         hidden=hidden,
         n_preview=max((len(column.preview) for column in columns), default=0),
         has_password=project.id in settings_of(request).jobs.passwords,
-        job=None if facts is not None else show_job(request, job, step_path(project, "open")),
+        job=show_job(request, job, step_path(project, "open")),
     )
 
 
