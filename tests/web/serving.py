@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -82,6 +84,23 @@ class Served:
             pytest.skip("this system does not list the children of a process in /proc")
         listed = [int(number) for file in tasks.glob("*/children") for number in file.read_text().split()]
         return [number for number in listed if is_alive(number)]
+
+    def start_publishing(self, project: str) -> int:
+        """Publish, and return the number of the job."""
+        self.post(f"/p/{project}/publish", version=self.version(project))
+        return self.last_job(project)
+
+    def last_job(self, project: str) -> int:
+        return max(int(path.name) for path in (self.projects / project / "jobs").iterdir())
+
+    def hold(self, project: str, number: int) -> int:
+        """Stop the process of a job in its tracks, so that it cannot end before a test is ready; return its number."""
+        words = [str(self.projects / project).encode(), str(number).encode()]
+        (worker,) = [
+            one for one in self.workers() if Path(f"/proc/{one}/cmdline").read_bytes().split(b"\0")[-3:-1] == words
+        ]
+        os.kill(worker, signal.SIGSTOP)
+        return worker
 
     def open_demo(self) -> str:
         project = self.project(self.post("/open/demo"))

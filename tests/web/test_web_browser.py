@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -69,6 +71,10 @@ def published(site: Site) -> str:
         assert served.wait(project, number) == state
     assert served.post(f"/p/{project}/look/attack", release="1", attack="naive-bayes").status_code == 303
     assert served.wait(project, number + 1) == "done"
+    for step in ("promise", "look"):  # which measure something first: pages that reload meanwhile cannot be checked
+        assert served.get(f"/p/{project}/{step}").status_code == 200
+    for later in range(number + 2, served.last_job(project) + 1):
+        assert served.wait(project, later) == "done"
     return project
 
 
@@ -115,9 +121,18 @@ def test_the_whole_way_of_the_demo(site: Site, tmp_path: Path) -> None:
         expect(shown.locator("#meaning")).to_contain_text("makes up at most 3 % of any class")
         press(shown, "Next: publish")
         heading(shown, "Publish")
-        press(shown, "Publish")
-        expect(shown.get_by_role("button", name="Cancel")).to_be_visible()
-        shown.reload()
+        for is_cancelled in (True, False):
+            with shown.expect_navigation():
+                press(shown, "Publish" if is_cancelled else "Publish again")
+            worker = site.served.hold("demo", site.served.last_job("demo"))
+            expect(shown.get_by_role("button", name="Cancel")).to_be_visible()
+            shown.reload()
+            expect(shown.get_by_role("button", name="Cancel")).to_be_visible()
+            if is_cancelled:
+                press(shown, "Cancel")
+            os.kill(worker, signal.SIGCONT)
+            if is_cancelled:
+                expect(shown.get_by_text("The work was cancelled")).to_be_visible()
         assert_published(shown)
         follow(shown, "Next: take away")
         heading(shown, "Take away")
@@ -260,7 +275,8 @@ def test_every_page_is_accessible_and_fits(site: Site, published: str, looks: Lo
         found = {path: check_page(visited, f"{site.base}{path}", looks) for path in ("/", "/browse", *steps)}
         visited.page.goto(f"{site.base}/p/{published}/hierarchies")
         visited.page.get_by_text("Build a hierarchy").first.click()
-        press(visited.page, "Preview")
+        with visited.page.expect_navigation():
+            press(visited.page, "Preview")
         found["preview"] = check_shown(visited, looks)
         visited.page.goto(f"{site.base}/p/nothing/open")
         visited.complaints.clear()  # of the status 422

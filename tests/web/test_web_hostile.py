@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -116,7 +118,9 @@ def test_a_job_leads_to_no_other_site(hostile: Served) -> None:
 
 def test_a_job_of_another_project_is_not_cancelled(hostile: Served) -> None:
     first, second = (hostile.project(hostile.post("/open/path", path="people.csv")) for _ in range(2))
+    worker = hostile.hold(second, 1)
     hostile.post(f"/p/{second}/jobs/1/cancel")
+    os.kill(worker, signal.SIGCONT)
     assert hostile.wait(second, 1) == "cancelled"
     assert hostile.wait(first, 1) == "done"
 

@@ -8,10 +8,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -204,11 +204,11 @@ def test_a_promise_that_cannot_be_made_says_why(served: Served, fields: dict[str
 
 def test_a_job_is_cancelled_and_leaves_nothing(served: Served) -> None:
     project = served.open_demo()
-    served.post(f"/p/{project}/publish", version=served.version(project))
-    number = max(int(path.name) for path in (served.projects / project / "jobs").iterdir())
-    time.sleep(1)
+    number = served.start_publishing(project)
+    worker = served.hold(project, number)
     assert "running" in served.get(f"/p/{project}/publish").text  # as another visit, or a reload, sees it
     served.post(f"/p/{project}/jobs/{number}/cancel")
+    os.kill(worker, signal.SIGCONT)
     assert served.wait(project, number) == "cancelled"
     assert list((served.projects / project / "releases").iterdir()) == []
     assert "There is no release yet" in served.get(f"/p/{project}/look").text
@@ -369,12 +369,13 @@ def test_attacks_and_files_of_a_release(served: Served) -> None:
 
 
 def test_the_page_answers_while_a_large_job_runs(served: Served) -> None:
-    """No time is asserted: a page that waited for the job would be answered after it, and this one is not."""
+    """No time is asserted: the job cannot end here, so that a page that waited for it would not be answered."""
     project = served.open_demo()
-    served.post(f"/p/{project}/publish", version=served.version(project))
-    number = max(int(path.name) for path in (served.projects / project / "jobs").iterdir())
+    number = served.start_publishing(project)
+    worker = served.hold(project, number)
     answers = [served.get(f"/p/{project}/{step}").status_code for step in ("open", "columns", "hierarchies", "publish")]
     assert answers == [200] * 4
     assert 'class="job running"' in served.get(f"/p/{project}/jobs/{number}").text
     served.post(f"/p/{project}/jobs/{number}/cancel")
+    os.kill(worker, signal.SIGCONT)
     assert served.wait(project, number) == "cancelled"

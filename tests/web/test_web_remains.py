@@ -25,23 +25,12 @@ def until(is_so: Callable[[], object], what: str) -> None:
         time.sleep(0.05)
 
 
-def start_publishing(page: Served, project: str) -> int:
-    """Publish, and return the number of the job."""
-    page.post(f"/p/{project}/publish", version=page.version(project))
-    return max(int(path.name) for path in (page.projects / project / "jobs").iterdir())
-
-
 def start_and_hold(page: Served, project: str) -> tuple[int, int]:
     """Publish; stop the job's process in the middle of its work, so that it cannot end first. Return both numbers."""
-    number = start_publishing(page, project)
-    folder = page.projects / project
-    until(lambda: (folder / "jobs" / str(number) / "progress.jsonl").exists(), "the job did not begin")
-    words = [str(folder).encode(), str(number).encode()]
-    (worker,) = [
-        one for one in page.workers() if Path(f"/proc/{one}/cmdline").read_bytes().split(b"\0")[-3:-1] == words
-    ]
-    os.kill(worker, signal.SIGSTOP)
-    return number, worker
+    number = page.start_publishing(project)
+    progress = page.projects / project / "jobs" / str(number) / "progress.jsonl"
+    until(progress.exists, "the job did not begin")
+    return number, page.hold(project, number)
 
 
 def send_half_an_upload(page: Served) -> socket.socket:
@@ -95,7 +84,7 @@ def test_a_killed_job_and_a_killed_server_leave_nothing(tmp_path: Path) -> None:
         assert page.get(f"/p/{upload}/open").status_code == 200
         fields = {"beta": "4", "k": "1", "scheme": "lmondrian", "version": page.version(project)}
         page.post(f"/p/{project}/promise", **fields)
-        assert page.wait(project, start_publishing(page, project)) == "done"
+        assert page.wait(project, page.start_publishing(project)) == "done"
 
 
 def test_the_server_ends_although_an_upload_does_not_go_on(tmp_path: Path) -> None:
