@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 import betalike
 from betalike.measures.combining import combine
-from betalike.measures.regression import Model
+from betalike.measures.regression import RegressionModel
 from betalike.measures.sample import Sample
 from betalike.queries.columns import NamedColumn
 from betalike.queries.completion import Completion, sample_columns, sensitive_codes
@@ -113,7 +113,7 @@ def compare(source: Source, scheme: str, beta: float, n_draws: int) -> Compared 
         seed=1,
     ).estimator
     original = original_sample(release, *count_original(release, source.frame))
-    model = Model.of(original)
+    model = RegressionModel.of(original)
     if model is None:
         return None
     if source.name == WAGES:

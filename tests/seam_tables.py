@@ -14,7 +14,7 @@ from betalike.runtime.draws import Draws, draws_from
 from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes.packing import pack_axes
 from betalike.schemes.seam.group import Group, gather
-from betalike.schemes.seam.problem import Problem, pose
+from betalike.schemes.seam.problem import SplitProblem, pose
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.cells import Cells, Plan
 from betalike.table.hierarchy import Hierarchy
@@ -76,23 +76,23 @@ def wide_cells(seed: int, n_cells: int = 600) -> Cells:
     )
 
 
-def problem_of(counts: list[int], beta: float, form: Form = Form.ENHANCED, k: int = 1) -> Problem:
+def problem_of(counts: list[int], beta: float, form: Form = Form.ENHANCED, k: int = 1) -> SplitProblem:
     """A problem with a cell for each sensitive value and no places, for what works on counts alone."""
     axis = OrderedAxis("number", Kind.INTEGER, np.arange(2), (0.0, 1.0))
     caps = Likeness(beta, form).caps(np.array(counts))
     none = np.zeros(0, dtype=np.int32)
     points = np.zeros((0, 1), dtype=np.int32)
     value = np.arange(len(counts), dtype=np.int32)
-    return Problem(pack_axes([axis], [1.0]), points, none, value, caps.numerator, caps.denominator, k)
+    return SplitProblem(pack_axes([axis], [1.0]), points, none, value, caps.numerator, caps.denominator, k)
 
 
-def group_of(problem: Problem, counts: list[int], reserve: float = 0.0, loss: float = 1.0) -> Group:
+def group_of(problem: SplitProblem, counts: list[int], reserve: float = 0.0, loss: float = 1.0) -> Group:
     """A group with so many tuples of each sensitive value; those that do not occur have no number in it."""
     held = np.flatnonzero(counts).astype(np.int32)
     return gather(problem, held, np.array(counts)[held], loss, reserve, scratch(problem))
 
 
-def scratch(problem: Problem) -> NDArray[np.int32]:
+def scratch(problem: SplitProblem) -> NDArray[np.int32]:
     """What `gather` asks for: a place for each sensitive value."""
     return np.full(len(problem.numerator), -1, dtype=np.int32)
 
@@ -106,7 +106,7 @@ def draws(seed: int = 0) -> Draws:
 class Cut:
     """The counts left and right of a cut of an allowed set, and the problem that it belongs to."""
 
-    problem: Problem
+    problem: SplitProblem
     left: list[int]
     right: list[int]
 
@@ -130,17 +130,17 @@ class Cut:
         return np.array([counts[v] for v in self.values], dtype=np.float64)
 
 
-def most(problem: Problem, v: int, size: Size) -> Size:
+def most(problem: SplitProblem, v: int, size: Size) -> Size:
     """The most tuples of a value that a set of this size may hold, exactly."""
     return int(problem.numerator[v]) * size // int(problem.denominator[v])
 
 
-def is_allowed(problem: Problem, counts: list[int]) -> bool:
+def is_allowed(problem: SplitProblem, counts: list[int]) -> bool:
     """Whether a set keeps the promise; an empty one does."""
     return all(count <= most(problem, v, sum(counts)) for v, count in enumerate(counts))
 
 
-def can_part_into(problem: Problem, left: list[int], right: list[int]) -> NDArray[np.bool_]:
+def can_part_into(problem: SplitProblem, left: list[int], right: list[int]) -> NDArray[np.bool_]:
     """For each pair of core sizes, whether both cores and the rest can be allowed: a flow from values to sets.
 
     It exists just if no set of values and sets is short of room, which the sums below tell; k is looked at too.
@@ -162,7 +162,7 @@ def can_part_into(problem: Problem, left: list[int], right: list[int]) -> NDArra
     return is_size & is_full & (only_left <= sizes[0]) & (only_right <= sizes[1]) & (short == 0)
 
 
-def best_gain(problem: Problem, left: list[int], right: list[int], gains: tuple[float, float]) -> float:
+def best_gain(problem: SplitProblem, left: list[int], right: list[int], gains: tuple[float, float]) -> float:
     """The most that cores of any sizes gain, if each tuple of theirs gains so much."""
     sizes = np.mgrid[: sum(left) + 1, : sum(right) + 1]
     return float((sizes[0] * gains[0] + sizes[1] * gains[1])[can_part_into(problem, left, right)].max(initial=0.0))

@@ -15,7 +15,7 @@ import betalike
 from betalike.attacks import open_target
 from betalike.attacks.program import halves, publish_crowd
 from betalike.attacks.program.crowd import Space
-from betalike.attacks.program.leak import Found, find_leaks
+from betalike.attacks.program.leak import ProgramLeak, find_leaks
 from betalike.attacks.target import Target
 from betalike.measures.loss import plan_loss
 from betalike.promises import Likeness
@@ -72,7 +72,7 @@ def attack_schemes(table: Attacked, schemes: Mapping[str, Scheme] = SCHEMES) -> 
     return rows
 
 
-def find_by_scheme(cells: Cells, schemes: Mapping[str, Scheme]) -> Iterator[tuple[str, float, Found]]:
+def find_by_scheme(cells: Cells, schemes: Mapping[str, Scheme]) -> Iterator[tuple[str, float, ProgramLeak]]:
     """Publish both halves of a table by each scheme and attack one; yield its loss and what was found.
 
     The population models do not depend on the scheme, so they are learned once.
@@ -88,7 +88,7 @@ def find_by_scheme(cells: Cells, schemes: Mapping[str, Scheme]) -> Iterator[tupl
         yield label, plan_loss(plan).average, found
 
 
-def rows_of(table: str, scheme: str, loss: float, found: Found) -> list[Row]:
+def rows_of(table: str, scheme: str, loss: float, found: ProgramLeak) -> list[Row]:
     """Return a row for each form of adversary."""
     rows = []
     for form, leak in found.leaks.items():

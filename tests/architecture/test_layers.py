@@ -229,6 +229,14 @@ def test_modules_are_named_after_what_they_hold() -> None:
     assert [name for name in NAMES.values() if set(name.removesuffix(".py").split("/")) & NAMELESS] == []
 
 
+def test_every_class_has_a_name_of_its_own() -> None:
+    defined = [
+        node.name for file in SOURCE.rglob("*.py") for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]  # fmt: skip
+    assert {name for name in defined if defined.count(name) > 1} == set()
+
+
 def test_files_stay_short() -> None:
     lengths = {
         path.relative_to(PROJECT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())

@@ -19,7 +19,7 @@ from betalike.runtime.draws import draws_from
 from betalike.runtime.randomness import Randomness
 from betalike.schemes.seam import WAYS
 from betalike.schemes.seam.group import Group, gather
-from betalike.schemes.seam.problem import Problem, pose
+from betalike.schemes.seam.problem import SplitProblem, pose
 from betalike.schemes.seam.splitting import box_loss, box_of, cut_set
 from betalike.table.cells import Cells
 
@@ -82,7 +82,7 @@ def cuts_of_seam(cells: Cells, model: Model, randomness: Randomness) -> list[Ban
 
 
 def _members(
-    problem: Problem, cells: Cells, of: tuple[Ids, Ints, Ids, Ints], reserve: float, number: Ids
+    problem: SplitProblem, cells: Cells, of: tuple[Ids, Ints, Ids, Ints], reserve: float, number: Ids
 ) -> BandCut | None:
     """Return the members of a cut along the axis that separates its sides; None if several do, or a core is empty."""
     cell, count, side, kept = of

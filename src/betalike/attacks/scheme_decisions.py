@@ -23,7 +23,7 @@ from betalike.schemes.mondrian.splitting import split_points
 from betalike.schemes.packing import PackedAxes, pack_axes
 from betalike.schemes.retrieval import hilbert_keys, number_buckets, ranks_along
 from betalike.schemes.seam import WAYS
-from betalike.schemes.seam.problem import NO_FLOOR, Problem
+from betalike.schemes.seam.problem import NO_FLOOR, SplitProblem
 from betalike.schemes.seam.splitting import cut_set
 from betalike.table.cells import Cells
 
@@ -153,7 +153,9 @@ def left_by_cutting(
     top, bottom, order, demands = rule.cap_numerator, rule.cap_denominator, rule.order, rule.demands
     number = np.full(len(rule.cap_numerator), -1, dtype=np.int32)
     for i in range(len(assignments)):
-        problem = Problem(axes, codes, member_point, assignments[i], top, bottom, rule.k, order, demands, floor, False)
+        problem = SplitProblem(
+            axes, codes, member_point, assignments[i], top, bottom, rule.k, order, demands, floor, False
+        )
         part, kept = np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int64)
         left[i] = not cut_set(problem, members, ones, reserve, looks_ahead, number, draws, part, kept)
     return left

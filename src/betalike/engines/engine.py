@@ -32,7 +32,7 @@ NO_PEOPLE = (
 )
 
 
-class Draw(Protocol):
+class DrawsLabels(Protocol):
     """Draws the published labels of rows; these are the sensitive values themselves where `labels` is None."""
 
     @property
@@ -206,7 +206,7 @@ class Engine(ABC):
         """Return the rows of all sets in random order, split further or as they are, and a trace to find them again."""
 
     @abstractmethod
-    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[Any, Any]:
+    def publish_exactly(self, draw: DrawsLabels | None, randomness: Randomness) -> tuple[Any, Any]:
         """Return the rows as they are, in random order, and a trace to find them again in the table.
 
         Sensitive values are drawn again, each row with its own number, or left out where there is no draw.

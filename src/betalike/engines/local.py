@@ -14,7 +14,7 @@ import polars as pl
 
 from betalike.engines.coarse import count_coarsely, make_bins, see_rows
 from betalike.engines.combinations import Combinations, count_combinations, count_each
-from betalike.engines.engine import Draw, Engine, ExactRecount, Format, Layout, PartsRecount, Recount, Refine
+from betalike.engines.engine import DrawsLabels, Engine, ExactRecount, Format, Layout, PartsRecount, Recount, Refine
 from betalike.engines.labels import check_distinct_names, label_columns, label_names, label_series
 from betalike.engines.parts import PartPublisher
 from betalike.engines.recounting import as_texts, recount
@@ -264,7 +264,7 @@ class LocalEngine(Engine):
         with private_folder(Path(tempfile.gettempdir())) as scratch:
             yield from release.make(scratch)
 
-    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[Rows, Trace]:
+    def publish_exactly(self, draw: DrawsLabels | None, randomness: Randomness) -> tuple[Rows, Trace]:
         """Return the rows as they are, in random order; sensitive values are drawn again, or left out."""
         values, sensitive = self._sensitive, self.schema.sensitive_columns
         shown = [*self.schema.quasi_identifier_names, *([] if draw is None else sensitive), *self._kept]

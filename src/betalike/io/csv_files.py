@@ -15,7 +15,7 @@ from polars.io.plugins import register_io_source
 
 from betalike.errors import FileError, SchemaError
 from betalike.io.compression import is_compressed
-from betalike.io.csv_rows import Layout
+from betalike.io.csv_rows import CsvLayout
 from betalike.io.csv_text import CsvText, file_pieces, survey_bytes, survey_file
 from betalike.io.damaged_files import compiled_code_silenced
 from betalike.io.missing_codes import code_texts
@@ -66,7 +66,7 @@ class Wanted:
         check_columns(self.columns or (), names)
         return [names.index(column) for column in wanted]
 
-    def options(self, layout: Layout, types: Types | None, infer_rows: int | None = None) -> dict[str, Any]:
+    def options(self, layout: CsvLayout, types: Types | None, infer_rows: int | None = None) -> dict[str, Any]:
         """Return the options for Polars: parse into `types`, or infer types from the first `infer_rows` rows."""
         if types is None and self.as_text is None:
             types = {}
@@ -84,7 +84,7 @@ class Wanted:
         inferred = {"infer_schema_length": infer_rows}
         return {**shared, **inferred, "schema_overrides": dict.fromkeys(texts, pl.String)}
 
-    def parse(self, rows: bytes, layout: Layout, has_header: bool, **how: Any) -> pl.DataFrame:
+    def parse(self, rows: bytes, layout: CsvLayout, has_header: bool, **how: Any) -> pl.DataFrame:
         """Parse rows of a text into the wanted columns."""
         names = layout.names if self.columns is None else self.columns
         places = [layout.names.index(name) for name in names]

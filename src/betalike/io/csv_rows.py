@@ -31,7 +31,7 @@ MAY_BE_ZERO, NOT_ZERO, IS_ZERO = 0, 1, 2  # the first sign of a field, after a q
 
 
 @dataclass(frozen=True)
-class Layout:
+class CsvLayout:
     """Delimiter and quote of a CSV text, its column names, and how many rows it has."""
 
     delimiter: str
@@ -74,7 +74,7 @@ class RowWalk:
         """Return the last row, which may lack its line end."""
         return before + b"\n" if self._state[HAS_CONTENT] else b""
 
-    def finish(self, encoding: str) -> Layout:
+    def finish(self, encoding: str) -> CsvLayout:
         """Return the layout of the whole text; refuse rows of unequal length and ambiguous quotes."""
         state, name, quote = self._state, self._name, self._quote
         if state[PLACE] == IN_QUOTES:
@@ -100,7 +100,7 @@ class RowWalk:
         is_tidy = not (state[N_BLANK] or state[N_LONE_CR])
         names = self._names(header, used_quote)
         codes = tuple(name for name, is_code in zip(names, self._zeros[: len(names)], strict=True) if is_code)
-        return Layout(self.delimiter, used_quote, names, int(state[N_ROWS]), codes, is_tidy)
+        return CsvLayout(self.delimiter, used_quote, names, int(state[N_ROWS]), codes, is_tidy)
 
     @property
     def plain_header(self) -> bytes | None:

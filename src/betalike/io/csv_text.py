@@ -10,7 +10,7 @@ from pathlib import Path
 
 from betalike.errors import FileError, ParameterError
 from betalike.io.compression import CHUNK, plain_chunks
-from betalike.io.csv_rows import NO_TEXT, Layout, RowWalk
+from betalike.io.csv_rows import NO_TEXT, CsvLayout, RowWalk
 from betalike.io.sources import open_file, shown_name
 from betalike.io.text_encoding import UTF_8, WESTERN, Utf8Check, marked_encoding, to_utf8
 
@@ -25,7 +25,7 @@ class CsvText:
     name: str  # for messages
     read: Callable[[], Iterator[bytes]]  # yields its decompressed bytes
     encoding: str
-    layout: Layout
+    layout: CsvLayout
     is_plain: bool  # UTF-8 without a byte order mark, blank lines or lone carriage returns
 
     def rows(self, n_bytes: int) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from betalike.measures.combining import combine
-from betalike.measures.sample import Bins, Sample, numbers_of
+from betalike.measures.sample import ColumnGroups, Sample, numbers_of
 from betalike.runtime.arrays import Bools, Floats
 
 MOST_LEVELS = 12  # of one column
@@ -28,7 +28,7 @@ CLOSE = 1e-10  # relative change of the likelihood at which Newton's method stop
 INTERCEPT = "intercept"
 
 
-class Kind(StrEnum):
+class RegressionKind(StrEnum):
     """Which regression."""
 
     LINEAR = "linear"
@@ -62,17 +62,17 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Model:
+class RegressionModel:
     """Which regression is fitted: the terms, and the target as a number per level of the sensitive column."""
 
-    kind: Kind
+    kind: RegressionKind
     target: str
     terms: tuple[Term, ...]
-    groups: tuple[Bins | None, ...]
+    groups: tuple[ColumnGroups | None, ...]
     numbers: Floats
 
     @staticmethod
-    def of(original: Sample) -> Model | None:
+    def of(original: Sample) -> RegressionModel | None:
         """Choose a model by the original table; None if there is nothing to explain, or to explain it with.
 
         Numbers with more than two values are a linear target; else the chance of one value is explained: the rarer of
@@ -85,16 +85,16 @@ class Model:
         present = np.flatnonzero(counts)
         if len(present) < 2 or rows.n_rows < FEWEST_ROWS:
             return None
-        kind, target, is_chosen = Kind.LINEAR, column.name, None
+        kind, target, is_chosen = RegressionKind.LINEAR, column.name, None
         if numbers is None or len(present) == 2:
             chosen = present[np.argmin(counts[present])] if len(present) == 2 else np.argmax(counts)
             if min(counts[chosen], rows.n_rows - counts[chosen]) < FEWEST_ROWS:
                 return None
-            kind, target, is_chosen = Kind.LOGISTIC, f"{column.name} = {levels[chosen]}", values == chosen
+            kind, target, is_chosen = RegressionKind.LOGISTIC, f"{column.name} = {levels[chosen]}", values == chosen
             numbers = (np.arange(len(levels)) == chosen).astype(np.float64)
         groups = tuple(_levels_of(rows, place) for place in range(len(rows.columns) - 1))
         terms = tuple(term for place, group in enumerate(groups) for term in _terms_of(rows, place, group, is_chosen))
-        return Model(kind, target, terms, groups, numbers) if terms else None
+        return RegressionModel(kind, target, terms, groups, numbers) if terms else None
 
     @property
     def names(self) -> list[str]:
@@ -109,7 +109,7 @@ class Model:
                 is_whole &= ~np.isnan(sample.values[:, term.place])
         rows = Sample(sample.columns, sample.values[is_whole], sample.count[is_whole])
         target = self.numbers[rows.values[:, -1].astype(np.int64)]
-        fit = fit_line if self.kind is Kind.LINEAR else fit_chance
+        fit = fit_line if self.kind is RegressionKind.LINEAR else fit_chance
         return self._unscaled(fit(_Rows(self, rows, target)))
 
     def design(self, sample: Sample) -> Floats:
@@ -142,7 +142,7 @@ class Model:
 class _Rows:
     """Counted rows with their target, and their design in chunks."""
 
-    model: Model
+    model: RegressionModel
     sample: Sample
     target: Floats
 
@@ -231,11 +231,13 @@ def _whole_rows(original: Sample) -> Sample:
     return Sample(original.columns, original.values[is_whole], original.count[is_whole])
 
 
-def _levels_of(original: Sample, place: int) -> Bins | None:
-    return None if original.columns[place].levels is None else Bins.of(original, place, MOST_LEVELS, FEWEST_ROWS)
+def _levels_of(original: Sample, place: int) -> ColumnGroups | None:
+    return (
+        None if original.columns[place].levels is None else ColumnGroups.of(original, place, MOST_LEVELS, FEWEST_ROWS)
+    )
 
 
-def _terms_of(rows: Sample, place: int, group: Bins | None, is_chosen: Bools | None) -> list[Term]:
+def _terms_of(rows: Sample, place: int, group: ColumnGroups | None, is_chosen: Bools | None) -> list[Term]:
     """Return the terms of one column; none if all its rows have the same value."""
     column, values = rows.columns[place], rows.values[:, place]
     if group is None:
@@ -303,7 +305,7 @@ def compare_fits(original: Sample, completed: Sequence[Sample]) -> Regression | 
 
     The coefficients of several completed tables are combined by Rubin's rules.
     """
-    model = Model.of(original)
+    model = RegressionModel.of(original)
     if model is None:
         return None
     before, after = model.fit(original), [model.fit(sample) for sample in completed]

@@ -70,7 +70,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Bins:
+class ColumnGroups:
     """Groups of the values of a column: intervals of numbers, or levels; rare levels are together in one group.
 
     `edges` are the starts of the intervals after the first one; `group` has the group of each level.
@@ -81,7 +81,7 @@ class Bins:
     group: Ints | None = None
 
     @staticmethod
-    def of(sample: Sample, place: int, most: int = MOST_BINS, fewest_rows: int = 1) -> Bins:
+    def of(sample: Sample, place: int, most: int = MOST_BINS, fewest_rows: int = 1) -> ColumnGroups:
         """Choose groups by the original table: each value if there are few, else intervals of the same width.
 
         Levels with fewer rows than `fewest_rows` are in the group of other levels.
@@ -99,7 +99,7 @@ class Bins:
             is_whole = column.is_whole or column.is_date
             edges = round_edges(float(present[0]), float(present[-1]), most, is_whole)
             labels = _interval_labels(edges.tolist(), column, 1.0 if is_whole else 0.0)
-        return Bins((*labels, MISSING), edges)
+        return ColumnGroups((*labels, MISSING), edges)
 
     def codes(self, values: Floats) -> Ints:
         """Return the group of each value; the last one is that of missing values."""
@@ -117,14 +117,14 @@ class Bins:
         return len(self.labels)
 
 
-def _level_bins(levels: Sequence[str], counts: Floats, most: int) -> Bins:
+def _level_bins(levels: Sequence[str], counts: Floats, most: int) -> ColumnGroups:
     order = np.argsort(-counts, kind="stable")
     kept = order[:most] if np.count_nonzero(counts) <= most else order[: most - 1]
     kept = np.sort(kept[counts[kept] > 0])
     labels = [levels[i] for i in kept.tolist()]
     group = np.full(max(len(levels), 1), len(labels), dtype=np.int64)
     group[kept] = np.arange(len(kept))
-    return Bins((*labels, OTHER, MISSING), np.zeros(0), group)
+    return ColumnGroups((*labels, OTHER, MISSING), np.zeros(0), group)
 
 
 def round_edges(low: float, high: float, most: int, is_whole: bool) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from betalike.errors import ParameterError
 from betalike.measures.phrases import FEWEST
 from betalike.measures.regression import Regression, compare_fits
-from betalike.measures.sample import Bins, Sample, as_numbers
+from betalike.measures.sample import ColumnGroups, Sample, as_numbers
 from betalike.runtime.arrays import Floats
 
 MOST_GROUPS = 10  # of each side of a two-way table
@@ -140,13 +140,13 @@ def _has_numbers(sample: Sample, *places: int) -> bool:
     return len(there) == len(places) and float(sample.count[np.all(there, axis=0)].sum()) >= FEWEST
 
 
-def _shares(sample: Sample, place: int, bins: Bins) -> Floats:
+def _shares(sample: Sample, place: int, bins: ColumnGroups) -> Floats:
     counts = np.bincount(bins.codes(sample.values[:, place]), sample.count, bins.size)
     return np.asarray(counts / sample.n_rows)
 
 
 def _distribution(original: Sample, completed: Sequence[Sample], place: int) -> Distribution:
-    bins = Bins.of(original, place)
+    bins = ColumnGroups.of(original, place)
     before = _shares(original, place, bins)
     after = np.mean([_shares(sample, place, bins) for sample in completed], axis=0)
     used = (before > 0) | (after > 0)
@@ -161,7 +161,7 @@ def _distribution(original: Sample, completed: Sequence[Sample], place: int) -> 
 
 def _two_way(original: Sample, completed: Sequence[Sample], place: int) -> TwoWay:
     last = len(original.columns) - 1
-    rows, columns = Bins.of(original, place, MOST_GROUPS), Bins.of(original, last, MOST_GROUPS)
+    rows, columns = ColumnGroups.of(original, place, MOST_GROUPS), ColumnGroups.of(original, last, MOST_GROUPS)
 
     def table(sample: Sample) -> Floats:
         key = rows.codes(sample.values[:, place]) * columns.size + columns.codes(sample.values[:, last])

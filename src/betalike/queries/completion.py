@@ -18,7 +18,7 @@ from betalike.measures.sample import Column, Sample
 from betalike.queries.columns import NamedColumn, OrderedColumn, QueryColumn
 from betalike.queries.estimator import BASELINE, Estimator
 from betalike.queries.label_shares import LeafShares, OrderedShares, Shares, Spread, has_ends
-from betalike.queries.latent_groups import Atoms, Groups, Pairs, chances_within, learn_again, learn_groups
+from betalike.queries.latent_groups import Atoms, GroupShares, PublishedPairs, chances_within, learn_again, learn_groups
 from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.randomness import Randomness, uniform
 from betalike.table.schema import Kind
@@ -29,7 +29,7 @@ PER_DAY = {Kind.DATE: 1.0, Kind.DATETIME: 86_400e6}  # what dates and datetimes 
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowsToComplete:
     """Rows of a release to complete: the class, the published sensitive label and the hidden group of each."""
 
     ec: Ids
@@ -42,7 +42,7 @@ class Completion:
     """Draws completed tables from a release; rows are given by the class and the sensitive label of each."""
 
     release: Estimator
-    _learned: list[tuple[Pairs, Groups | None]] = field(default_factory=list)
+    _learned: list[tuple[PublishedPairs, GroupShares | None]] = field(default_factory=list)
 
     @cached_property
     def _shares(self) -> list[Shares]:
@@ -72,9 +72,9 @@ class Completion:
         return _normed((self.release.counts[:, None] * self.chances).T)
 
     @cached_property
-    def _pairs(self) -> Pairs:
+    def _pairs(self) -> PublishedPairs:
         prior = self.release.counts / self.release.counts.sum()
-        return Pairs.of(self.release.index, self._shares, self.chances, prior)
+        return PublishedPairs.of(self.release.index, self._shares, self.chances, prior)
 
     def draw(self, ec: Ids, label: Ids, randomness: Randomness) -> tuple[list[Floats], Ids]:
         """Return a value of each quasi-identifier, and the sensitive one, for each row.
@@ -88,12 +88,14 @@ class Completion:
         keys, n_values = self.release.index.counts, self.release.index.counts.n_values
         pair = np.searchsorted(keys.ec * n_values + keys.value, ec.astype(np.int64) * n_values + label)
         belong = self._pairs.belong(groups)
-        rows = Rows(ec, label, _choose(belong, pair, randomness))
+        rows = RowsToComplete(ec, label, _choose(belong, pair, randomness))
         weights = enumerate(self._pairs.label_weights(belong))
         drawn = [self._draw_column(axis, rows, groups, weight, randomness) for axis, weight in weights]
         return drawn, self._draw_sensitive(rows, groups, randomness)
 
-    def _draw_column(self, axis: int, rows: Rows, groups: Groups, weight: Floats, randomness: Randomness) -> Floats:
+    def _draw_column(
+        self, axis: int, rows: RowsToComplete, groups: GroupShares, weight: Floats, randomness: Randomness
+    ) -> Floats:
         index, shares, atoms = self.release.index, self._shares[axis], self._pairs.columns[axis]
         label, column = index.ids[:, axis][rows.ec].astype(np.int64), index.columns[axis]
         if isinstance(shares, OrderedShares) and shares.is_unknown:
@@ -131,7 +133,7 @@ class Completion:
         low, high = np.maximum(low, starts[inside]), np.minimum(high, np.append(before, np.inf)[inside])
         return np.where(is_missing, np.nan, shares.draw_between(low, high, uniform(len(atom), randomness)))
 
-    def _draw_sensitive(self, rows: Rows, groups: Groups, randomness: Randomness) -> Ids:
+    def _draw_sensitive(self, rows: RowsToComplete, groups: GroupShares, randomness: Randomness) -> Ids:
         """Return the code of the sensitive value of each row, given the published label and the group."""
         if self.chances is None:
             return rows.label
@@ -173,7 +175,7 @@ def _place_ends(
     shares: OrderedShares,
     atoms: Atoms,
     table: Floats,
-    rows: Rows,
+    rows: RowsToComplete,
     label: Ints,
     randomness: Randomness,
 ) -> None:

@@ -113,7 +113,7 @@ def _place(edges: Floats, numbers: Floats) -> Ints:
 
 
 @dataclass(frozen=True)
-class Groups:
+class GroupShares:
     """Shares of the groups, of the atoms of each column in each group, and of the sensitive values in each group."""
 
     share: Floats
@@ -145,7 +145,7 @@ class Totals:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PublishedPairs:
     """Published pairs of a class and a sensitive label, the labels of each class, and what both may stand for.
 
     `chances` has the chance of each sensitive label (columns) given each value (rows); `prior` the share of each value
@@ -161,24 +161,24 @@ class Pairs:
     prior: Floats | None = None
 
     @staticmethod
-    def of(index: ClassIndex, shares: Sequence[Shares], chances: Floats | None, prior: Floats) -> Pairs:
+    def of(index: ClassIndex, shares: Sequence[Shares], chances: Floats | None, prior: Floats) -> PublishedPairs:
         """Return the pairs of a release."""
         counts = index.counts
         known = np.eye(counts.n_values) if chances is None else chances
         columns = tuple(map(Atoms.of, shares, index.label_counts))
         coded = (index.ids.astype(np.int64), counts.ec, counts.value, counts.count.astype(np.float64))
-        return Pairs(columns, *coded, known, None if chances is None else prior)
+        return PublishedPairs(columns, *coded, known, None if chances is None else prior)
 
-    def sampled(self, most: int, randomness: Randomness) -> Pairs:
+    def sampled(self, most: int, randomness: Randomness) -> PublishedPairs:
         """Return the pairs of random classes, about `most` of them; all if there are not more."""
         if len(self.ec) <= most:
             return self
         is_kept = (uniform(len(self.ids), randomness) < most / len(self.ec))[self.ec]
         old, new = np.unique(self.ec[is_kept], return_inverse=True)
         kept = (self.ids[old], new, self.value[is_kept], self.count[is_kept])
-        return Pairs(self.columns, *kept, self.chances, self.prior)
+        return PublishedPairs(self.columns, *kept, self.chances, self.prior)
 
-    def belong(self, groups: Groups) -> Floats:
+    def belong(self, groups: GroupShares) -> Floats:
         """Return the chance that a row of each pair belongs to each group."""
         of_class = np.tile(groups.share, (len(self.ids), 1))
         for axis, atoms in enumerate(self.columns):
@@ -200,7 +200,7 @@ class Pairs:
         rows = [total(of_class) for total in by_label]
         return [np.asarray(of_label / np.maximum(of_label.sum(axis=1, keepdims=True), 1e-300)) for of_label in rows]
 
-    def learn(self, groups: Groups, count: Floats, rounds: int) -> Groups:
+    def learn(self, groups: GroupShares, count: Floats, rounds: int) -> GroupShares:
         """Return groups under which the labels are likelier, each round a little."""
         by_class, by_value, by_label = self._sums
         for _ in range(rounds):
@@ -216,14 +216,14 @@ class Pairs:
             values = _shares(groups.values * (self.chances @ ratio).T)
             if self.prior is not None:  # which is certified, so that noise need not be fitted
                 values = _raked(values, share, self.prior)
-            groups = Groups(share, tuple(tables), values)
+            groups = GroupShares(share, tuple(tables), values)
         return groups
 
-    def begin(self, randomness: Randomness) -> Groups:
+    def begin(self, randomness: Randomness) -> GroupShares:
         """Return groups that differ at random; values that are not published are as frequent in all as in the table."""
         rows = float(self.count.sum())
         tables = [np.full((1, atoms.size), 1 / atoms.size) for atoms in self.columns]
-        alone = Groups(np.ones(1), tuple(tables), np.full((1, len(self.chances)), 1 / len(self.chances)))
+        alone = GroupShares(np.ones(1), tuple(tables), np.full((1, len(self.chances)), 1 / len(self.chances)))
         alone = self.learn(alone, self.count, 3)
         n_groups = int(min(N_GROUPS, max(rows // 100, 1)))
 
@@ -234,7 +234,7 @@ class Pairs:
 
         tables = [scattered(table) for table in alone.tables]
         values = scattered(alone.values) if self.prior is None else np.tile(self.prior, (n_groups, 1))
-        return Groups(np.full(n_groups, 1 / n_groups), tuple(tables), values)
+        return GroupShares(np.full(n_groups, 1 / n_groups), tuple(tables), values)
 
 
 def chances_within(base: Floats, table: Floats, weight: Floats) -> Floats:
@@ -265,13 +265,13 @@ def _shares(rows: Floats) -> Floats:
     return np.asarray(filled / filled.sum(axis=1, keepdims=True))
 
 
-def learn_groups(pairs: Pairs, randomness: Randomness) -> tuple[Pairs, Groups | None]:
+def learn_groups(pairs: PublishedPairs, randomness: Randomness) -> tuple[PublishedPairs, GroupShares | None]:
     """Return the pairs to learn from, of all classes or of a sample, and groups where learning takes long."""
     some = pairs.sampled(MOST_PAIRS, randomness)
     return some, None if pairs.prior is None else some.learn(some.begin(randomness), some.count, PERTURBED_ROUNDS)
 
 
-def learn_again(pairs: Pairs, groups: Groups | None, randomness: Randomness) -> Groups:
+def learn_again(pairs: PublishedPairs, groups: GroupShares | None, randomness: Randomness) -> GroupShares:
     """Return groups learned from resampled classes (the Bayesian bootstrap), which show how unsure they are.
 
     Without groups to begin with, others are begun at random: what is learned depends on this too.

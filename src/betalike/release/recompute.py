@@ -42,8 +42,8 @@ from betalike.release.published_labels import (
     read_rounding,
     tree_of,
 )
-from betalike.release.recount import Found
-from betalike.release.verify import Classes, Figures, PeopleFigures, loss_of_labels
+from betalike.release.recount import Recounted
+from betalike.release.verify import ClassLabels, Figures, PeopleFigures, loss_of_labels
 from betalike.schemes import SCHEMES
 from betalike.schemes.mondrian import AttributeRule
 from betalike.schemes.perturbation import DrawingRule
@@ -80,7 +80,7 @@ DETAILS = {  # of each scheme
 
 def recompute(
     claimed: Certificate,
-    found: Found,
+    found: Recounted,
     model: Model,
     files: dict[str, PublishedFile],
     formulas: Sequence[str],
@@ -94,7 +94,7 @@ def recompute(
     weights = tuple(c.weight if math.isfinite(c.weight) and c.weight >= 0 else 1.0 for c in claimed.table.columns)
     labels, counts = list(claimed.prior_counts), np.array(list(claimed.prior_counts.values()), dtype=np.int64)
     table = ValueCounts(tuple(c.axis for c in columns), promised_axis(claimed, model), weights, counts)
-    classes = None if found.sizes is None else Classes(found.sizes, [{*shown.names} for shown in found.columns])
+    classes = None if found.sizes is None else ClassLabels(found.sizes, [{*shown.names} for shown in found.columns])
     rebuilt = certify(
         Figures(found.verdict, audit, _loss(claimed, columns, weights), classes, people=people),
         table,
@@ -133,7 +133,7 @@ def recompute(
     return rebuilt, [*_not_checked(columns), *not_checked, *unknown, *_known_to_owner(is_exact, found), "tool.version"]
 
 
-def _possible_people(claimed: Certificate, found: Found) -> PeopleFacts | None:
+def _possible_people(claimed: Certificate, found: Recounted) -> PeopleFacts | None:
     """Return what a certificate says about people, which the files do not show; where it is impossible, the nearest."""
     people, k, beta = claimed.people, claimed.promise.k, claimed.promise.beta
     if people is None or found.audit.k is None:
@@ -197,7 +197,7 @@ def _are_same_warnings(claimed: Sequence[str], rebuilt: Sequence[str]) -> bool:
     return [ONCE if EARLIER_ONCE.fullmatch(warning) else warning for warning in claimed] == rebuilt
 
 
-def _known_to_owner(is_exact: bool, found: Found) -> list[str]:
+def _known_to_owner(is_exact: bool, found: Recounted) -> list[str]:
     always = ["scheme.name", "randomness", "seconds"]
     if not is_exact:
         return ["table.columns.weight", "scheme.details", "release.formed_classes", *always]
@@ -212,7 +212,7 @@ def _loss(claimed: Certificate, columns: Sequence[KnownColumn], weights: Sequenc
         return average_loss(names, np.array([losses], dtype=np.float64), np.ones(1), weights)
 
 
-def _levels(claimed: Certificate, rebuilt: Certificate, found: Found) -> tuple[Levels, list[str]]:
+def _levels(claimed: Certificate, rebuilt: Certificate, found: Recounted) -> tuple[Levels, list[str]]:
     """Return the levels reached; t only within bounds if the certificate does not give the distances."""
     if found.is_ground_known:
         return rebuilt.also, []
@@ -249,7 +249,7 @@ def _formed_classes(claimed: Certificate, n_classes: int | None, n_rows: int) ->
     return int(_nearest(formed, n_classes, n_rows))
 
 
-def _layout(claimed: Certificate, found: Found) -> str:
+def _layout(claimed: Certificate, found: Recounted) -> str:
     """Return how ranges are written; if there are none, the layout that the certificate names."""
     is_two = [shown.is_bounds for shown in found.columns if shown.is_bounds is not None]
     if not is_two and claimed.release.layout in list(Layout):

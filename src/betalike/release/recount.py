@@ -28,7 +28,7 @@ from betalike.release.companion_files import SENSITIVE_FILE, TRANSITION_FILE, re
 from betalike.release.files import Check
 from betalike.release.promise import are_in_order, promised_axis, tree_axis
 from betalike.release.published_labels import Label, ShownColumn, read_labels
-from betalike.release.verify import SensitiveValues, are_plausible, tally
+from betalike.release.verify import SensitiveCounts, are_plausible, tally
 from betalike.runtime.arrays import Ints
 from betalike.schemes import Baseline, Perturbation
 from betalike.schemes.perturbation import DrawingRule
@@ -45,7 +45,7 @@ CLASSES_AT_ONCE = 500_000  # of a release that are counted in one turn
 
 
 @dataclass(frozen=True)
-class Found:
+class Recounted:
     """What the files of a release show; `sizes` is None if there are no classes."""
 
     verdict: Verdict
@@ -61,7 +61,7 @@ def is_exact(certificate: Certificate) -> bool:
     return certificate.scheme.name in COMPANIONS
 
 
-def count_files(path: Path, certificate: Certificate, model: Model, check: Check) -> Found | None:
+def count_files(path: Path, certificate: Certificate, model: Model, check: Check) -> Recounted | None:
     """Recount a published table and check its promise; None if its figures cannot be compared."""
     count = _count_exact if is_exact(certificate) else _count_classes
     found = count(path, certificate, model, check)
@@ -98,11 +98,11 @@ def _flat(certificate: Certificate) -> list[str]:
     return [name for group in label_groups(certificate) for name in group]
 
 
-def _sensitive_values(certificate: Certificate, model: Model) -> tuple[SensitiveValues, bool]:
+def _sensitive_values(certificate: Certificate, model: Model) -> tuple[SensitiveCounts, bool]:
     """Return the sensitive values of a certificate, and whether the distances behind its t are known."""
     counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
     axis, order, is_ground_known = _audited_axis(certificate)
-    return SensitiveValues(counts, promised_axis(certificate, model), axis, order), is_ground_known
+    return SensitiveCounts(counts, promised_axis(certificate, model), axis, order), is_ground_known
 
 
 def _audited_axis(certificate: Certificate) -> tuple[Axis, Ints | None, bool]:
@@ -127,7 +127,7 @@ def _audited_axis(certificate: Certificate) -> tuple[Axis, Ints | None, bool]:
     return axis, order, not is_elsewhere
 
 
-def _count_classes(path: Path, certificate: Certificate, model: Model, check: Check) -> Found | None:
+def _count_classes(path: Path, certificate: Certificate, model: Model, check: Check) -> Recounted | None:
     counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
     if counts.min() <= 0:  # no class can be judged by it
         check("sensitive values", False, OTHER_VALUES)
@@ -151,7 +151,7 @@ def _count_classes(path: Path, certificate: Certificate, model: Model, check: Ch
         check("labels", False, "a published label is not a value, range or node of its column, or is not rounded.")
         return None
     check("labels", True, "")
-    return Found(found.verdict, found.audit, columns, is_ground_known, found.sizes)
+    return Recounted(found.verdict, found.audit, columns, is_ground_known, found.sizes)
 
 
 def _turns(path: Path, certificate: Certificate) -> int:
@@ -181,7 +181,7 @@ def _count_turn(path: Path, certificate: Certificate, turn: int, n_turns: int) -
     return recount(rows, names, sensitive, values)
 
 
-def _count_exact(path: Path, certificate: Certificate, model: Model, check: Check) -> Found | None:
+def _count_exact(path: Path, certificate: Certificate, model: Model, check: Check) -> Recounted | None:
     read = _read_exact(path, certificate)
     if not check("readable", read is not None, f"{path.name} is not the table that the certificate describes."):
         return None
@@ -199,7 +199,7 @@ def _count_exact(path: Path, certificate: Certificate, model: Model, check: Chec
         is_true = written == certificate.prior_counts
         if not check("distribution", is_true, f"{SENSITIVE_FILE} is not the prior of the certificate."):
             return None
-        return Found(*values.judge_prior(likeness), columns, is_ground_known)
+        return Recounted(*values.judge_prior(likeness), columns, is_ground_known)
     file, rule = path.with_name(TRANSITION_FILE), DrawingRule.of(certificate.scheme.details)
     matrix = _read_or_none(lambda: read_transition(file, certificate.prior_counts, rule, is_safe))
     if not check("transition", matrix is not None, f"{TRANSITION_FILE} is not a matrix of the values."):
@@ -214,7 +214,7 @@ def _count_exact(path: Path, certificate: Certificate, model: Model, check: Chec
     is_plausible = are_plausible(drawn, expected, np.full(len(drawn), n_rows))
     check("draws", is_plausible, "the sensitive values do not look as if they were drawn with the matrix.")
     verdict, audit = values.judge_matrix(matrix.transition, likeness)
-    return Found(verdict, audit, columns, is_ground_known, details=matrix.figures(values.counts))
+    return Recounted(verdict, audit, columns, is_ground_known, details=matrix.figures(values.counts))
 
 
 def _read_or_none(read: Callable[[], T]) -> T | None:

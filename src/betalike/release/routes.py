@@ -143,7 +143,7 @@ def route_of(engine: Engine, job: Job) -> Route:
             "leave the person column out."
         )
     if isinstance(job.scheme, Perturbation):
-        return Perturbed(engine, job)
+        return RedrawnValues(engine, job)
     if isinstance(job.scheme, Baseline):
         return Withheld(engine, job)
     if person is not None and engine.is_coarse:
@@ -249,7 +249,7 @@ class InParts(InClasses):
 
 
 @dataclass(frozen=True)
-class Perturbed(Route):
+class RedrawnValues(Route):
     """Exact rows with sensitive values that were drawn again, and the matrix that they were drawn with."""
 
     def plan(self, table: ValueCounts, promise: Model, progress: Progress) -> Perturbing:

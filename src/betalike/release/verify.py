@@ -39,7 +39,7 @@ FALSE_ALARM = 1e-12  # the chance that honest draws are taken for wrong ones
 
 
 @dataclass(frozen=True)
-class SensitiveValues:
+class SensitiveCounts:
     """How often each sensitive value occurs, and the axes along which a promise and an audit measure distances.
 
     `order` has the places of the values along the audit's axis, if that is not the order of the counts.
@@ -51,9 +51,9 @@ class SensitiveValues:
     order: Ints | None = None
 
     @staticmethod
-    def of(table: TableSummary) -> SensitiveValues:
+    def of(table: TableSummary) -> SensitiveCounts:
         """Return the values of a table."""
-        return SensitiveValues(table.value_counts, table.sensitive, table.sensitive)
+        return SensitiveCounts(table.value_counts, table.sensitive, table.sensitive)
 
     def judge_classes(self, classes: ClassCounts, model: Model) -> tuple[Verdict, Audit]:
         """Decide whether classes keep a promise, and measure what else they reach."""
@@ -83,7 +83,7 @@ class SensitiveValues:
 
 
 @dataclass(frozen=True)
-class Classes:
+class ClassLabels:
     """The sizes of a release's classes, and the labels that each quasi-identifier shows."""
 
     sizes: Ints
@@ -112,7 +112,7 @@ class Figures:
     verdict: Verdict
     audit: Audit
     loss: Loss
-    classes: Classes | None
+    classes: ClassLabels | None
     people: PeopleFigures | None = field(default=None, kw_only=True)
 
 
@@ -215,13 +215,13 @@ def verify_parts(recounts: Iterable[Recount], cells: Cells, model: Model) -> Ver
                 "meanwhile."
             )
 
-    found = tally(recounts, SensitiveValues.of(cells), model, refuse_broken)
+    found = tally(recounts, SensitiveCounts.of(cells), model, refuse_broken)
     if not np.array_equal(found.value_counts, cells.value_counts):
         raise GuaranteeError(OTHER_VALUES)
     columns = list(zip(cells.axes, found.labels, strict=True))
     losses, shown = zip(*(_read_labels(axis, *rows) for axis, rows in columns), strict=True)
     loss = average_loss([axis.name for axis in cells.axes], np.array([losses]), np.ones(1), cells.weights)
-    return Verified(found.verdict, found.audit, loss, Classes(found.sizes, [*shown]), _SEAL)
+    return Verified(found.verdict, found.audit, loss, ClassLabels(found.sizes, [*shown]), _SEAL)
 
 
 def verify_people(verified: Verified, people: PeopleFigures | None, model: Model) -> Verified:
@@ -237,7 +237,7 @@ def verify_people(verified: Verified, people: PeopleFigures | None, model: Model
 
 
 @dataclass(frozen=True)
-class Tally:
+class ClassTally:
     """What was counted of all classes of a release: `labels` has each label of a quasi-identifier, and its rows."""
 
     verdict: Verdict
@@ -250,10 +250,10 @@ class Tally:
 
 def tally(
     recounts: Iterable[Recount],
-    values: SensitiveValues,
+    values: SensitiveCounts,
     model: Model,
     look: Callable[[Recount, Verdict], None] = lambda recount, verdict: None,
-) -> Tally:
+) -> ClassTally:
     """Judge and measure the classes of a release, part by part, and add up what was counted; `look` sees each part."""
     judged: list[tuple[Verdict, Audit]] = []
     sizes: list[Ints] = []
@@ -269,7 +269,9 @@ def tally(
         labels = [_add_up(*pl.concat(pair)) for pair in zip(labels, here, strict=True)] if labels else here
     verdicts, audits = zip(*judged, strict=True)
     rows = [(of_column[LABEL], of_column[ROWS].to_numpy()) for of_column in labels]
-    return Tally(worst_verdict(verdicts), put_together(audits), np.concatenate(sizes), rows, value_counts, n_unknown)
+    return ClassTally(
+        worst_verdict(verdicts), put_together(audits), np.concatenate(sizes), rows, value_counts, n_unknown
+    )
 
 
 def _add_up(labels: pl.Series, rows: Ints | pl.Series) -> pl.DataFrame:
@@ -330,7 +332,7 @@ def verify_perturbed(
             "the sensitive values that were written do not look as if they were drawn with the matrix. Nothing was "
             "published. This is a fault of betalike."
         )
-    verdict, audit = SensitiveValues.of(table).judge_matrix(written, model)
+    verdict, audit = SensitiveCounts.of(table).judge_matrix(written, model)
     if not verdict.holds:
         raise GuaranteeError(
             f"a published value would break the promise ({wording(model)}). Nothing was published. This is a fault "
@@ -349,7 +351,7 @@ def verify_withheld(recount: ExactRecount, written: Ints, table: ValueCounts, mo
         raise GuaranteeError("the sensitive column was written. Nothing was published. This is a fault of betalike.")
     if not np.array_equal(written, table.value_counts):
         raise GuaranteeError("the distribution that was written is not that of the table. Nothing was published.")
-    return Verified(*SensitiveValues.of(table).judge_prior(model), no_loss(table.axes), None, _SEAL)
+    return Verified(*SensitiveCounts.of(table).judge_prior(model), no_loss(table.axes), None, _SEAL)
 
 
 def are_plausible(counted: Ints, expected: Floats, n_draws: Ints) -> bool:

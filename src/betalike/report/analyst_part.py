@@ -13,7 +13,7 @@ from betalike.queries.utility import UtilityReport
 from betalike.queries.workload import WorkloadResult
 from betalike.release.certificate import Certificate
 from betalike.release.recount import is_exact
-from betalike.report.common_part import Picture
+from betalike.report.common_part import InlinePicture
 from betalike.report.evidence import Evidence
 from betalike.report.label_widths import measure_widths
 from betalike.report.pictures import bars_picture, pairs_picture
@@ -71,7 +71,7 @@ def _distinct(figures: Iterable[Figure]) -> list[Figure]:
     return list(found.values())
 
 
-def _distributions(utilities: Sequence[UtilityReport], rows: int, fewest: int) -> Iterator[Picture]:
+def _distributions(utilities: Sequence[UtilityReport], rows: int, fewest: int) -> Iterator[InlinePicture]:
     """Yield a picture for each column; groups of fewer than 3 people are shown together."""
     columns = [it for utility in utilities[:1] for it in utility.distributions[:-1]]
     columns += [utility.distributions[-1] for utility in utilities]
@@ -83,7 +83,7 @@ def _distributions(utilities: Sequence[UtilityReport], rows: int, fewest: int) -
         ]
         caption = f"{it.column}: share of rows. {percent(it.distance)} would have to change groups."
         description = f"Shares of {len(shown) // 2} groups in the original and in the release."
-        yield Picture(caption, pairs_picture(shown, f"column{number}", caption, description))
+        yield InlinePicture(caption, pairs_picture(shown, f"column{number}", caption, description))
 
 
 def pool_few(
@@ -104,7 +104,7 @@ def pool_few(
     return [*(group for group in shown if group not in few), pooled]
 
 
-def _count_picture(counts: WorkloadResult, name: str) -> Picture:
+def _count_picture(counts: WorkloadResult, name: str) -> InlinePicture:
     """Draw how large the errors of random counts are."""
     rows = [
         {"label": f"{percent(low)} to {percent(high)}" if high is not None else f"over {percent(low)}", "share": share}
@@ -112,7 +112,7 @@ def _count_picture(counts: WorkloadResult, name: str) -> Picture:
     ]
     caption = "Relative error of the answers: share of the queries"
     description = f"The median error is {percent(counts.median_relative_error)}."
-    return Picture(caption, bars_picture(rows, name, caption, description))
+    return InlinePicture(caption, bars_picture(rows, name, caption, description))
 
 
 def _strongest(utilities: Sequence[UtilityReport]) -> list[Correlation]:
@@ -121,11 +121,11 @@ def _strongest(utilities: Sequence[UtilityReport]) -> list[Correlation]:
     return sorted(found, key=lambda it: -abs(it.original))[:MOST_PAIRS]
 
 
-def _loss_picture(facts: Certificate) -> Picture:
+def _loss_picture(facts: Certificate) -> InlinePicture:
     rows = [{"label": name, "share": loss} for name, loss in facts.release.loss.items()]
     caption = "Loss of each column"
     description = f"The average loss is {percent(facts.release.average_loss)}."
-    return Picture(caption, bars_picture(rows, "loss", caption, description))
+    return InlinePicture(caption, bars_picture(rows, "loss", caption, description))
 
 
 def _exact_use(facts: Certificate) -> str:

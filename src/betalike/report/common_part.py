@@ -44,7 +44,7 @@ NO_IDENTITY = (
 
 
 @dataclass(frozen=True)
-class Picture:
+class InlinePicture:
     """A picture as inline SVG, with the sentence above it."""
 
     caption: str
@@ -106,7 +106,7 @@ def _promise_words(facts: Certificate) -> str:
     )
 
 
-def _value_pictures(evidence: Evidence) -> Iterator[Picture]:
+def _value_pictures(evidence: Evidence) -> Iterator[InlinePicture]:
     for number, column in enumerate(evidence.protected):
         rows = _shown_values(column, _people_with(column, evidence.facts))
         if rows:
@@ -117,7 +117,7 @@ def _value_pictures(evidence: Evidence) -> Iterator[Picture]:
                 f"{len(rows)} values. The value {nearest['value']} grows most, from {percent(nearest['prior'])} to "
                 f"{percent(nearest['highest'])}."
             )
-            yield Picture(caption, values_picture(rows, f"values{number}", caption, description))
+            yield InlinePicture(caption, values_picture(rows, f"values{number}", caption, description))
 
 
 def _people_with(column: ProtectedColumn, facts: Certificate) -> Ints:

@@ -74,7 +74,7 @@ def shown_values(found: Exploration) -> list[dict[str, Any]]:
 
 def write_exploration(found: Exploration, path: Path, force: bool) -> None:
     """Write an exploration as one HTML page."""
-    from betalike.report.common_part import Picture
+    from betalike.report.common_part import InlinePicture
     from betalike.report.page import load_templates, write_page
     from betalike.report.pictures import lines_picture
 
@@ -88,7 +88,7 @@ def write_exploration(found: Exploration, path: Path, force: bool) -> None:
         if rows:
             description = f"From beta {rows[0]['beta']:g} to {rows[-1]['beta']:g}."
             knees = found.knees if name == "loss" else {}
-            pictures.append(Picture(caption, lines_picture(rows, knees, f"line-{name}", caption, description)))
+            pictures.append(InlinePicture(caption, lines_picture(rows, knees, f"line-{name}", caption, description)))
     templates = load_templates()
     html = templates.get_template("explore.html").render(
         found=found,

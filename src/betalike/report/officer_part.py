@@ -11,7 +11,7 @@ from betalike.measures.phrases import FEWEST, at_most, is_few, number, people, p
 from betalike.measures.risk import Risk, people_enough, three_questions, threshold_name
 from betalike.release.certificate import Certificate
 from betalike.release.recount import is_exact
-from betalike.report.common_part import Picture
+from betalike.report.common_part import InlinePicture
 from betalike.report.evidence import Evidence, ProtectedColumn
 from betalike.report.pictures import pairs_picture, rates_picture
 from betalike.runtime.arrays import Ints
@@ -122,7 +122,7 @@ def _questions(evidence: Evidence) -> Iterator[dict[str, str]]:
             yield {"name": f"{question.name.capitalize()}{of_column}", "answer": answer}
 
 
-def _size_picture(evidence: Evidence) -> Picture:
+def _size_picture(evidence: Evidence) -> InlinePicture:
     sizes = {"release": evidence.sizes}
     if evidence.original_sizes is not None:
         sizes["original"] = evidence.original_sizes
@@ -130,7 +130,7 @@ def _size_picture(evidence: Evidence) -> Picture:
     caption = f"How many {unit} share a {one}'s quasi-identifiers: share of {unit} by the size of their class"
     smallest = people(int(evidence.sizes.min()))
     description = f"The smallest class of the release has {smallest} {unit}; {len(evidence.sizes):,} classes."
-    return Picture(caption, pairs_picture(size_rows(sizes), "sizes", caption, description))
+    return InlinePicture(caption, pairs_picture(size_rows(sizes), "sizes", caption, description))
 
 
 def size_rows(sizes: Mapping[str, Ints]) -> list[dict[str, Any]]:
@@ -194,7 +194,7 @@ def _in_hundred(rate: float) -> str:
     return percent(rate).removesuffix(" %")
 
 
-def _attack_picture(attacks: AttackReport) -> Picture | None:
+def _attack_picture(attacks: AttackReport) -> InlinePicture | None:
     rows: list[dict[str, Any]] = [
         {
             "attack": it.name,
@@ -215,4 +215,4 @@ def _attack_picture(attacks: AttackReport) -> Picture | None:
         f"{len(rows)} attacks. The one that gains most is {best['attack']}: {percent(best['success'])}, against "
         f"{percent(best['baseline'])} without the release and {percent(best['control'])} in the control."
     )
-    return Picture(caption, rates_picture(rows, "attacks", caption, description))
+    return InlinePicture(caption, rates_picture(rows, "attacks", caption, description))

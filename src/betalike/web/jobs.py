@@ -32,7 +32,7 @@ CANCELLED = "The work was cancelled. Nothing was kept of it."
 State = Literal["running", "done", "failed", "cancelled"]
 
 
-class Order(msgspec.Struct):
+class JobOrder(msgspec.Struct):
     """What a job is to do."""
 
     task: str
@@ -60,13 +60,13 @@ class Result(msgspec.Struct):
     seconds: float = 0.0
 
 
-class Job:
+class PageJob:
     """One job of a project, as its folder shows it."""
 
     def __init__(self, project: Project, number: int, process: subprocess.Popen[bytes] | None) -> None:
         self.project, self.number, self._process = project, number, process
         self.folder = project.folder / "jobs" / str(number)
-        self.order: Order = msgspec.json.decode((self.folder / "job.json").read_bytes(), type=Order)
+        self.order: JobOrder = msgspec.json.decode((self.folder / "job.json").read_bytes(), type=JobOrder)
 
     @property
     def is_running(self) -> bool:
@@ -140,16 +140,16 @@ class Jobs:
         self._processes: dict[tuple[str, int], subprocess.Popen[bytes]] = {}
         self.lock = threading.RLock()  # hold it to find out whether a job is needed, and start it
 
-    def start(self, project: Project, task: str, **arguments: Any) -> Job:
+    def start(self, project: Project, task: str, **arguments: Any) -> PageJob:
         """Start a process for a task; it ends if this server does."""
         with self.lock:
             number = max(_numbers(project.folder / "jobs"), default=0) + 1
             folder = project.folder / "jobs" / str(number)
             (folder / "tmp").mkdir(mode=0o700, parents=True)
-            (folder / "job.json").write_bytes(msgspec.json.encode(Order(task, arguments, time.time())))
+            (folder / "job.json").write_bytes(msgspec.json.encode(JobOrder(task, arguments, time.time())))
             process = self._run(project, number, folder)
             self._processes[project.id, number] = process
-        job = Job(project, number, process)
+        job = PageJob(project, number, process)
         threading.Thread(target=_tidy, args=(job, process), daemon=True).start()
         return job
 
@@ -176,22 +176,22 @@ class Jobs:
             if lock is not None:
                 os.close(lock)
 
-    def find(self, project: Project, number: int) -> Job | None:
+    def find(self, project: Project, number: int) -> PageJob | None:
         """Return a job by its number."""
         if not 0 < number < MOST_JOBS:
             return None
         try:
-            return Job(project, number, self._processes.get((project.id, number)))
+            return PageJob(project, number, self._processes.get((project.id, number)))
         except (OSError, msgspec.DecodeError):
             return None
 
-    def of(self, project: Project, task: str | None = None) -> list[Job]:
+    def of(self, project: Project, task: str | None = None) -> list[PageJob]:
         """List the jobs of a project, the last one first."""
         numbers = sorted(_numbers(project.folder / "jobs"), reverse=True)
         found = [job for number in numbers if (job := self.find(project, number)) is not None]
         return [job for job in found if task in (None, job.order.task)]
 
-    def last(self, project: Project, task: str) -> Job | None:
+    def last(self, project: Project, task: str) -> PageJob | None:
         """Return the last job with a task."""
         return next(iter(self.of(project, task)), None)
 
@@ -218,7 +218,7 @@ class Jobs:
                 _tidy(job, None)
 
 
-def _tidy(job: Job, process: subprocess.Popen[bytes] | None) -> None:
+def _tidy(job: PageJob, process: subprocess.Popen[bytes] | None) -> None:
     """Wait for a process; then delete its temporary files, and what it wrote if it did not finish."""
     if process is not None:
         process.wait()

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from betalike.engines.choice import in_words
 from betalike.errors import BetalikeError, FileError
 from betalike.web.folders import Folders
-from betalike.web.jobs import Job, Jobs
+from betalike.web.jobs import Jobs, PageJob
 from betalike.web.progress import progress_of, sentence
 from betalike.web.project import Project, Shelf, StaleError
 
@@ -103,7 +103,7 @@ def show_step(request: Request, step: str, problem: str | None = None, status: i
     )
 
 
-def show_job(request: Request, job: Job | None, next_page: str) -> dict[str, Any] | None:
+def show_job(request: Request, job: PageJob | None, next_page: str) -> dict[str, Any] | None:
     """Return what a page shows of a job; None without one."""
     return None if job is None else {**progress_of(job), "next": next_page}
 
@@ -118,7 +118,7 @@ def step_path(project: Project, step: str) -> str:
     return f"/p/{project.id}/{step if step in STEPS else next(iter(STEPS))}"
 
 
-class Form:
+class SentForm:
     """The fields of a form that was sent."""
 
     def __init__(self, fields: dict[str, list[str]]) -> None:
@@ -175,7 +175,7 @@ def posted(handler: Any) -> Any:
             fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
         except ValueError:
             return HTMLResponse("This form has too many fields.", 413)
-        answer: Response = await run_in_threadpool(handler, request, Form(fields))
+        answer: Response = await run_in_threadpool(handler, request, SentForm(fields))
         return answer
 
     return endpoint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from betalike.report.progress import STEPS
-from betalike.web.jobs import Job, Step
+from betalike.web.jobs import PageJob, Step
 
 WORDS = {
     **STEPS,
@@ -34,7 +34,7 @@ PAGES |= {"measure": "look", "attack": "look", "report": "take-away"}
 SURE = 0.15  # share from which on the time left is worth showing
 
 
-def progress_of(job: Job) -> dict[str, Any]:
+def progress_of(job: PageJob) -> dict[str, Any]:
     """Return what a page shows of a job."""
     outcome, steps = job.outcome, job.steps
     weights = WEIGHTS.get(job.order.task, {})

@@ -63,7 +63,7 @@ class Record(msgspec.Struct):
     chosen: int | None = None
 
 
-class ColumnFacts(msgspec.Struct):
+class SeenColumn(msgspec.Struct):
     """What was found in a column, and its first values."""
 
     name: str
@@ -78,11 +78,11 @@ class ColumnFacts(msgspec.Struct):
     cost: str = ""
 
 
-class TableFacts(msgspec.Struct):
+class SeenTable(msgspec.Struct):
     """What was found in a table."""
 
     rows: int
-    columns: list[ColumnFacts]
+    columns: list[SeenColumn]
     combinations: list[dict[str, Any]] = []
 
 
@@ -106,9 +106,9 @@ class Project:
             raise FileError(f"the project '{self.id}' cannot be read: its project.json is damaged or gone.") from error
 
     @property
-    def facts(self) -> TableFacts | None:
+    def facts(self) -> SeenTable | None:
         """Read what was found in the table; None before it was opened."""
-        found: TableFacts | None = self._read("table.json", TableFacts)
+        found: SeenTable | None = self._read("table.json", SeenTable)
         return found
 
     @property

@@ -23,7 +23,7 @@ from betalike.release.needed_original import columns_of_releases
 from betalike.report.page import make_report
 from betalike.runtime.progress import Progress
 from betalike.table.schema import Role
-from betalike.web.project import DEMO_TABLE, MOST_COUNTED, ColumnFacts, Project, TableFacts
+from betalike.web.project import DEMO_TABLE, MOST_COUNTED, Project, SeenColumn, SeenTable
 
 Arguments = Mapping[str, Any]
 DEMO_ROWS = 20_000
@@ -47,10 +47,10 @@ def open_table(project: Project, arguments: Arguments, progress: Progress) -> di
     if hierarchies is not None:
         _take_demo_columns(spec, hierarchies.name)
     rows = preview(project.table, [column.name for column in description.columns], **record.source)
-    facts = TableFacts(
+    facts = SeenTable(
         description.rows,
         [
-            ColumnFacts(
+            SeenColumn(
                 column.name,
                 str(column.kind),
                 column.kind_reason,

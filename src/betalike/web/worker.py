@@ -19,7 +19,7 @@ from betalike.errors import BetalikeError, describe_bug, describe_failure
 from betalike.runtime.interruption import Interruption
 from betalike.runtime.kernel_building import Compiling
 from betalike.runtime.progress import Batch
-from betalike.web.jobs import CANCELLED, Order, Result, Step
+from betalike.web.jobs import CANCELLED, JobOrder, Result, Step
 from betalike.web.project import Project
 
 Item = TypeVar("Item")
@@ -76,7 +76,7 @@ def work(folder: Path, number: int) -> Result:
     from betalike.web.tasks import TASKS
 
     project, place = Project(folder), folder / "jobs" / str(number)
-    order = msgspec.json.decode((place / "job.json").read_bytes(), type=Order)
+    order = msgspec.json.decode((place / "job.json").read_bytes(), type=JobOrder)
     interruption = Interruption()
     try:
         with interruption.deferred():

@@ -11,7 +11,7 @@ from crowds import crowd, release_of, target_of
 
 import betalike
 from betalike.attacks import open_target, program
-from betalike.attacks.program.boosting import Pairs, chances_of, find_slopes, learn
+from betalike.attacks.program.boosting import CandidatePairs, chances_of, find_slopes, learn
 from betalike.attacks.program.crowd import FOLDS, Crowd, Space
 from betalike.attacks.program.leak import find_leaks, gain_of
 from betalike.attacks.program.population import learn_population
@@ -101,14 +101,14 @@ def test_guesses_keep_the_values_of_the_classes(watch: object) -> None:
         assert scene.by_shares == pytest.approx(own.shares[scene.ec])
 
 
-def some_pairs(rng: np.random.Generator, n_groups: int, slope: float) -> tuple[Pairs, np.ndarray]:
+def some_pairs(rng: np.random.Generator, n_groups: int, slope: float) -> tuple[CandidatePairs, np.ndarray]:
     """Groups with two to four candidates, where one clue moves the log-odds by a known slope."""
     sizes = rng.integers(2, 5, n_groups)
     starts = np.append(0, np.cumsum(sizes))
     clue, score = rng.normal(size=starts[-1]), rng.normal(size=starts[-1])
     chances = chances_of(starts, score + slope * clue)
     people = np.concatenate([rng.multinomial(5, chances[a:b]) for a, b in itertools.pairwise(starts)])
-    return Pairs(starts, np.zeros(starts[-1], dtype=np.int32), people.astype(np.float64), score), clue
+    return CandidatePairs(starts, np.zeros(starts[-1], dtype=np.int32), people.astype(np.float64), score), clue
 
 
 def test_slopes_are_those_of_the_log_likelihood() -> None:

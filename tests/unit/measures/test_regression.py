@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from betalike.measures.regression import Kind, Model, compare_fits
+from betalike.measures.regression import RegressionKind, RegressionModel, compare_fits
 from betalike.measures.sample import Column, Sample
 
 CITIES = ("Ulm", "Rom", "Bari", "Kiel")
@@ -33,9 +33,9 @@ def design_of(rows: dict[str, Any]) -> Any:
 def test_a_linear_fit_is_that_of_statsmodels() -> None:
     values = ("0", "1", "2.5", "7")
     sample, rows = table(1, values)
-    model = Model.of(sample)
+    model = RegressionModel.of(sample)
     assert model is not None
-    assert model.kind is Kind.LINEAR
+    assert model.kind is RegressionKind.LINEAR
     assert model.names == ["intercept", "age", "city = Rom", "city = Bari"]
     target = np.array([float(value) for value in values])[rows["code"].astype(int)]
     theirs = sm.OLS(target, design_of(rows)).fit()
@@ -48,9 +48,9 @@ def test_a_linear_fit_is_that_of_statsmodels() -> None:
 @pytest.mark.parametrize("values", [("no", "yes"), ("flu", "gout", "cough")])
 def test_a_logistic_fit_is_that_of_statsmodels(values: tuple[str, ...]) -> None:
     sample, rows = table(2, values)
-    model = Model.of(sample)
+    model = RegressionModel.of(sample)
     assert model is not None
-    assert model.kind is Kind.LOGISTIC
+    assert model.kind is RegressionKind.LOGISTIC
     counts = np.bincount(rows["code"].astype(int))
     chosen = int(np.argmin(counts) if len(values) == 2 else np.argmax(counts))
     assert model.target == f"ill = {values[chosen]}"
@@ -66,7 +66,7 @@ def test_rows_with_a_missing_number_are_left_out_and_a_missing_level_is_a_level(
     age, city = rows["age"].copy(), rows["city"].copy()
     age[:500], city[400:900] = np.nan, np.nan
     missing = Sample.of(sample.columns, [age, city, rows["code"]])
-    model = Model.of(missing)
+    model = RegressionModel.of(missing)
     assert model is not None
     assert model.names == ["intercept", "age", "city = Rom", "city = Bari", "city = missing"]
     kept = ~np.isnan(age)
@@ -77,7 +77,7 @@ def test_rows_with_a_missing_number_are_left_out_and_a_missing_level_is_a_level(
 
 def test_a_fit_in_chunks_is_the_fit_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     sample, _ = table(4, ("no", "yes"))
-    model = Model.of(sample)
+    model = RegressionModel.of(sample)
     assert model is not None
     whole = model.fit(sample)
     monkeypatch.setattr("betalike.measures.regression.CHUNK", 7)
@@ -87,7 +87,7 @@ def test_a_fit_in_chunks_is_the_fit_of_all_rows(monkeypatch: pytest.MonkeyPatch)
 def test_a_value_that_a_number_determines_has_no_coefficients() -> None:
     age = np.repeat(np.arange(20.0, 60.0), 50)
     sample = Sample.of([Column("age", is_whole=True), Column("ill", ("no", "yes"))], [age, (age > 40).astype(float)])
-    model = Model.of(sample)
+    model = RegressionModel.of(sample)
     assert model is not None
     fit = model.fit(sample)
     assert np.isfinite(fit.coefficients).all()
@@ -101,7 +101,7 @@ def test_a_value_of_few_people_is_not_explained() -> None:
     for few, is_explained in ((1, False), (9, False), (10, True)):
         code = (age % 20 == 3).astype(float)
         code[np.flatnonzero(code)[few:]] = 0
-        assert (Model.of(Sample.of(columns, [age, code])) is not None) is is_explained
+        assert (RegressionModel.of(Sample.of(columns, [age, code])) is not None) is is_explained
 
 
 def test_a_level_in_which_nearly_everybody_has_the_value_has_no_term() -> None:
@@ -111,7 +111,7 @@ def test_a_level_in_which_nearly_everybody_has_the_value_has_no_term() -> None:
     for others, names in ((9, ["city = Rom"]), (10, ["city = Rom", "city = Bari"])):
         code[mine] = 1
         code[mine[:others]] = 0
-        model = Model.of(Sample.of(sample.columns, [rows["age"], city, code]))
+        model = RegressionModel.of(Sample.of(sample.columns, [rows["age"], city, code]))
         assert model is not None
         assert model.names == ["intercept", "age", *names]
 
@@ -120,7 +120,7 @@ def test_a_level_whose_rows_nearly_all_miss_a_number_has_no_term() -> None:
     sample, rows = table(9, ("0", "1", "2"))
     age = np.where(rows["city"] == 2, np.nan, rows["age"])
     age[np.flatnonzero(rows["city"] == 2)[:9]] = 50
-    model = Model.of(Sample.of(sample.columns, [age, rows["city"], rows["code"]]))
+    model = RegressionModel.of(Sample.of(sample.columns, [age, rows["city"], rows["code"]]))
     assert model is not None
     assert model.names == ["intercept", "age", "city = Rom"]
 
@@ -133,7 +133,7 @@ def test_without_something_to_explain_or_to_explain_it_with_there_is_no_model(
 ) -> None:
     columns = [Column("city", CITIES), Column("ill", ("no", "yes"))]
     sample = Sample.of(columns, [np.array(city), np.array(code)])
-    assert Model.of(sample) is None
+    assert RegressionModel.of(sample) is None
     assert compare_fits(sample, [sample]) is None
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from betalike.measures.sample import MISSING, OTHER, Bins, Column, Sample, as_numbers, round_edges
+from betalike.measures.sample import MISSING, OTHER, Column, ColumnGroups, Sample, as_numbers, round_edges
 
 NAN = np.nan
 COLUMNS = [Column("age", is_whole=True), Column("city", ("Ulm", "Rom", "Bari")), Column("ill", ("1", "2", "30"))]
@@ -25,14 +25,14 @@ def test_equal_rows_are_folded_and_counted_even_if_values_are_missing() -> None:
 
 
 def test_few_numbers_are_groups_of_their_own_and_missing_values_come_last() -> None:
-    bins = Bins.of(sample([30, 31, 35, NAN], [0] * 4, [0] * 4), 0)
+    bins = ColumnGroups.of(sample([30, 31, 35, NAN], [0] * 4, [0] * 4), 0)
     assert bins.labels == ("30", "31", "35", MISSING)
     assert bins.codes(np.array([30, 31, 32, 34, 35, 36, 29, NAN])).tolist() == [0, 1, 1, 1, 2, 2, 0, 3]
 
 
 def test_many_whole_numbers_are_round_intervals_that_cover_all_and_do_not_show_the_ends() -> None:
     ages = np.arange(16, 94)
-    bins = Bins.of(sample([*map(float, ages)], [0.0] * 78, [0.0] * 78), 0, most=10)
+    bins = ColumnGroups.of(sample([*map(float, ages)], [0.0] * 78, [0.0] * 78), 0, most=10)
     assert bins.labels[:2] == ("below 20", "20 to 29")
     assert bins.labels[-2:] == ("90 or more", MISSING)
     counts = np.bincount(bins.codes(ages.astype(float)), minlength=bins.size)
@@ -41,7 +41,7 @@ def test_many_whole_numbers_are_round_intervals_that_cover_all_and_do_not_show_t
 
 @given(st.lists(st.integers(-(10**9), 10**9).map(float), min_size=21, max_size=60, unique=True))
 def test_round_intervals_are_few_and_do_not_depend_on_the_least_number(numbers: list[float]) -> None:
-    bins = Bins.of(sample(numbers, [0.0] * len(numbers), [0.0] * len(numbers)), 0)
+    bins = ColumnGroups.of(sample(numbers, [0.0] * len(numbers), [0.0] * len(numbers)), 0)
     assert 1 <= len(bins.edges) <= 21
     codes = bins.codes(np.array(numbers))
     for number, code in zip(numbers, codes.tolist(), strict=True):
@@ -66,16 +66,16 @@ def test_round_numbers_lie_between_any_two_ends(one: float, other: float) -> Non
 
 def test_dates_are_written_as_dates() -> None:
     days = Sample.of([Column("day", is_date=True), COLUMNS[2]], [np.array([0.0, 31.0]), np.zeros(2)])
-    assert Bins.of(days, 0).labels == ("1970-01-01", "1970-02-01", MISSING)
+    assert ColumnGroups.of(days, 0).labels == ("1970-01-01", "1970-02-01", MISSING)
 
 
 def test_rare_levels_are_together() -> None:
     cities = [0.0] * 5 + [1.0] * 3 + [2.0]
     rows = sample([1.0] * 9, cities, [0.0] * 9)
-    assert Bins.of(rows, 1).labels == ("Ulm", "Rom", "Bari", OTHER, MISSING)
-    assert Bins.of(rows, 1, fewest_rows=2).labels == ("Ulm", "Rom", OTHER, MISSING)
-    assert Bins.of(rows, 1, most=2).labels == ("Ulm", OTHER, MISSING)
-    assert Bins.of(rows, 1, most=2).codes(np.array([0, 1, 2, NAN])).tolist() == [0, 1, 1, 2]
+    assert ColumnGroups.of(rows, 1).labels == ("Ulm", "Rom", "Bari", OTHER, MISSING)
+    assert ColumnGroups.of(rows, 1, fewest_rows=2).labels == ("Ulm", "Rom", OTHER, MISSING)
+    assert ColumnGroups.of(rows, 1, most=2).labels == ("Ulm", OTHER, MISSING)
+    assert ColumnGroups.of(rows, 1, most=2).codes(np.array([0, 1, 2, NAN])).tolist() == [0, 1, 1, 2]
 
 
 def test_names_are_numbers_only_in_the_sensitive_column() -> None:

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from betalike.queries.latent_groups import Atoms, Groups, Pairs, chances_within, learn_again, learn_groups
+from betalike.queries.latent_groups import Atoms, GroupShares, PublishedPairs, chances_within, learn_again, learn_groups
 from betalike.runtime.arrays import Floats
 from betalike.runtime.randomness import SeededRandomness
 
 
-def pairs(seed: int, n_classes: int = 12) -> Pairs:
+def pairs(seed: int, n_classes: int = 12) -> PublishedPairs:
     """Random classes with labels over a column of 5 atoms and one of 3, and perturbed sensitive values."""
     rng = np.random.default_rng(seed)
     first = np.array([0, 1, 2, 3, 4, 0, 2, 0])
@@ -25,12 +25,12 @@ def pairs(seed: int, n_classes: int = 12) -> Pairs:
     ids = np.column_stack([rng.integers(0, 8, n_classes), rng.integers(0, 4, n_classes)])
     ec, value = (a.ravel() for a in np.meshgrid(np.arange(n_classes), np.arange(2), indexing="ij"))
     chances = np.array([[0.8, 0.2], [0.3, 0.7], [0.5, 0.5]])
-    return Pairs(columns, ids, ec, value, rng.integers(1, 30, len(ec)).astype(float), chances)
+    return PublishedPairs(columns, ids, ec, value, rng.integers(1, 30, len(ec)).astype(float), chances)
 
 
-def groups(seed: int, n_groups: int = 3) -> Groups:
+def groups(seed: int, n_groups: int = 3) -> GroupShares:
     rng = np.random.default_rng(seed)
-    return Groups(
+    return GroupShares(
         *(rng.dirichlet(np.ones(size), rows) for size, rows in ((n_groups, None),)),
         (
             rng.dirichlet(np.ones(5), n_groups),
@@ -40,7 +40,7 @@ def groups(seed: int, n_groups: int = 3) -> Groups:
     )
 
 
-def joint(made: Groups, case: Pairs, pair: int) -> dict[tuple[int, int, int, int], float]:
+def joint(made: GroupShares, case: PublishedPairs, pair: int) -> dict[tuple[int, int, int, int], float]:
     """The chance of every group and every value that a pair may stand for, written out."""
     labels = case.ids[case.ec[pair]]
     sets = [range(atoms.first[i], atoms.last[i] + 1) for atoms, i in zip(case.columns, labels, strict=True)]
@@ -103,7 +103,7 @@ def test_groups_that_exist_are_found_and_learned_again_a_little_different() -> N
     kind = rng.integers(0, 2, 400)
     ids = np.column_stack([2 * kind + rng.integers(0, 2, 400), 2 * kind + rng.integers(0, 2, 400)])
     ids[::5, 1] = hidden
-    case = Pairs(columns, ids, np.arange(400), kind, np.full(400, 3.0), np.eye(2))
+    case = PublishedPairs(columns, ids, np.arange(400), kind, np.full(400, 3.0), np.eye(2))
     some, none = learn_groups(case, SeededRandomness(1))
     assert some is case
     assert none is None  # groups are begun again for each completed table

@@ -17,7 +17,7 @@ from betalike.schemes.limits import judge_sum
 from betalike.schemes.merging import Items
 from betalike.schemes.spans import box_loss
 from betalike.schemes.whole.cooling import count_lacking
-from betalike.schemes.whole.problem import Problem, pose
+from betalike.schemes.whole.problem import GroupingProblem, pose
 from betalike.table.axis import HierarchyAxis, OrderedAxis
 from betalike.table.cells import Cells
 from betalike.table.hierarchy import Hierarchy
@@ -33,14 +33,14 @@ def state_of(seed: int) -> Any:
     return SeededRandomness(seed).words(STATE_WORDS).copy()
 
 
-def whole_points(problem: Problem, seed: int) -> Pieces:
+def whole_points(problem: GroupingProblem, seed: int) -> Pieces:
     """Every point is a piece; its neighbours are random ones, and some places are empty."""
     n = len(problem.items.size)
     near = np.random.default_rng(seed).integers(-1, n, (n, 4)).astype(np.int32)
     return Pieces(problem.items, np.arange(n), np.arange(n + 1), near)
 
 
-def fragments(problem: Problem, seed: int) -> Pieces:
+def fragments(problem: GroupingProblem, seed: int) -> Pieces:
     """Every count of a point is cut in two where it can be."""
     items, rng = problem.items, np.random.default_rng(seed)
     point, number, rows = [], [], []
@@ -69,7 +69,7 @@ def fragments(problem: Problem, seed: int) -> Pieces:
 MAKERS = st.sampled_from([whole_points, fragments])
 
 
-def weigh(problem: Problem, pieces: Pieces, label: Any) -> tuple[float, float]:
+def weigh(problem: GroupingProblem, pieces: Pieces, label: Any) -> tuple[float, float]:
     """The loss of all rows, and what all classes lack, from the pieces alone."""
     items, loss, lack = pieces.items, 0.0, 0.0
     for name in np.unique(label):

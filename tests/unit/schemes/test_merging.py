@@ -15,7 +15,7 @@ from betalike.promises import Likeness
 from betalike.runtime.noise import STATE_WORDS
 from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes.merging import ANY, SMALLEST, WORST, Style, merge_items
-from betalike.schemes.whole.problem import Problem, pose
+from betalike.schemes.whole.problem import GroupingProblem, pose
 from betalike.table.cells import Cells
 from examples import examples
 from seam_tables import random_cells
@@ -101,7 +101,7 @@ class Twin:
         return classes
 
 
-def merged(problem: Problem, style: Style, seed: int = 1) -> tuple[np.ndarray, float, bool]:
+def merged(problem: GroupingProblem, style: Style, seed: int = 1) -> tuple[np.ndarray, float, bool]:
     every = np.arange(len(problem.items.size))
     state = SeededRandomness(seed).words(STATE_WORDS).copy()
     return merge_items(problem.spans, problem.limits, problem.items, every, every, style, state)

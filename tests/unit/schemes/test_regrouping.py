@@ -14,7 +14,7 @@ from betalike.promises import Likeness
 from betalike.runtime.noise import STATE_WORDS
 from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes.regrouping import draw_places, merge_groups, outline_classes, regroup
-from betalike.schemes.whole.problem import Problem, pose
+from betalike.schemes.whole.problem import GroupingProblem, pose
 from betalike.schemes.whole.searching import ANSWERS, BY_ANSWERS, BY_SCORE, SCORES
 from betalike.table.cells import Cells
 from seam_tables import random_cells
@@ -26,7 +26,7 @@ def state_of(seed: int) -> Any:
     return SeededRandomness(seed).words(STATE_WORDS).copy()
 
 
-def kernels(problem: Problem) -> tuple[Any, Any, Any]:
+def kernels(problem: GroupingProblem) -> tuple[Any, Any, Any]:
     return problem.spans, problem.limits, problem.items
 
 
@@ -37,7 +37,7 @@ def is_allowed(cells: Cells, model: Likeness, points: Any) -> bool:
     return bool((counts * caps.denominator <= caps.numerator * counts.sum()).all())
 
 
-def total_loss(problem: Problem, label: Any) -> float:
+def total_loss(problem: GroupingProblem, label: Any) -> float:
     classes = outline_classes(problem.spans, problem.items, label)
     return float(classes.size @ classes.loss)
 

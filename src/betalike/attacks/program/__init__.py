@@ -11,7 +11,7 @@ import numpy as np
 
 from betalike.attacks.control_release import replan
 from betalike.attacks.program.crowd import Crowd, Space
-from betalike.attacks.program.leak import Found, Leak, find_leaks
+from betalike.attacks.program.leak import Leak, ProgramLeak, find_leaks
 from betalike.attacks.result import AttackResult, Rate
 from betalike.attacks.target import Generalized, Shadow, Target, part_of
 from betalike.errors import InputError
@@ -80,7 +80,7 @@ def _kinds(target: Target, cells: Cells, randomness: Randomness) -> Ints:
     )
 
 
-def _result(target: Generalized, found: Found) -> AttackResult:
+def _result(target: Generalized, found: ProgramLeak) -> AttackResult:
     known, control = found.leaks["known"], found.controls["known"]
     n = known.people
     success, baseline = Rate.of(known.program.success * n, n), Rate.of(known.population.success * n, n)

@@ -29,7 +29,7 @@ EDGES_FROM = 200_000  # pairs that the borders of bins are taken from
 
 
 @dataclass(frozen=True)
-class Pairs:
+class CandidatePairs:
     """Groups with their candidate values: where each group's pairs start, how many people have each value, scores."""
 
     starts: Ints
@@ -47,13 +47,13 @@ class Pairs:
         """The chance of each pair's value in its group."""
         return chances_of(self.starts, self.score)
 
-    def rescored(self, score: Floats) -> Pairs:
+    def rescored(self, score: Floats) -> CandidatePairs:
         """Return the same pairs with other scores."""
-        return Pairs(self.starts, self.value, self.people, score)
+        return CandidatePairs(self.starts, self.value, self.people, score)
 
 
 @dataclass(frozen=True)
-class Tree:
+class BoostedTree:
     """A clue and a border for each level, and what each leaf adds to a score."""
 
     clue: Ints
@@ -66,9 +66,9 @@ class Learned:
     """Borders between the bins of each clue, and trees."""
 
     edges: list[Floats]
-    trees: list[Tree]
+    trees: list[BoostedTree]
 
-    def apply(self, pairs: Pairs, clues: Sequence[Floats]) -> Pairs:
+    def apply(self, pairs: CandidatePairs, clues: Sequence[Floats]) -> CandidatePairs:
         """Correct the scores of other pairs, given their clues."""
         bins = _binned(self.edges, clues)
         score = pairs.score.copy()
@@ -78,7 +78,7 @@ class Learned:
 
 
 def learn(
-    pairs: Pairs,
+    pairs: CandidatePairs,
     clues: Sequence[Floats],
     is_held: Bools,
     cluster: Ints,
@@ -95,7 +95,7 @@ def learn(
     score = pairs.score.copy()
     slope, weight = np.empty(n_pairs, dtype=np.float32), np.empty(n_pairs, dtype=np.float32)
     first = best = find_slopes(pairs.starts, pairs.people, score, is_held, slope, weight)
-    trees: list[Tree] = []
+    trees: list[BoostedTree] = []
     n_best = 0
     for _ in progress.track(range(MOST_TREES), step):
         if len(trees) - n_best >= PATIENCE:
@@ -111,7 +111,7 @@ def learn(
     return Learned(edges, trees[:n_best] if is_real else [])
 
 
-def _grow(bins: Bins, slope: NDArray[np.float32], weight: NDArray[np.float32]) -> Tree:
+def _grow(bins: Bins, slope: NDArray[np.float32], weight: NDArray[np.float32]) -> BoostedTree:
     n_clues, n_pairs = bins.shape
     leaf = np.zeros(n_pairs, dtype=np.uint8)
     chosen, borders = np.zeros(DEPTH, dtype=np.int64), np.zeros(DEPTH, dtype=np.int64)
@@ -125,7 +125,7 @@ def _grow(bins: Bins, slope: NDArray[np.float32], weight: NDArray[np.float32]) -
         chosen[depth], borders[depth] = clue, border
         descend(bins[clue], int(border), leaf)
     totals = np.stack([np.bincount(leaf, each, 1 << DEPTH) for each in (slope, weight)])
-    return Tree(chosen, borders, RATE * totals[0] / (totals[1] + PENALTY))
+    return BoostedTree(chosen, borders, RATE * totals[0] / (totals[1] + PENALTY))
 
 
 def _edges(clue: Floats) -> Floats:

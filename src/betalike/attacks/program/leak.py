@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from betalike.attacks.program.boosting import Learned, Pairs, learn
+from betalike.attacks.program.boosting import CandidatePairs, Learned, learn
 from betalike.attacks.program.clues import plain_clues, program_clues
 from betalike.attacks.program.crowd import FOLDS, Crowd
-from betalike.attacks.program.population import Population, learn_population
+from betalike.attacks.program.population import PopulationModel, learn_population
 from betalike.attacks.program.scene import Scene, Watch, known, unknown
 from betalike.attacks.result import Rate, Z
 from betalike.runtime.arrays import Bools, Floats, Ints
@@ -24,7 +24,7 @@ SCATTER = 2_654_435_761  # spreads the numbers of points, which lie in the order
 
 
 @dataclass(frozen=True)
-class Guess:
+class GuessQuality:
     """How good a guess is: log-likelihood per person, people guessed right, and people with a value above its cap.
 
     Of those people, the value that is farthest above its cap is followed: `claimed` is its average chance, `capped`
@@ -48,9 +48,9 @@ class Leak:
     """
 
     people: int
-    shares: Guess
-    population: Guess
-    program: Guess
+    shares: GuessQuality
+    population: GuessQuality
+    program: GuessQuality
     leak: Rate
     points: Rate
 
@@ -60,7 +60,7 @@ class Leak:
 
 
 @dataclass(frozen=True)
-class Found:
+class ProgramLeak:
     """The leak of a program and that of a control with the same classes and redrawn values, for each form.
 
     The population models of both depend on the adversary's table and on the randomness, not on the program.
@@ -68,7 +68,7 @@ class Found:
 
     leaks: dict[str, Leak]
     controls: dict[str, Leak]
-    models: tuple[Population, Population]
+    models: tuple[PopulationModel, PopulationModel]
 
 
 def find_leaks(
@@ -76,8 +76,8 @@ def find_leaks(
     target: Crowd,
     randomness: Randomness,
     progress: Progress = SILENT,
-    models: tuple[Population, Population] | None = None,
-) -> Found:
+    models: tuple[PopulationModel, PopulationModel] | None = None,
+) -> ProgramLeak:
     """Learn from the adversary's own crowd, and guess the values of the people in the target.
 
     In the control, everybody has a value drawn from the population model, in the same classes. There the adversary
@@ -95,10 +95,10 @@ def find_leaks(
         leaks[form] = _compare(
             watch(own, population, randomness), watch(target, population, randomness), plain, progress
         )
-    return Found(leaks, controls, (population, chance_population))
+    return ProgramLeak(leaks, controls, (population, chance_population))
 
 
-def redraw(crowd: Crowd, population: Population, randomness: Randomness) -> Crowd:
+def redraw(crowd: Crowd, population: PopulationModel, randomness: Randomness) -> Crowd:
     """Draw everybody's value from the population model; the classes stay."""
     point, number = np.unique(crowd.point, return_inverse=True)
     chances = population.chances(point, np.full(len(point), FOLDS))
@@ -107,7 +107,7 @@ def redraw(crowd: Crowd, population: Population, randomness: Randomness) -> Crow
     return crowd.with_values(np.minimum(drawn, chances.shape[1] - 1))
 
 
-def _learn(scene: Scene, clues: list[Floats], pairs: Pairs, progress: Progress) -> Learned:
+def _learn(scene: Scene, clues: list[Floats], pairs: CandidatePairs, progress: Progress) -> Learned:
     cluster = scene.point * SCATTER >> 16 if scene.ec is None else scene.ec
     cluster = np.unique(cluster, return_inverse=True)[1]
     is_held: Bools = cluster % HELD == 0
@@ -134,20 +134,20 @@ def _compare(own: Scene, target: Scene, plain: Learned, progress: Progress) -> L
     return Leak(int(target.sizes.sum()), a, b, c, leak, points)
 
 
-def _judge(pairs: Pairs) -> tuple[Floats, Floats]:
+def _judge(pairs: CandidatePairs) -> tuple[Floats, Floats]:
     """Return the log-likelihood of each group, and how many of its people have its likeliest value."""
     chances = pairs.chances
     fit = np.add.reduceat(pairs.people * np.log(np.maximum(chances, 1e-12)), pairs.starts[:-1])
     return fit, pairs.people[_highest(pairs, chances)]
 
 
-def _highest(pairs: Pairs, number: Floats) -> Ints:
+def _highest(pairs: CandidatePairs, number: Floats) -> Ints:
     """Return the pair of each group with the highest number."""
     group = np.repeat(np.arange(len(pairs.starts) - 1), np.diff(pairs.starts))
     return np.lexsort((-number, group))[pairs.starts[:-1]]
 
 
-def _guess(pairs: Pairs, fit: Floats, right: Floats, caps: Floats) -> Guess:
+def _guess(pairs: CandidatePairs, fit: Floats, right: Floats, caps: Floats) -> GuessQuality:
     chances, n = pairs.chances, pairs.n_people
     cap = np.maximum(caps[pairs.value], 1e-12)
     worst = _highest(pairs, chances / cap)
@@ -157,7 +157,7 @@ def _guess(pairs: Pairs, fit: Floats, right: Floats, caps: Floats) -> Guess:
     of = max(above, 1.0)
     claimed, capped = (float((size * each[worst])[is_above].sum()) / of for each in (chances, cap))
     seen = float(pairs.people[worst][is_above].sum()) / of
-    return Guess(float(fit.sum()) / n, float(right.sum()) / n, above / n, claimed, capped, seen)
+    return GuessQuality(float(fit.sum()) / n, float(right.sum()) / n, above / n, claimed, capped, seen)
 
 
 def gain_of(gain: Floats, sizes: Floats, cluster: Ints) -> Rate:

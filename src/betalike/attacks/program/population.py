@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from betalike.attacks.program.boosting import Learned, Pairs, learn
+from betalike.attacks.program.boosting import CandidatePairs, Learned, learn
 from betalike.attacks.program.crowd import FOLDS, Crowd, Space
 from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.progress import SILENT, Progress
@@ -44,7 +44,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Population:
+class PopulationModel:
     """A model of the chance of each value at each point, learned from a crowd."""
 
     prior: Floats
@@ -67,7 +67,7 @@ class Population:
         return _clues(self.views, self.n_single, self.trust, self.prior, point, fold_of)
 
 
-def learn_population(crowd: Crowd, progress: Progress = SILENT) -> Population:
+def learn_population(crowd: Crowd, progress: Progress = SILENT) -> PopulationModel:
     """Learn the chance of each value from a crowd; the people of the first fold decide how much is learned."""
     space = crowd.space
     counts = np.bincount(crowd.value, minlength=space.n_values) + 0.5
@@ -89,13 +89,13 @@ def learn_population(crowd: Crowd, progress: Progress = SILENT) -> Population:
     trust = TRUST[int(np.argmax(fits))]
     clues, score = _clues(views, n_single, trust, prior, point, fold_of)
     learned = learn(_all_pairs(score, people), clues, fold_of == 0, point, progress, "learning the population")
-    return Population(prior, views, n_single, trust, learned)
+    return PopulationModel(prior, views, n_single, trust, learned)
 
 
-def _all_pairs(score: Floats, people: Floats) -> Pairs:
+def _all_pairs(score: Floats, people: Floats) -> CandidatePairs:
     n_groups, m = score.shape
     value = np.tile(np.arange(m, dtype=np.int32), n_groups)
-    return Pairs(np.arange(n_groups + 1) * m, value, people.ravel(), score.ravel())
+    return CandidatePairs(np.arange(n_groups + 1) * m, value, people.ravel(), score.ravel())
 
 
 def _clues(

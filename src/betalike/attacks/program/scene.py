@@ -14,9 +14,9 @@ import numpy as np
 
 from betalike.attacks.definetti import Assigning, People, most_points
 from betalike.attacks.possible_classes import cover_counts, covering_classes, sum_over, transposed
-from betalike.attacks.program.boosting import Pairs
+from betalike.attacks.program.boosting import CandidatePairs
 from betalike.attacks.program.crowd import FOLDS, Crowd
-from betalike.attacks.program.population import Population
+from betalike.attacks.program.population import PopulationModel
 from betalike.runtime.arrays import Bools, Floats, Ids, Ints
 from betalike.runtime.randomness import Randomness, uniform
 
@@ -73,14 +73,14 @@ class Scene:
         """Which values each group may have: those of its classes."""
         return self.by_shares > 0
 
-    def pairs(self, chances: Floats) -> Pairs:
+    def pairs(self, chances: Floats) -> CandidatePairs:
         """Return groups with their possible values, scored by some chances."""
         value = np.nonzero(self.possible)[1].astype(np.int32)
         starts = np.append(0, np.cumsum(self.possible.sum(axis=1))).astype(np.int64)
         score = np.log(np.maximum(chances[self.possible], TINY))
-        return Pairs(starts, value, self.people[self.possible], score)
+        return CandidatePairs(starts, value, self.people[self.possible], score)
 
-    def settled(self, pairs: Pairs) -> Pairs:
+    def settled(self, pairs: CandidatePairs) -> CandidatePairs:
         """Return guesses that keep the values of each class; without knowing the classes they stay as they are."""
         if self.ec is None:
             return pairs
@@ -130,10 +130,10 @@ class Scene:
         return cover_counts(crowd.space.points[point], crowd.low, crowd.high).astype(np.float64)[number]
 
 
-Watch = Callable[[Crowd, Population, Randomness], Scene]
+Watch = Callable[[Crowd, PopulationModel, Randomness], Scene]
 
 
-def known(crowd: Crowd, population: Population, randomness: Randomness) -> Scene:
+def known(crowd: Crowd, population: PopulationModel, randomness: Randomness) -> Scene:
     """Return what an adversary sees who knows who is in which class."""
     n_classes, m = len(crowd.low), crowd.space.n_values
     is_chosen = _sample(np.bincount(crowd.ec, minlength=n_classes) * m, randomness)[crowd.ec]
@@ -148,7 +148,7 @@ def known(crowd: Crowd, population: Population, randomness: Randomness) -> Scene
     return Scene(crowd, point, fold, people, chances, starts, ec.astype(np.int32), float(is_chosen.mean()), ec)
 
 
-def unknown(crowd: Crowd, population: Population, randomness: Randomness) -> Scene:
+def unknown(crowd: Crowd, population: PopulationModel, randomness: Randomness) -> Scene:
     """Return what an adversary sees who knows of the classes only their labels."""
     m = crowd.space.n_values
     key = crowd.point * (FOLDS + 1) + crowd.fold

@@ -12,7 +12,7 @@ import polars as pl
 
 from betalike.engines.coding import value_texts
 from betalike.engines.combinations import Combinations, TooManyError, combine
-from betalike.engines.engine import Draw, Engine, ExactRecount, Format, Layout, PartsRecount, Recount, Refine
+from betalike.engines.engine import DrawsLabels, Engine, ExactRecount, Format, Layout, PartsRecount, Recount, Refine
 from betalike.engines.labels import check_distinct_names, label_columns, label_names, label_series
 from betalike.engines.parts import PartPublisher
 from betalike.engines.recounting import recount_combinations
@@ -225,7 +225,7 @@ class SparkEngine(Engine):
         arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
         return self._session.createDataFrame(arrow, from_arrow_schema(arrow.schema, prefer_timestamp_ntz=True))
 
-    def publish_exactly(self, draw: Draw | None, randomness: Randomness) -> tuple[SparkFrame, DrawnFrame]:
+    def publish_exactly(self, draw: DrawsLabels | None, randomness: Randomness) -> tuple[SparkFrame, DrawnFrame]:
         """Return the rows as they are, in random order; sensitive values are drawn again, or left out."""
         from pyspark.sql import functions as F
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from betalike.engines.engine import Draw
+from betalike.engines.engine import DrawsLabels
 from betalike.engines.sensitive import SensitiveValues
 from betalike.errors import BetalikeError
 from betalike.runtime.arrays import Ids
@@ -87,7 +87,7 @@ class Drawing:
     """How the sensitive values of rows are drawn again: their codes, and the draw itself."""
 
     values: SensitiveValues
-    draw: Draw
+    draw: DrawsLabels
 
     def __call__(self, rows: pl.DataFrame, first_row: int) -> tuple[Ids, Ids]:
         """Return the codes of rows that follow each other, before and after."""

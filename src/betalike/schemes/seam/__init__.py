@@ -15,7 +15,7 @@ from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.presplit import part
 from betalike.schemes.seam.cooling import Cooling
 from betalike.schemes.seam.improving import improve, resplit_windows
-from betalike.schemes.seam.problem import Problem, pose
+from betalike.schemes.seam.problem import SplitProblem, pose
 from betalike.schemes.seam.splitting import split_set
 from betalike.table.cells import Cells, Plan
 
@@ -90,7 +90,7 @@ def _loss(plan: Plan) -> float:
     return plan_loss(plan).average
 
 
-def _split(problem: Problem, cells: Cells, reserve: float, looks_ahead: bool, randomness: Randomness) -> Plan:
+def _split(problem: SplitProblem, cells: Cells, reserve: float, looks_ahead: bool, randomness: Randomness) -> Plan:
     everything = np.arange(len(cells.count), dtype=np.int32)
     small = len(everything) // FIRST_PARTS
     plan = Plan(

@@ -13,7 +13,7 @@ from betalike.runtime.draws import Draws, take_words
 from betalike.runtime.sorting import order_of_codes
 from betalike.schemes.seam.cuts import codes_on
 from betalike.schemes.seam.group import Group
-from betalike.schemes.seam.problem import Problem
+from betalike.schemes.seam.problem import SplitProblem
 
 FEW_TUPLES = 16  # drawn one by one, with parts of one word
 TINY = 1e-18  # chances below this are left out
@@ -21,7 +21,7 @@ TINY = 1e-18  # chances below this are left out
 
 @kernel
 def send_to_seam(
-    problem: Problem,
+    problem: SplitProblem,
     group: Group,
     axis: int,
     low: int,

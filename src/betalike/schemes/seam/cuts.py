@@ -12,7 +12,7 @@ from betalike.runtime.compilation import inner_kernel, kernel
 from betalike.runtime.sorting import FEW, rank_few, stable_order
 from betalike.schemes.packing import PackedAxes, child_above, lowest_ancestor, range_loss
 from betalike.schemes.seam.group import Group
-from betalike.schemes.seam.problem import Problem
+from betalike.schemes.seam.problem import SplitProblem
 
 MOST_BINS = 64
 SAMPLES_PER_BIN = 16
@@ -44,7 +44,7 @@ def codes_on(points: IdGrid, cell_point: Ids, cells: Ids, axis: int, codes: Ints
 
 
 @kernel
-def bin_codes(problem: Problem, axis: int, codes: Ints, counts: Ints, low: int, high: int, bins: Ids) -> int:
+def bin_codes(problem: SplitProblem, axis: int, codes: Ints, counts: Ints, low: int, high: int, bins: Ids) -> int:
     """Part the codes of a set into bins between which it may be cut; fill in the bin of each, and return their number.
 
     For a hierarchy, bins are the children of the lowest common ancestor. For an ordered attribute, they are single
@@ -172,7 +172,7 @@ def find_bounds(lows: Ints, highs: Ints, bounds: IntGrid) -> None:
 
 @inner_kernel
 def cuts_of_axis(
-    problem: Problem,
+    problem: SplitProblem,
     axis: int,
     sizes: Floats,
     lows: Ints,
@@ -237,7 +237,7 @@ def add_up(table: FloatGrid) -> None:
 
 @kernel
 def find_cuts(
-    problem: Problem, group: Group, low: Ints, high: Ints, looks_ahead: bool, bins: IdGrid
+    problem: SplitProblem, group: Group, low: Ints, high: Ints, looks_ahead: bool, bins: IdGrid
 ) -> tuple[Cuts, int]:
     """Return all cuts of a group and their number; fill in each fragment's bin on each axis."""
     n, n_axes = len(group.cell), len(low)

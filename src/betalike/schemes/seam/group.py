@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from betalike.promises.rule import meets_demands
 from betalike.runtime.arrays import FloatGrid, Floats, Ids, IntGrid, Ints
 from betalike.runtime.compilation import inner_kernel, kernel, summing_kernel
-from betalike.schemes.seam.problem import Problem
+from betalike.schemes.seam.problem import SplitProblem
 
 LARGEST_LISTED = 256  # whether a part of some size can be allowed is listed for parts of up to this many tuples
 EXACT_BELOW = 2.0**50  # products below this are distinguished from the next whole number
@@ -45,7 +45,7 @@ class Group(NamedTuple):
 
 
 @kernel
-def gather(problem: Problem, cell: Ids, count: Ints, loss: float, reserve: float, number: Ids) -> Group:
+def gather(problem: SplitProblem, cell: Ids, count: Ints, loss: float, reserve: float, number: Ids) -> Group:
     """Make a group of some fragments; `number` is scratch space, one place per sensitive value, -1 before and after.
 
     The wider the set still is, the tighter the caps of its parts.

@@ -13,7 +13,7 @@ from betalike.runtime.draws import Draws, draws_from
 from betalike.runtime.randomness import Randomness
 from betalike.runtime.sorting import stable_order
 from betalike.schemes.retrieval import hilbert_keys
-from betalike.schemes.seam.problem import Problem
+from betalike.schemes.seam.problem import SplitProblem
 from betalike.schemes.seam.splitting import box_loss, box_of, split_set, with_room
 from betalike.table.cells import Cells, Plan
 
@@ -23,7 +23,7 @@ WORTHWHILE = 0.5  # of the average loss; windows that lose less are left alone
 
 
 @kernel
-def total_loss(problem: Problem, cells: Ids, counts: Ints, starts: Ints) -> float:
+def total_loss(problem: SplitProblem, cells: Ids, counts: Ints, starts: Ints) -> float:
     """Add up the loss of all tuples of some classes whose fragments lie behind each other."""
     loss = 0.0
     for ec in range(len(starts) - 1):
@@ -61,7 +61,7 @@ def starts_of(ec: Ids, n_classes: int) -> Ints:
 
 @kernel
 def resplit_windows(
-    problem: Problem,
+    problem: SplitProblem,
     cells: Ids,
     counts: Ints,
     starts: Ints,
@@ -109,7 +109,7 @@ def resplit_windows(
 
 
 def improve(
-    problem: Problem,
+    problem: SplitProblem,
     plan: Plan,
     window: int,
     offset: int,

@@ -17,7 +17,7 @@ from betalike.table.cells import Cells
 NO_FLOOR: Floats = np.zeros(0)
 
 
-class Problem(NamedTuple):
+class SplitProblem(NamedTuple):
     """A table to be split under caps; a tuple, because that is what compiled code takes.
 
     Every part of a cut also has to meet what a promise demands of sets of values, in the form that a rule has. If the
@@ -37,10 +37,10 @@ class Problem(NamedTuple):
     is_hasty: bool = False
 
 
-def pose(cells: Cells, model: Likeness) -> Problem:
+def pose(cells: Cells, model: Likeness) -> SplitProblem:
     """Return the problem of splitting a table under a promise."""
     value, rule, floor = _demands(cells, model)
-    return Problem(
+    return SplitProblem(
         axes=pack_axes(cells.axes, cells.weights),
         points=cells.points,
         cell_point=cells.point,

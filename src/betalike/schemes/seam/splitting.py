@@ -13,7 +13,7 @@ from betalike.schemes.seam.band import send_to_seam
 from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes, lift_cores
 from betalike.schemes.seam.cuts import NO_CODE, Cuts, find_cuts, is_left, left_of
 from betalike.schemes.seam.group import Group, can_be_cut, gather, least_size, meets_all
-from betalike.schemes.seam.problem import Problem
+from betalike.schemes.seam.problem import SplitProblem
 
 LEAST_GAIN = 1e-6  # of the set's loss; less is not worth a cut
 MOST_FITS, HASTY_FITS = 16, 4  # cuts that are fitted before the best of them is taken
@@ -21,7 +21,7 @@ MOST_REFUSED = 32  # cuts that may be filled but do not meet every demand, befor
 
 
 @kernel
-def box_of(problem: Problem, cells: Ids) -> tuple[Ints, Ints]:
+def box_of(problem: SplitProblem, cells: Ids) -> tuple[Ints, Ints]:
     """Return the least and greatest code of a set on each axis."""
     low = np.empty(problem.points.shape[1], dtype=np.int64)
     high = np.empty_like(low)
@@ -42,7 +42,7 @@ def find_box(points: IdGrid, cell_point: Ids, cells: Ids, low: Ints, high: Ints)
 
 
 @inner_kernel
-def box_loss(problem: Problem, low: Ints, high: Ints) -> float:
+def box_loss(problem: SplitProblem, low: Ints, high: Ints) -> float:
     """Return the information loss of a box. Paper: Eq. 4."""
     loss = 0.0
     for axis in range(len(low)):
@@ -52,7 +52,7 @@ def box_loss(problem: Problem, low: Ints, high: Ints) -> float:
 
 @kernel
 def cut_set(
-    problem: Problem,
+    problem: SplitProblem,
     cells: Ids,
     counts: Ints,
     reserve: float,
@@ -194,7 +194,7 @@ def with_room(fragments: tuple[Ids, Ints, Ids], needed: int) -> tuple[Ids, Ints,
 
 @kernel
 def split_set(
-    problem: Problem, cells: Ids, counts: Ints, reserve: float, looks_ahead: bool, small: int, draws: Draws
+    problem: SplitProblem, cells: Ids, counts: Ints, reserve: float, looks_ahead: bool, small: int, draws: Draws
 ) -> tuple[Ids, Ints, Ids, int]:
     """Split a set into classes; return fragments (cell, count, class) and the number of classes.
 

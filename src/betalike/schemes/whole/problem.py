@@ -15,7 +15,7 @@ from betalike.table.cells import Cells
 
 
 @dataclass(frozen=True)
-class Problem:
+class GroupingProblem:
     """Losses of ranges, limits of the promise, and the points of a table with their positions, stretched by weights."""
 
     spans: Spans
@@ -24,10 +24,10 @@ class Problem:
     positions: FloatGrid
 
 
-def pose(cells: Cells, model: Likeness) -> Problem:
+def pose(cells: Cells, model: Likeness) -> GroupingProblem:
     """Return the problem of grouping the points of a table under a promise."""
     rule = model.rule(cells.prior_counts, cells.sensitive)
     spans = list_spans(cells)
     size: Floats = np.bincount(cells.point, cells.count, len(cells.points)).astype(np.float64)
     items = Items(cells.points, cells.points, size, *count_sets(rule, cells))
-    return Problem(spans, make_limits(rule, cells.n_rows), items, cells.positions * spans.axes.weight)
+    return GroupingProblem(spans, make_limits(rule, cells.n_rows), items, cells.positions * spans.axes.weight)

@@ -34,7 +34,7 @@ from betalike.schemes.regrouping import (
     regroup,
 )
 from betalike.schemes.whole.cooling import anneal_groups, count_lacking
-from betalike.schemes.whole.problem import Problem
+from betalike.schemes.whole.problem import GroupingProblem
 
 KERNELS = (
     merge_groups, anneal_groups, count_lacking, regroup, find_neighbours, make_groups, cut_groups, list_members,
@@ -106,7 +106,7 @@ SHORT_ROUNDS = Pace((2, 12), 90_000, (7, 12), 80_000, (15, 50), 150_000, (1, 5),
 class Search:
     """Looks for classes with little loss; a label names the class of each point by one of its points."""
 
-    problem: Problem
+    problem: GroupingProblem
     strict: bool
     randomness: Randomness
 

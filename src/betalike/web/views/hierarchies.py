@@ -26,7 +26,7 @@ from betalike.web.checks import check_columns
 from betalike.web.pages import (
     CONFLICT,
     SHOWN,
-    Form,
+    SentForm,
     go,
     posted,
     project_of,
@@ -55,7 +55,7 @@ def show_hierarchies(
     problem: str | None = None,
     status: int = 200,
     preview: Mapping[str, Any] | None = None,
-    form: Form | None = None,
+    form: SentForm | None = None,
 ) -> Response:
     """Show each quasi-identifier with what its values become."""
     project, jobs = project_of(request), settings_of(request).jobs
@@ -82,7 +82,7 @@ def show_hierarchies(
         builders=BUILDERS,
         levels=list(DateLevel),
         preview=preview,
-        form=form or Form({}),
+        form=form or SentForm({}),
         job=show_job(request, counting if uncounted else _unfinished(building), step_path(project, "hierarchies")),
     )
 
@@ -179,7 +179,7 @@ def draw(tree: Hierarchy, counts: Mapping[str, int] | None) -> dict[str, Any]:
     }
 
 
-def recipe_in(form: Form) -> dict[str, Any]:
+def recipe_in(form: SentForm) -> dict[str, Any]:
     """Return the recipe that a form describes."""
     builder = form.text("builder")
     if builder == "prefix":
@@ -214,7 +214,7 @@ def _plain(number: float) -> int | float:
 
 
 @posted
-def change_hierarchy(request: Request, form: Form) -> Response:
+def change_hierarchy(request: Request, form: SentForm) -> Response:
     """Preview a hierarchy, use it, or remove the one that is used."""
     project = project_of(request)
     name = _column_of(project, form.text("column"))
@@ -290,7 +290,7 @@ def _set(project: Project, version: str | None, name: str, hierarchy: str | dict
     project.edit(version, change)
 
 
-def _round(project: Project, form: Form, name: str) -> None:
+def _round(project: Project, form: SentForm, name: str) -> None:
     """Take what the ends of a column's ranges are rounded to; refuse what `publish` would refuse."""
 
     def change(spec: Specification) -> Specification:
@@ -313,7 +313,7 @@ def _end(text: str) -> int | float | str:
 
 def _column_of(project: Project, number: str) -> str:
     names = list(project.spec.columns)
-    place = Form({"column": [number]}).whole("column")
+    place = SentForm({"column": [number]}).whole("column")
     if place is None or place >= len(names):
         raise FileError("the form names no column of the table. Load the page again.")
     return names[place]

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from betalike.errors import BetalikeError, FileError
 from betalike.io.addresses import is_address, move_address, parse_address, password_in
 from betalike.web.folders import MOST_ENTRIES, Folders
-from betalike.web.pages import Form, Settings, go, posted, project_of, settings_of, show, step_path
+from betalike.web.pages import SentForm, Settings, go, posted, project_of, settings_of, show, step_path
 from betalike.web.project import DEMO_TABLE, Origin, start_project
 from betalike.web.uploads import Upload
 
@@ -46,14 +46,14 @@ def browse(request: Request) -> Response:
 
 
 @posted
-def open_demo(request: Request, form: Form) -> Response:
+def open_demo(request: Request, form: SentForm) -> Response:
     """Begin a project with the built-in table."""
     folder = settings_of(request).shelf.create("demo")
     return _begin(request, folder, "Demo: a synthetic census", "demo", DEMO_TABLE, {})
 
 
 @posted
-def open_path(request: Request, form: Form) -> Response:
+def open_path(request: Request, form: SentForm) -> Response:
     """Begin a project with a file of this machine, or with a table or query of a database."""
     settings, text = settings_of(request), form.text("path")
     try:
@@ -73,7 +73,7 @@ def open_path(request: Request, form: Form) -> Response:
     return _begin(request, settings.shelf.create(path.stem), path.name, "path", str(path), source)
 
 
-def source_of(form: Form) -> dict[str, Any]:
+def source_of(form: SentForm) -> dict[str, Any]:
     """Return which part of a workbook, a statistics file or a database a form asks for."""
     given = {name: form.text(name) for name in ("sheet", "query", "table_name")}
     return {name: text for name, text in given.items() if text} | ({"labels": True} if form.text("labels") else {})
@@ -120,7 +120,7 @@ async def open_upload(request: Request) -> Response:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    source = source_of(Form({field: [text] for field, text in received.fields.items()}))
+    source = source_of(SentForm({field: [text] for field, text in received.fields.items()}))
     return await run_in_threadpool(_begin, request, folder, name, "upload", f"uploads/{name}", source)
 
 
@@ -131,7 +131,7 @@ def _begin(request: Request, folder: Path, title: str, origin: Origin, table: st
 
 
 @posted
-def delete(request: Request, form: Form) -> Response:
+def delete(request: Request, form: SentForm) -> Response:
     """Delete a project with its uploads and releases."""
     settings, project = settings_of(request), project_of(request)
     settings.jobs.stop(project)
@@ -141,7 +141,7 @@ def delete(request: Request, form: Form) -> Response:
 
 
 @posted
-def keep(request: Request, form: Form) -> Response:
+def keep(request: Request, form: SentForm) -> Response:
     """Keep the uploaded table when the server ends, or do not."""
     project = project_of(request)
     with project.changed(form.text("version")) as record:
@@ -150,7 +150,7 @@ def keep(request: Request, form: Form) -> Response:
 
 
 @posted
-def undo(request: Request, form: Form) -> Response:
+def undo(request: Request, form: SentForm) -> Response:
     """Take back the last change."""
     project = project_of(request)
     project.undo(form.text("version"))

@@ -25,7 +25,7 @@ from betalike.web.curve import BETAS, curve_name, curve_of, draw_curve
 from betalike.web.pages import (
     CONFLICT,
     SHOWN,
-    Form,
+    SentForm,
     go,
     posted,
     project_of,
@@ -152,7 +152,7 @@ def show_meaning(request: Request) -> Response:
     project = project_of(request)
     promise = msgspec.structs.asdict(project.spec.promise)
     try:
-        promise["beta"] = Form({"beta": [request.query_params.get("beta", "")]}).number("beta", "beta")
+        promise["beta"] = SentForm({"beta": [request.query_params.get("beta", "")]}).number("beta", "beta")
     except BetalikeError:
         promise["beta"] = None
     return show(request, "meaning.html", meaning=meaning(project, promise), project=project)
@@ -188,7 +188,7 @@ def _explore(request: Request, project: Project) -> Any:
 
 
 @posted
-def change_promise(request: Request, form: Form) -> Response:
+def change_promise(request: Request, form: SentForm) -> Response:
     """Take the promise of the form."""
     project = project_of(request)
     try:
@@ -202,7 +202,7 @@ def change_promise(request: Request, form: Form) -> Response:
     return go(step_path(project, "publish" if is_next else "promise"))
 
 
-def _changed(spec: Specification, form: Form) -> Specification:
+def _changed(spec: Specification, form: SentForm) -> Specification:
     values: dict[str, Any] = {name: _parameter(name, form) for name in ("beta", "k", *WIDER)}
     values["k"] = None if values["k"] is None else int(values["k"])
     values["model"] = form.text("model") or None
@@ -216,7 +216,7 @@ def _changed(spec: Specification, form: Form) -> Specification:
     return spec
 
 
-def _parameter(name: str, form: Form) -> Any:
+def _parameter(name: str, form: SentForm) -> Any:
     """Return the value of a promise's parameter as a form gives it; None if it does not."""
     parameter, text = PARAMETERS[name], form.text(name)
     if not text:

@@ -22,10 +22,10 @@ from betalike.release.certificate import read_certificate
 from betalike.schemes import DEFAULT_SCHEME
 from betalike.table.schema import Role
 from betalike.web.checks import problem_with_columns, problem_with_promise
-from betalike.web.jobs import MOST_JOBS, Job
+from betalike.web.jobs import MOST_JOBS, PageJob
 from betalike.web.pages import (
     CONFLICT,
-    Form,
+    SentForm,
     go,
     posted,
     project_of,
@@ -85,7 +85,7 @@ def show_publish(request: Request, problem: str | None = None, status: int = 200
     )
 
 
-def _after(project: Project, job: Job | None) -> str:
+def _after(project: Project, job: PageJob | None) -> str:
     number = "" if job is None else job.order.arguments["release"]
     return f"{step_path(project, 'look')}?release={number}"
 
@@ -100,7 +100,7 @@ def _promise_words(project: Project) -> str:
 
 
 @posted
-def publish(request: Request, form: Form) -> Response:
+def publish(request: Request, form: SentForm) -> Response:
     """Start to publish, in a process of its own."""
     project, jobs = project_of(request), settings_of(request).jobs
     try:
@@ -141,7 +141,7 @@ def show_running(request: Request) -> Response:
 
 
 @posted
-def cancel(request: Request, form: Form) -> Response:
+def cancel(request: Request, form: SentForm) -> Response:
     """Ask a job to stop."""
     project = project_of(request)
     job = settings_of(request).jobs.find(project, request.path_params["number"])
@@ -150,7 +150,7 @@ def cancel(request: Request, form: Form) -> Response:
     return go(step_path(project, form.text("step") or "publish"))
 
 
-def releases_of(project: Project, jobs: list[Job]) -> list[dict[str, Any]]:
+def releases_of(project: Project, jobs: list[PageJob]) -> list[dict[str, Any]]:
     """Return the releases of a project with their figures, the last first."""
     found = []
     for job in jobs:
@@ -215,12 +215,12 @@ def _chosen(request: Request, project: Project, releases: list[dict[str, Any]]) 
     return next((one for one in releases if str(one["number"]) == wanted), releases[0] if releases else None)
 
 
-def _last_for(jobs: list[Job], out: str) -> Job | None:
+def _last_for(jobs: list[PageJob], out: str) -> PageJob | None:
     return next((job for job in jobs if job.order.arguments["out"] == out), None)
 
 
 @posted
-def attack(request: Request, form: Form) -> Response:
+def attack(request: Request, form: SentForm) -> Response:
     """Start the attacks that were chosen."""
     project = project_of(request)
     number = _number(project, form)
@@ -231,7 +231,7 @@ def attack(request: Request, form: Form) -> Response:
     return go(f"{step_path(project, 'look')}?release={number}#attacks")
 
 
-def _number(project: Project, form: Form) -> int:
+def _number(project: Project, form: SentForm) -> int:
     """Return the number of the release that a form names."""
     number = form.whole("release")
     if number is None or not release_folder(project, number).is_dir():
@@ -240,7 +240,7 @@ def _number(project: Project, form: Form) -> int:
 
 
 @posted
-def choose(request: Request, form: Form) -> Response:
+def choose(request: Request, form: SentForm) -> Response:
     """Keep one of the releases, to take it away."""
     project = project_of(request)
     number = _number(project, form)
@@ -250,7 +250,7 @@ def choose(request: Request, form: Form) -> Response:
 
 
 @posted
-def drop(request: Request, form: Form) -> Response:
+def drop(request: Request, form: SentForm) -> Response:
     """Delete one of the releases, with its reports and its specification."""
     project = project_of(request)
     number = _number(project, form)
@@ -291,7 +291,7 @@ def show_take_away(request: Request) -> Response:
 
 
 @posted
-def report(request: Request, form: Form) -> Response:
+def report(request: Request, form: SentForm) -> Response:
     """Start to write a report for an audience."""
     project, audience = project_of(request), form.text("audience")
     number = _number(project, form)

@@ -17,7 +17,7 @@ from betalike.web.pages import (
     CONFLICT,
     LONGEST_NUMBER,
     SHOWN,
-    Form,
+    SentForm,
     go,
     posted,
     project_of,
@@ -71,7 +71,7 @@ def show_open(request: Request, problem: str | None = None) -> Response:
 
 
 @posted
-def open_again(request: Request, form: Form) -> Response:
+def open_again(request: Request, form: SentForm) -> Response:
     """Read the table again, after it failed: perhaps another sheet, or another query."""
     project, settings = project_of(request), settings_of(request)
     remember_password(settings, project.id, form.secret("password"))
@@ -103,7 +103,7 @@ def show_columns(request: Request, problem: str | None = None, status: int = 200
 
 
 @posted
-def change_columns(request: Request, form: Form) -> Response:
+def change_columns(request: Request, form: SentForm) -> Response:
     """Take the roles and types of the form."""
     project = project_of(request)
     names = list(project.spec.columns)

@@ -15,7 +15,7 @@ from betalike.promises import Likeness
 from betalike.runtime.arrays import Ints
 from betalike.schemes.seam.band import draw_share, send_to_seam
 from betalike.schemes.seam.group import Group, gather
-from betalike.schemes.seam.problem import Problem, pose
+from betalike.schemes.seam.problem import SplitProblem, pose
 from seam_tables import draws, random_cells, scratch, wide_cells
 
 
@@ -25,7 +25,7 @@ class Scene:
     def __init__(self, seed: int, is_wide: bool) -> None:
         cells = wide_cells(seed, n_cells=100) if is_wide else random_cells(seed)
         rng = np.random.default_rng(seed)
-        self.problem: Problem = pose(cells, Likeness(1))
+        self.problem: SplitProblem = pose(cells, Likeness(1))
         self.axis = int(rng.integers(len(cells.axes)))
         chosen = rng.permutation(len(cells.count)).astype(np.int32)[: rng.integers(2, len(cells.count) + 1)]
         self.counts, self.codes = cells.count[chosen], cells.points[cells.point[chosen], self.axis].astype(np.int64)

@@ -12,7 +12,7 @@ from betalike.schemes.packing import pack_axes
 from betalike.schemes.seam.cores import core_sizes, fill_cores, fit_sizes
 from betalike.schemes.seam.cuts import MOST_BINS, WIDE, Cuts, bin_codes, count_bins, find_cuts, is_left, left_of
 from betalike.schemes.seam.group import Group, gather
-from betalike.schemes.seam.problem import Problem, pose
+from betalike.schemes.seam.problem import SplitProblem, pose
 from betalike.schemes.seam.splitting import best_cut, box_of
 from betalike.table.axis import HierarchyAxis, OrderedAxis
 from betalike.table.cells import Cells
@@ -25,12 +25,12 @@ AXES = st.integers(0, 2)
 BETAS = st.sampled_from([0.5, 1, 2, 4])
 
 
-def many_codes(n_codes: int, has_missing: bool) -> Problem:
+def many_codes(n_codes: int, has_missing: bool) -> SplitProblem:
     axis = OrderedAxis("x", Kind.REAL, np.arange(n_codes) * 1.0, (0.0, n_codes - 1.0), has_missing=has_missing)
     return problem_of([1, 1], 1)._replace(axes=pack_axes([axis], [1.0]))
 
 
-def binned(problem: Problem, axis: int, codes: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, int]:
+def binned(problem: SplitProblem, axis: int, codes: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, int]:
     """The bin of each code and the number of bins, none of which is empty."""
     codes, counts = np.ascontiguousarray(codes, dtype=np.int64), np.ascontiguousarray(counts)
     bins = np.full(len(codes), -1, dtype=np.int32)

@@ -24,7 +24,7 @@ from betalike.schemes.seam.group import (
     most_kept,
     rounding_down,
 )
-from betalike.schemes.seam.problem import Problem, pose
+from betalike.schemes.seam.problem import SplitProblem, pose
 from examples import examples
 from seam_tables import group_of, is_allowed, most, problem_of, random_cells, scratch
 
@@ -82,7 +82,7 @@ def test_both_kinds_of_rounding_meet_at_2_to_the_50() -> None:
 # --- sizes that a part may have ---
 
 
-def brute_force_sizes(problem: Problem, counts: list[int], largest: int) -> list[bool]:
+def brute_force_sizes(problem: SplitProblem, counts: list[int], largest: int) -> list[bool]:
     """Whether a set of each size can be made of these tuples, or holds none."""
 
     def can_have(size: int) -> bool:
@@ -93,7 +93,7 @@ def brute_force_sizes(problem: Problem, counts: list[int], largest: int) -> list
 
 
 @st.composite
-def problems_and_counts(draw: st.DrawFn, largest: int = 120) -> tuple[Problem, list[int]]:
+def problems_and_counts(draw: st.DrawFn, largest: int = 120) -> tuple[SplitProblem, list[int]]:
     """A table's values and an allowed part of them."""
     counts = draw(st.lists(st.integers(1, largest), min_size=2, max_size=6))
     problem = problem_of(
@@ -104,7 +104,7 @@ def problems_and_counts(draw: st.DrawFn, largest: int = 120) -> tuple[Problem, l
 
 
 @given(problems_and_counts())
-def test_listed_sizes_are_those_that_can_be_filled(case: tuple[Problem, list[int]]) -> None:
+def test_listed_sizes_are_those_that_can_be_filled(case: tuple[SplitProblem, list[int]]) -> None:
     problem, counts = case
     group = group_of(problem, counts)
     largest = min(sum(counts), LARGEST_LISTED)
@@ -116,14 +116,14 @@ def test_listed_sizes_are_those_that_can_be_filled(case: tuple[Problem, list[int
 
 
 @given(problems_and_counts())
-def test_the_least_size_is_the_first_that_can_be_filled(case: tuple[Problem, list[int]]) -> None:
+def test_the_least_size_is_the_first_that_can_be_filled(case: tuple[SplitProblem, list[int]]) -> None:
     problem, counts = case
     sizes = brute_force_sizes(problem, counts, min(sum(counts), LARGEST_LISTED))
     expected = next((size for size, can_have in enumerate(sizes) if size and can_have), len(sizes))
     assert least_size(group_of(problem, counts)) == expected
 
 
-def can_be_cut_in_two(problem: Problem, counts: list[int]) -> bool:
+def can_be_cut_in_two(problem: SplitProblem, counts: list[int]) -> bool:
     for part in itertools.product(*(range(count + 1) for count in counts)):
         rest = [count - kept for count, kept in zip(counts, part, strict=True)]
         if min(sum(part), sum(rest)) >= max(problem.k, 1) and is_allowed(problem, part) and is_allowed(problem, rest):
@@ -132,14 +132,14 @@ def can_be_cut_in_two(problem: Problem, counts: list[int]) -> bool:
 
 
 @given(problems_and_counts(largest=4))
-def test_a_set_that_can_be_cut_is_not_given_up(case: tuple[Problem, list[int]]) -> None:
+def test_a_set_that_can_be_cut_is_not_given_up(case: tuple[SplitProblem, list[int]]) -> None:
     problem, counts = case
     if can_be_cut_in_two(problem, counts):
         assert can_be_cut(group_of(problem, counts))
 
 
 @given(problems_and_counts())
-def test_a_set_is_given_up_if_no_two_sizes_add_up_to_its_own(case: tuple[Problem, list[int]]) -> None:
+def test_a_set_is_given_up_if_no_two_sizes_add_up_to_its_own(case: tuple[SplitProblem, list[int]]) -> None:
     problem, counts = case
     size = sum(counts)
     if size <= LARGEST_LISTED:
@@ -149,7 +149,9 @@ def test_a_set_is_given_up_if_no_two_sizes_add_up_to_its_own(case: tuple[Problem
 
 
 @given(problems_and_counts(), st.data())
-def test_what_a_part_may_take_is_what_the_exact_caps_tell(case: tuple[Problem, list[int]], data: st.DataObject) -> None:
+def test_what_a_part_may_take_is_what_the_exact_caps_tell(
+    case: tuple[SplitProblem, list[int]], data: st.DataObject
+) -> None:
     problem, counts = case
     group, size = group_of(problem, counts), data.draw(st.integers(0, sum(counts)))
     expected = sum(min(count, most(problem, v, size)) for v, count in enumerate(counts))

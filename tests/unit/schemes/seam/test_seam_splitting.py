@@ -22,7 +22,7 @@ from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import Seam, seam
 from betalike.schemes.seam import improving
 from betalike.schemes.seam.improving import improve, merge_fragments, resplit_windows, starts_of, total_loss
-from betalike.schemes.seam.problem import Problem, pose
+from betalike.schemes.seam.problem import SplitProblem, pose
 from betalike.schemes.seam.splitting import box_loss, box_of, cut_set, split_set
 from betalike.table.cells import Cells, Plan
 from examples import examples
@@ -70,7 +70,7 @@ def loss_of_all(cells: Cells) -> float:
     return plan_loss(Plan(cells, np.arange(n, dtype=np.int32), cells.count, np.zeros(n, dtype=np.int32), 1)).average
 
 
-def counts_of(problem: Problem, cells: np.ndarray, counts: np.ndarray) -> list[int]:
+def counts_of(problem: SplitProblem, cells: np.ndarray, counts: np.ndarray) -> list[int]:
     return np.bincount(problem.cell_value[cells], counts, len(problem.numerator)).astype(int).tolist()
 
 
@@ -146,7 +146,7 @@ def test_a_table_with_very_many_codes_is_split_too(seed: int, model: Likeness, l
 
 
 def cut_apart(
-    problem: Problem, fragments: Fragments, reserve: float, looks_ahead: bool, small: int, words: Draws
+    problem: SplitProblem, fragments: Fragments, reserve: float, looks_ahead: bool, small: int, words: Draws
 ) -> list[Fragments]:
     """The classes of a set: itself if it is small or cannot be cut, else those of its seam, right and left core."""
     cell, count = fragments
@@ -354,7 +354,7 @@ def test_efforts_from_0_to_1000_are_taken() -> None:
 def test_no_effort_is_no_pass_and_more_effort_more_passes(effort: int, monkeypatch: pytest.MonkeyPatch) -> None:
     windows = []
 
-    def watched(problem: Problem, plan: Plan, window: int, *options: object, **more: object) -> Plan:
+    def watched(problem: SplitProblem, plan: Plan, window: int, *options: object, **more: object) -> Plan:
         windows.append(window)
         return plan if window > 1 else improve(problem, plan, window, *options, **more)  # type: ignore[arg-type]
 
