@@ -150,6 +150,7 @@ def test_failures_show_neither_cells_nor_passwords(desk: Desk, people: Server) -
         ("SELECT nothing FROM people", "no such column"),
         ("SELECT 'open", "not correct SQL|no known reason"),
         ("DELETE FROM people RETURNING *", "not correct SQL"),
+        ("WITH gone AS (DELETE FROM people RETURNING *) SELECT * FROM gone", "may only read"),
     ]:
         outcome = run("describe", people.address(), "--query", query)
         assert outcome.status == 2
@@ -171,7 +172,7 @@ def test_types_of_postgresql(people: Server) -> None:
         "'0b0e6d5e-0000-0000-0000-000000000000'::uuid AS id, true AS well, date '2020-01-02' AS born, "
         "NULL::int AS gone",
     )
-    found = pl.concat(read_batches(parse_address(people.address()), None, "people"))
+    found = pl.concat(read_batches(parse_address(people.address()), "SELECT * FROM people -- all", None))
     assert [str(value) for value in found.row(0)] == [
         *("7", "1.50", "2.5", "ab", "1 day", '{"a": 1}', "x", "0b0e6d5e-0000-0000-0000-000000000000"),
         *("True", "2020-01-02", "None"),

@@ -28,7 +28,7 @@ REASONS = {
     "42P07|already exists": "there is such a table already",
     "3F000|schema .* does not exist": "there is no such schema",
     "42501|permission denied": "the user may not do this",
-    "25006|read-only": "a query may only read",
+    "25006|read-only|data-modifying": "a query may only read",
     "Permission Error": "a query may only read tables of this database, and no file",
     "3D000|database .* does not exist": "there is no such database",
     "28P01|28000|password authentication failed": "the user or the password is wrong",
@@ -110,12 +110,12 @@ def _read_postgresql(address: Address, query: str, choose: Choose) -> Iterator[p
     with driver.connect(address.location) as connection, connection.cursor() as cursor:
         cursor.execute("SET default_transaction_read_only = on")
         cursor.execute("SET TRANSACTION READ ONLY")
-        cursor.execute(f"SELECT * FROM ({query}) AS asked LIMIT 0")
+        cursor.execute(f"SELECT * FROM ({query}\n) AS asked LIMIT 0")
         fields = list(cursor.fetch_record_batch().schema)
         chosen = _choose([field.name for field in fields], choose)
         fields = [field for field in fields if field.name in chosen]
         wanted = ", ".join(_postgresql_column(field) for field in fields)
-        cursor.execute(f"SELECT {wanted} FROM ({query}) AS asked")
+        cursor.execute(f"SELECT {wanted} FROM ({query}\n) AS asked")
         decimals = {field.name: digits for field in fields if (digits := _decimal_digits(field)) is not None}
         yield from frames_of(cursor.fetch_record_batch(), decimals)
 
@@ -152,15 +152,15 @@ def _read_sqlite(address: Address, query: str, choose: Choose) -> Iterator[pl.Da
         import pyarrow  # noqa: F401 - the driver gives Arrow through it
     file = f"file:{quote(str(Path(address.location)))}?mode=ro"
     with driver.connect(file) as connection, connection.cursor() as cursor:
-        cursor.execute(f"SELECT * FROM ({query}) LIMIT 0")
+        cursor.execute(f"SELECT * FROM ({query}\n) LIMIT 0")
         names = _choose(cursor.fetch_record_batch().schema.names, choose)
         kinds = [f"max(typeof({quoted(name)}) = '{kind}')" for name in names for kind in ("text", "real", "blob")]
-        cursor.execute(f"SELECT {', '.join(kinds)} FROM ({query})")
+        cursor.execute(f"SELECT {', '.join(kinds)} FROM ({query}\n)")
         found = cursor.fetchone() or ()
         casts = [_sqlite_cast(found[3 * place : 3 * place + 3]) for place in range(len(names))]
         example = ", ".join(f"CAST(1 AS {cast}) AS {quoted(name)}" for name, cast in zip(names, casts, strict=True))
         wanted = ", ".join(f"CAST({quoted(name)} AS {cast})" for name, cast in zip(names, casts, strict=True))
-        cursor.execute(f"SELECT {example} UNION ALL SELECT {wanted} FROM ({query})")
+        cursor.execute(f"SELECT {example} UNION ALL SELECT {wanted} FROM ({query}\n)")
         n_examples = 1
         for frame in frames_of(cursor.fetch_record_batch(), {}):
             yield frame.slice(n_examples)

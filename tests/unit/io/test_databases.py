@@ -52,6 +52,11 @@ def test_a_query_without_rows_has_its_columns(lite: str, tmp_path: Path) -> None
     assert rows(lite, query="SELECT 1 AS a, 'x' AS b WHERE 0;").shape == (0, 2)
 
 
+def test_a_query_may_end_with_a_comment(lite: str, duck: str) -> None:
+    for address in (lite, duck):
+        assert rows(address, query="SELECT 1 AS a -- the only one").rows() == [(1,)]
+
+
 @pytest.fixture
 def duck(tmp_path: Path) -> str:
     path = tmp_path / "people.duckdb"
