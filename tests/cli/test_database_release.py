@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -62,6 +63,7 @@ def tables(server: Server) -> list[str]:
 def test_the_table_holds_the_rows_of_the_release(desk: Desk, people: Server, more: tuple[str, ...]) -> None:
     outcome = publish(desk, people.address(more="/made"), *more, "--keep", "born")
     assert outcome.status == 0, outcome.text
+    assert re.search(r"Table +postgresql://[^ ]+/made", outcome.text)
     found = betalike.open_release(desk.out).frame
     columns = ", ".join(f'"{name}"::text' for name in found.columns)
     rows = ask(people, f"SELECT {columns} FROM made")
@@ -129,6 +131,7 @@ def test_a_failure_leaves_nothing(desk: Desk, people: Server) -> None:
         ("sqlite:a.db", "not the address of a table in PostgreSQL"),
         ("postgresql://h/db", "not the address of a table in PostgreSQL"),
         ("people.csv", "not the address of a table in PostgreSQL"),
+        (f"postgresql://h/db/{'é' * 32}", "more than 63 bytes"),
         ("postgresql://ann:s3cret@127.0.0.1:1/db/t", "nobody listens"),
     ],
 )

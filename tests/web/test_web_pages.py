@@ -305,6 +305,24 @@ def test_the_hierarchy_of_similar_rows_is_built_by_a_job(served: Served) -> None
     assert (served.projects / project / "hierarchies" / "town.csv").read_text().count(";*") == 10
 
 
+def test_the_order_of_dates_is_asked_for_and_kept(served: Served) -> None:
+    """Where day and month look alike, publishing is refused until the page knows which comes first."""
+    rows = [f"{1 + n % 12:02}/{1 + n // 12 % 12:02}/1980,{'flu' if n % 3 else 'asthma'}" for n in range(300)]
+    (served.home / "born.csv").write_text("\n".join(["born,diagnosis", *rows]) + "\n")
+    project = served.project(served.post("/open/path", path="born.csv"))
+    assert served.wait(project, 1) == "done"
+    path, roles = f"/p/{project}/columns", {"role-0": "quasi-identifier", "role-1": "sensitive"}
+    served.post(path, version=served.version(project), **roles)
+    assert 'name="dates"' in served.get(path).text
+    promise(served, project)
+    assert publish(served, project)[1] == "failed"
+    served.post(path, version=served.version(project), dates="mdy", **roles)
+    assert '<option value="mdy" selected>' in served.get(path).text
+    served.post(path, version=served.version(project), **roles)  # a form that did not show it
+    assert publish(served, project)[1] == "done"
+    assert 'dates = "mdy"' in (served.projects / project / "release-2.toml").read_text()
+
+
 def test_caps_are_those_of_the_promise(served: Served) -> None:
     project = open_people(served)
     shown = text_of(served.client.get(f"/p/{project}/promise/meaning", params={"beta": "0.5"}).text)

@@ -15,6 +15,7 @@ from betalike.io.databases import failures_named, frames_of, quoted, table_parts
 
 WRITING = "writing tables of PostgreSQL"
 MARK = "A release by betalike"  # the comment of its tables; a table without it is never replaced
+LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names without a word
 FORM = "write postgresql://USER@HOST:PORT/DATABASE/TABLE."
 
 
@@ -76,6 +77,11 @@ def open_for(given: str | None, out: object, force: bool) -> Address | None:
     address = parse_address(given) if is_address(given) else None
     if address is None or address.kind != POSTGRESQL or address.table is None:
         raise ParameterError(f"into is not the address of a table in PostgreSQL: {FORM}")
+    if any(len(part.encode()) > LONGEST_NAME for part in table_parts(address.table)):
+        raise ParameterError(
+            f"the table that into names has a name of more than {LONGEST_NAME} bytes, which PostgreSQL would cut. Name "
+            "a shorter one."
+        )
     if out is None:
         raise ParameterError("into needs out, the folder for the release's files and its certificate. Name one.")
     with new_table(address, force, is_kept=False):

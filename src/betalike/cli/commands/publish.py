@@ -96,6 +96,7 @@ def publish_and_show(arguments: dict[str, Any], as_json: bool, shows_rows: bool 
     """Publish with a progress bar and print the summary, or the certificate with --json."""
     from rich.console import Console
 
+    from betalike.io.addresses import shown_address
     from betalike.release.certify import FORMULAS, UNPROTECTED
     from betalike.report.summary import print_release, print_rows
 
@@ -111,5 +112,6 @@ def publish_and_show(arguments: dict[str, Any], as_json: bool, shows_rows: bool 
     console = Console()
     if shows_rows:
         print_rows(console, "The release: rows in random order", release.frame.head(5).to_dict(as_series=False))
-    print_release(console, release)
+    into = arguments.get("into")
+    print_release(console, release, None if into is None else shown_address(into))
     return 0

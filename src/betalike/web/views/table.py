@@ -11,7 +11,7 @@ from starlette.routing import Route
 from betalike.errors import BetalikeError, ParameterError
 from betalike.io.foreign_tables import DEFAULTS
 from betalike.io.specification import ENDS, ColumnSpec, Specification
-from betalike.table.schema import Kind
+from betalike.table.schema import DateOrder, Kind
 from betalike.web.checks import problem_with_columns
 from betalike.web.pages import (
     CONFLICT,
@@ -45,6 +45,7 @@ TYPES = {
     Kind.DATETIME: "dates with times",
     Kind.CATEGORICAL: "categories",
 }
+DATE_ORDERS = {"": "the dates themselves show it", DateOrder.DMY.value: "the day", DateOrder.MDY.value: "the month"}
 
 
 def show_open(request: Request, problem: str | None = None) -> Response:
@@ -98,6 +99,7 @@ def show_columns(request: Request, problem: str | None = None, status: int = 200
         counts=project.counts,
         roles=ROLES,
         types={str(kind): words for kind, words in TYPES.items()},
+        orders=DATE_ORDERS,
         hint=problem_with_columns(project),
     )
 
@@ -114,6 +116,9 @@ def change_columns(request: Request, form: SentForm) -> Response:
             _change_column(column, form.text(f"role-{number}"), form.text(f"type-{number}"))
             column.bins = _bins(name, column, form.text(f"bins-{number}", "kept"))
         spec.release.missing = form.listed("missing")
+        order = form.text("dates", "kept")
+        if order in DATE_ORDERS:
+            spec.release.dates = order or None  # type: ignore[assignment]  # one of its texts
         for name in spec.with_role("sensitive"):  # type: ignore[arg-type]  # a Role is its text
             spec.columns[name].missing = "value" if form.text("missing_sensitive") else "error"
         return spec
