@@ -313,7 +313,7 @@ def test_an_interruption_leaves_the_older_release(
     assert desk.publish(table=table, scheme="burel").status == 0
     before = files_under(desk.folder)
     is_perturbed = scheme == "perturb"
-    steps = ("write_transition", "Perturbed.verify") if is_perturbed else ("write_distribution", "Withheld.verify")
+    steps = ("write_transition", "RedrawnValues.verify") if is_perturbed else ("write_distribution", "Withheld.verify")
     for step in steps:
 
         def stop(*_: object) -> None:

@@ -24,15 +24,15 @@ OPTIONS = {
     "--help",
     "audit": "--qi --sensitive --original --certificate --beta --model --k --t --delta --l --c --ground "
     "--negative-beta --groups --width --with-values --hierarchies --missing --sheet --labels --query "
-    "--table --delimiter --population --person --json --help",
+    "--table --delimiter --population --thresholds --person --json --help",
     "compare": "--qi --sensitive --beta --schemes --match --spec --model --k --t --hierarchies --numeric --categorical "
     "--weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries --predicates "
     "--selectivity --picture --sheet --labels --query --table --delimiter --seed --json --help",
     "explore": "--qi --sensitive --beta --schemes --consider --spec --model --k --hierarchies --numeric --categorical "
     "--weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries "
     "--output -o --sheet --labels --query --table --delimiter --force --seed --json --help",
-    "report": "--original --audience --output -o --quick --population --hierarchies --missing --sheet --labels "
-    "--query --table --delimiter --force --seed --json --help",
+    "report": "--original --audience --output -o --quick --population --thresholds --hierarchies --missing --sheet "
+    "--labels --query --table --delimiter --force --seed --json --help",
     "verify": "--original --signed-by --missing --sheet --labels --query --table --delimiter --json --help",
     "web": "--port --folder --projects --upload-limit --no-browser --read-only --help",
 }
