@@ -21,7 +21,7 @@ web: $(VENV)/.web  ## show the local page that leads from a table to a verified 
 
 test: $(VENV)/.tests system build/axe  ## run the tests of every behaviour
 	$(BIN)/python -m experiments.warming
-	nice -n 19 $(BIN)/python -m pytest -n 2 --dist loadgroup  # as its jobs do, which would wait for it
+	nice -n 19 $(BIN)/python -m pytest -n 3 --dist loadgroup  # as its jobs do, which would wait for it
 
 test-long: $(VENV)/.tests system  ## run the exhaustive tests that `make test` leaves out
 	$(BIN)/python -m experiments.warming
