@@ -83,7 +83,7 @@ def compress(rng: random.Random, data: bytes) -> bytes:
     import zstandard
 
     ways: list[Callable[[bytes], bytes]] = [
-        gzip.compress,
+        lambda part: gzip.compress(part, mtime=0),  # else it holds the time of day
         lambda part: lzma.compress(part, preset=0),
         bz2.compress,
         zstandard.ZstdCompressor().compress,
@@ -100,7 +100,7 @@ def make_compressed(rng: random.Random) -> bytes:
     """A compressed CSV file; now and then one that becomes much larger."""
     data = make_csv(rng)
     if rng.random() < 0.001:
-        return data[:1] + gzip.compress(data[1:] + data[-40:] * (20_000_000 // 40), compresslevel=1)
+        return data[:1] + gzip.compress(data[1:] + data[-40:] * (20_000_000 // 40), compresslevel=1, mtime=0)
     if rng.random() < 0.3:
         from .mutations import mutate
 
