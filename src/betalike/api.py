@@ -155,7 +155,7 @@ def publish(
     assert promised is not None  # every scheme has a promise
     if out is not None and str(out) == "":
         raise ParameterError("out is empty; name a folder for the release.")
-    hierarchies = with_built(hierarchies, table, quasi_identifiers, sensitive, missing, delimiter)
+    hierarchies = with_built(hierarchies, table, quasi_identifiers, sensitive, missing, delimiter, person, dates)
     is_value, ends = missing_is_value(missing_sensitive), {"round": round, "bottom": bottom, "top": top}
     schema = make_schema(
         quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, keep, is_value, ends, person, dates, bins

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ KNOWN = {
     "left": "date",
     "came": "date",
     "weight": "real",
+    "fee": "real",
     "zip": "categorical",
     "stays": "integer",
     "children": "integer",
@@ -40,6 +42,7 @@ def people() -> pl.DataFrame:
             "left": [int(day.strftime("%Y%m%d")) for day in days],
             "came": [datetime.datetime(day.year, day.month, day.day) for day in days],
             "weight": [f"{rng.randrange(400, 1200) / 10}".replace(".", ",") for _ in days],
+            "fee": pl.Series([Decimal(rng.randrange(100, 900)) / 10 for _ in days], dtype=pl.Decimal(8, 2)),
             "zip": [f"{rng.choice([2110, 2139, 60645, 94103]):05}" for _ in days],
             "stays": [rng.choice(["1", "2", "3", "NA"]) for _ in days],
             "children": [rng.choice([0, 1, 2, -9]) for _ in days],
@@ -67,6 +70,7 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
     "lazy Polars": lambda folder: people().lazy(),
     "pandas": lambda folder: people().to_pandas(),
     "PyArrow": lambda folder: people().to_arrow(),
+    "floats": lambda folder: people().with_columns(pl.col("fee").cast(pl.Float64)),
     "all as text": lambda folder: people().with_columns(pl.all().cast(pl.String)),
     "CSV by pandas": lambda folder: written(folder, "t.csv"),
     "quoted CSV": lambda folder: written(folder, "t.txt"),
@@ -118,6 +122,12 @@ def test_exact_values_come_back_in_the_form_that_they_had(source: str, scheme: s
     table = SOURCES[source](tmp_path)
     release = publish(table, scheme=scheme, out=tmp_path / "out")
     texts = ["born", "seen", "weight", "zip", "moved"]
+    expected, fees = people()["fee"].sort(), release.frame["fee"]
+    fees = fees.sort() if source == "Polars" else fees.cast(pl.Decimal(8, 2)).sort()
+    assert fees.equals(expected)
+    assert fees.dtype == expected.dtype
+    written = pl.read_csv(tmp_path / "out" / "published.csv", infer_schema=False)["fee"]
+    assert sorted(written) == sorted(map(str, people()["fee"]))
     assert release.frame.select(texts).sort(texts).equals(people().select(texts).sort(texts))
     assert betalike.verify(release, original=table, missing=CODES).holds
     is_late = [day > datetime.datetime(1970, 1, 1) for day in people()["came"]]
@@ -146,3 +156,43 @@ def test_numbers_that_became_categories_come_with_a_note() -> None:
     assert "--missing NA" in stays
     assert "'children'" in children
     assert "--missing -9" in children
+
+
+def test_a_number_that_stands_apart_in_few_rows_is_not_named() -> None:
+    table = pl.DataFrame({"age": [99, 99, *range(20, 60)], "illness": ["flu", "cold", "gout"] * 14})
+    notes = publish(table, quasi_identifiers=["age"], missing=(), beta=4).notes
+    assert "'age'" in notes[0]
+    assert "in fewer than 3 rows" in notes[0]
+    assert "--missing 99" not in notes[0]
+    often = pl.concat([table, table])
+    assert "--missing 99" in publish(often, quasi_identifiers=["age"], missing=(), beta=4).notes[0]
+
+
+@pytest.mark.parametrize(("digits", "kind"), [("0.30000000000000004", "real"), ("0.3000000000000000400001", "decimal")])
+@pytest.mark.parametrize("source", ["text", "decimals", "CSV", "two CSV files", "Parquet"])
+def test_decimals_stay_exact_where_floating_point_numbers_lose_digits(
+    source: str, digits: str, kind: str, tmp_path: Path
+) -> None:
+    texts = [digits, *(f"{number / 10}" for number in range(10, 89))]
+    illness = ["flu", "cold", "fever", "gout"] * 20
+    table: Any = pl.DataFrame({"dose": texts, "illness": illness})
+    if source in ("decimals", "Parquet"):
+        table = table.with_columns(pl.col("dose").cast(pl.Decimal(38, 24)))
+    if source == "Parquet":
+        table.write_parquet(tmp_path / "t.parquet")
+        table = tmp_path / "t.parquet"
+    elif source == "CSV":
+        table.write_csv(tmp_path / "t.csv")
+        table = tmp_path / "t.csv"
+    elif source == "two CSV files":
+        (tmp_path / "parts").mkdir()
+        for number in range(2):
+            table.slice(40 * number, 40).write_csv(tmp_path / "parts" / f"{number}.csv")
+        table = tmp_path / "parts"
+    asked: dict[str, Any] = {"quasi_identifiers": ["dose"], "sensitive": "illness", "beta": 4, "seed": 1}
+    release = betalike.publish(table, **asked, out=tmp_path / "out")
+    (column,) = release.certificate["table"]["columns"]
+    assert column["kind"] == kind
+    assert Decimal(column["domain"][0]) == Decimal(digits)
+    assert str(betalike.describe(table).columns[0].kind) == kind
+    assert betalike.verify(release, original=table).holds

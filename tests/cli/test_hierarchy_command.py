@@ -159,3 +159,44 @@ def test_bad_words_are_refused(table: Path, words: list[str], message: str) -> N
     assert outcome.status == 2
     assert message in outcome.text
     assert table.read_bytes() == before
+
+
+def test_dates_and_numbers_may_have_other_forms(desk: Desk) -> None:
+    path = desk.folder / "forms.csv"
+    cells = [["31.12.1980", "1,5"], ["07/13/1981", "12,25"], ["19820101", "3,5"]]
+    path.write_bytes(to_csv(cells * 4, ["day", "dose"]))
+    made = run("hierarchy", "dates", path, "--column", "day")
+    assert made.status == 0
+    rows = [line.split(";") for line in made.stdout.splitlines()]
+    assert ["31.12.1980", "1980-12", "1980", "1980s", "*"] in rows
+    assert ["07/13/1981", "1981-07", "1981", "1980s", "*"] in rows
+    made = run("hierarchy", "intervals", path, "--column", "dose", "--widths", "5")
+    assert made.status == 0
+    assert "12,25;[10, 15);*" in made.stdout.splitlines()
+
+
+def test_the_order_of_days_and_months_is_asked_for(desk: Desk) -> None:
+    path = desk.folder / "days.csv"
+    path.write_bytes(to_csv([["03/04/1980"], ["05/06/1981"]], ["day"]))
+    refused = run("hierarchy", "dates", path, "--column", "day", "--levels", "month")
+    assert refused.status == 2
+    assert "--dates dmy" in refused.text
+    for order, month in (("dmy", "1980-04"), ("mdy", "1980-03")):
+        made = run("hierarchy", "dates", path, "--column", "day", "--levels", "month", "--dates", order)
+        assert f"03/04/1980;{month};*" in made.stdout.splitlines()
+
+
+def test_auto_counts_people_and_names_no_value_of_fewer_than_three(tmp_path: Path) -> None:
+    rows = [
+        {"who": f"p{i}", "city": f"town {i % 12}", "age": 20 + i % 40, "disease": DISEASES[i % 5]} for i in range(240)
+    ]
+    rows += [{"who": "p5", "city": CANARY, "age": 30, "disease": DISEASES[i % 5]} for i in range(10)]
+    recipe = {"city": {"auto": ["age"]}}
+    asked = {"quasi_identifiers": ["city", "age"], "sensitive": "disease", "beta": 4, "seed": 1, "hierarchies": recipe}
+    frame = pl.DataFrame(rows)
+    release = betalike.publish(frame, **asked, person="who", out=tmp_path / "out")
+    (city, _) = release.certificate["table"]["columns"]
+    assert not [label for label in city["leaves_under"] if CANARY in label]
+    assert release.certificate["people"]["holds"]
+    by_rows = betalike.build_hierarchy(frame, "city", {"auto": ["age"]})
+    assert CANARY in by_rows.leaves

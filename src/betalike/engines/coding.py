@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from betalike.engines.numbers import count_rows, one_zero, to_numbers
 from betalike.errors import HierarchyError, SchemaError
-from betalike.io.column_types import Seen, TypeGuess, guess_type, has_no_text, see
+from betalike.io.column_types import Seen, TypeGuess, guess_type, has_no_text, is_beyond_floats, see
 from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.exact_numbers import Number, Numbers, as_numbers, format_values, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
@@ -119,8 +119,8 @@ def comparable(column: pl.Series, kind: Kind, dates: DateOrder | None = None) ->
 def read_as(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> TypeGuess:
     """Return what a column is taken for: the declared type, or what its values show.
 
-    Decimals stay exact even where numbers were asked for. Texts that stand for missing values are values, unless they
-    were named as missing.
+    Decimals that floating-point numbers do not hold stay exact even where these were asked for. Texts that stand for
+    missing values are values, unless they were named as missing.
     """
     if attribute.hierarchy is not None:
         return TypeGuess(Kind.CATEGORICAL, BY_HIERARCHY)  # whatever its values show
@@ -137,7 +137,7 @@ def settle_type(seen: Seen, dtype: pl.DataType, attribute: Attribute) -> TypeGue
     else:
         if kind is Kind.NUMERIC:
             kind = guess.kind if guess.kind.is_number else Kind.INTEGER if seen.whole == seen.present else Kind.REAL
-        if kind is Kind.REAL and dtype.is_decimal():
+        if kind is Kind.REAL and dtype.is_decimal() and is_beyond_floats(seen):
             kind = Kind.DECIMAL
         words = BY_HIERARCHY if attribute.hierarchy is not None else "declared"
         is_date = kind in (Kind.DATE, Kind.DATETIME)

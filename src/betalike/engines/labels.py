@@ -11,9 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.engine import Layout
-from betalike.engines.numbers import MOST_DIGITS
 from betalike.engines.real_labels import has_real_labels, write_reals
 from betalike.errors import SchemaError
+from betalike.io.column_types import MOST_DIGITS
 from betalike.table.axis import Axis, Bound, OrderedAxis
 from betalike.table.cells import Plan
 from betalike.table.schema import Kind, Schema

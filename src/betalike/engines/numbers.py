@@ -5,12 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from betalike.errors import SchemaError
-from betalike.io.column_types import EXACT
-from betalike.io.text_values import digits_of, parse_days, parse_moments, with_points
+from betalike.io.column_types import EXACT, MOST_DIGITS
+from betalike.io.text_values import HELD_DIGITS, digits_of, parse_days, parse_moments, with_points
 from betalike.runtime.arrays import Ints
 from betalike.table.schema import DateOrder, Kind
-
-MOST_DIGITS = 38  # of a decimal
 
 
 def count_rows(is_meant: pl.Series, counts: Ints | None) -> int:
@@ -82,7 +80,8 @@ def _to_decimals(column: pl.Series) -> pl.Series:
 
 def _to_reals(column: pl.Series) -> pl.Series:
     """Convert to floating-point numbers; the text "nan" is missing; refuse whole numbers that do not fit."""
-    if column.dtype == pl.Float32:
+    is_long = isinstance(column.dtype, pl.Decimal) and (column.dtype.precision or MOST_DIGITS) > HELD_DIGITS
+    if column.dtype == pl.Float32 or is_long:
         column = column.cast(pl.String)  # 0.1 is 0.1, not 0.10000000149, as its text in a file is
     numbers = one_zero(column.cast(pl.Float64, strict=False).fill_nan(None))
     if column.dtype.is_integer() and not (numbers.cast(pl.Int128) == column.cast(pl.Int128)).all():

@@ -11,12 +11,16 @@ import polars as pl
 
 from betalike.engines.coding import category_texts, empty_to_missing
 from betalike.errors import HierarchyError, ParameterError, SchemaError, short_traceback
+from betalike.io.column_types import guess_type, see
 from betalike.io.foreign_tables import SourceOptions, takes_tables
 from betalike.io.needed_columns import built_columns
 from betalike.io.tables import Frame, text_in_batches
+from betalike.io.text_values import parse_moments, with_points
+from betalike.promises.parameters import choose
 from betalike.runtime.arrays import Ints
 from betalike.table.hierarchy import Hierarchy
-from betalike.table.hierarchy_recipes import Auto, Recipe, make_recipe
+from betalike.table.hierarchy_recipes import Auto, Dates, Intervals, Recipe, make_recipe
+from betalike.table.schema import DateOrder
 from betalike.table.value_clusters import cluster
 
 MOST_GROUPS = 32  # of rows that are compared by one column
@@ -43,6 +47,8 @@ def with_built(
     sensitive: str | Sequence[str],
     missing: Sequence[str],
     delimiter: str | None,
+    person: str | None = None,
+    dates: str | None = None,
 ) -> Hierarchies:
     """Return hierarchies with a tree for each recipe of a column that is to be published."""
     named = [*quasi_identifiers, *([sensitive] if isinstance(sensitive, str) else sensitive)]
@@ -50,7 +56,7 @@ def with_built(
     if not recipes:
         return hierarchies
     assert isinstance(hierarchies, Mapping)
-    return {**hierarchies, **build_recipes(recipes, table, quasi_identifiers, missing, delimiter)}
+    return {**hierarchies, **build_recipes(recipes, table, quasi_identifiers, missing, delimiter, person, dates)}
 
 
 @short_traceback
@@ -62,13 +68,17 @@ def build_hierarchy(
     *,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
+    dates: str | None = None,
     **source: Unpack[SourceOptions],
 ) -> Hierarchy:
-    """Build the hierarchy of a column from its values, by a recipe such as {"prefix": [3, 1]}."""
+    """Build the hierarchy of a column from its values, by a recipe such as {"prefix": [3, 1]}.
+
+    `dates` is "dmy" or "mdy": what comes first in dates such as 03/04/1980, where the values do not show it.
+    """
     recipes = recipes_in({column: recipe})
     if not recipes:
         raise ParameterError(f"the recipe of '{column}' must be a mapping such as {{'prefix': [3, 1]}}.")
-    return build_recipes(recipes, table, (), missing, delimiter)[column]
+    return build_recipes(recipes, table, (), missing, delimiter, dates=dates)[column]
 
 
 def build_recipes(
@@ -77,14 +87,17 @@ def build_recipes(
     quasi_identifiers: Sequence[str],
     missing: Sequence[str],
     delimiter: str | None,
+    person: str | None = None,
+    dates: str | None = None,
 ) -> dict[str, Hierarchy]:
-    """Build the trees of some columns from the values of a table."""
+    """Build the trees of some columns from the values of a table; `person` names whose rows they are."""
     compared = {column: _compared(column, recipe, quasi_identifiers) for column, recipe in recipes.items()}
-    wanted = list(dict.fromkeys([*recipes, *(name for names in compared.values() for name in names)]))
+    persons = [] if person is None else [person]
+    wanted = list(dict.fromkeys([*recipes, *(name for names in compared.values() for name in names), *persons]))
     counted: dict[tuple[str, ...], list[pl.DataFrame]] = {}
     for batch in text_in_batches(table, wanted, missing, delimiter):
         for column in recipes:
-            for pair in [(column,), *((column, other) for other in compared[column])]:
+            for pair in [(column,), *((column, other) for other in [*compared[column], *persons])]:
                 counted.setdefault(pair, []).append(batch.group_by(pair).len("rows"))
     built = {}
     for column, recipe in recipes.items():
@@ -93,10 +106,29 @@ def build_recipes(
             raise HierarchyError(f"the column '{column}' has no values to build a hierarchy from.")
         if isinstance(recipe, Auto):
             profiles = [_profiles(counted[column, other], column, other, counts) for other in compared[column]]
-            built[column] = cluster(counts[column].to_list(), np.hstack(profiles))
+            people = counts["rows"] if person is None else _count_people(counted[column, person], column, counts)
+            built[column] = cluster(counts[column].to_list(), np.hstack(profiles), people.cast(pl.Int64).to_numpy())
         else:
-            built[column] = recipe.build(dict(counts.iter_rows()))
+            built[column] = build_from_counts(recipe, dict(counts.iter_rows()), column, dates)
     return built
+
+
+def build_from_counts(recipe: Recipe, counts: Mapping[str, int], column: str, dates: str | None = None) -> Hierarchy:
+    """Build a tree from counted values; dates and numbers may have any form that the rule for types knows."""
+    assert not isinstance(recipe, Auto)  # which needs more than counts
+    if not isinstance(recipe, Dates | Intervals):
+        return recipe.build(counts)
+    texts = pl.Series(column, list(counts), dtype=pl.String)
+    if isinstance(recipe, Intervals):
+        return recipe.build(counts, dict(zip(counts, with_points(texts), strict=True)))
+    guess = guess_type(see(texts), None if dates is None else choose(DateOrder, dates, "order of dates"))
+    if guess.is_ambiguous:
+        raise SchemaError(
+            f"the column '{column}' holds dates such as DD/MM/YYYY or MM/DD/YYYY, and its values do not show which. "
+            "Say it with --dates dmy or --dates mdy (Python: dates='dmy')."
+        )
+    days = parse_moments(texts, guess.dates or DateOrder.DMY).dt.date().cast(pl.String)
+    return recipe.build(counts, dict(zip(counts, days.fill_null(texts), strict=True)))
 
 
 @takes_tables("table", needs=built_columns)
@@ -144,6 +176,13 @@ def _by_text(counted: Sequence[pl.DataFrame], column: str) -> pl.DataFrame:
     texts = together.with_columns(category_texts(values).alias(column)).drop_nulls(column)
     keys = [name for name in texts.columns if name != "rows"]
     return texts.group_by(keys).agg(pl.col("rows").sum()).sort(keys)
+
+
+def _count_people(counted: Sequence[pl.DataFrame], column: str, values: pl.DataFrame) -> pl.Series:
+    """Count the people with each value; rows that name no person count for nobody."""
+    pairs = _by_text(counted, column).drop_nulls()
+    people = pairs.group_by(column).agg(pl.len().alias("people"))
+    return values.join(people, on=column, how="left", maintain_order="left")["people"].fill_null(0)
 
 
 def _profiles(counted: Sequence[pl.DataFrame], column: str, other: str, values: pl.DataFrame) -> Ints:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from decimal import Decimal
 from typing import Any
 
 import polars as pl
@@ -17,10 +18,13 @@ from betalike.io.text_values import (
     COMMA,
     DIGITS,
     DOTTED,
+    HELD_DIGITS,
+    PLAIN,
     SLASHED,
     YEARS,
     digits_of,
     has_usual_year,
+    loses_digits,
     parse_moments,
     with_points,
 )
@@ -29,6 +33,8 @@ from betalike.table.schema import DateOrder, Kind
 
 MISSING_TEXTS = ("NA", "N/A", "n/a", "#N/A", "<NA>", ".", "NULL", "null", "?", "-", "NaN", "nan")
 MISSING_NUMBERS = tuple(sign * int(str(digit) * n) for sign in (-1, 1) for digit in (7, 8, 9) for n in range(1, 6))
+LEAST_ROWS = 3  # of a value that is shown
+MOST_DIGITS = 38  # of a decimal
 EXACT = 1 << 53  # whole numbers up to here are exact as floating-point numbers
 LEADING_ZERO = r"^[+-]?0\d"
 THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"
@@ -61,6 +67,10 @@ class Seen:
     present: int = 0
     numbers: int = 0
     whole: int = 0
+    plain: int = 0  # decimal numbers, written without an exponent
+    beyond: int = 0  # of these, numbers that a floating-point number does not hold
+    digits: int = 0  # most digits before the point
+    places: int = 0  # most digits after it
     leading_zeros: int = 0
     commas: int = 0
     thousands: int = 0  # numbers with a comma that may also set off thousands
@@ -78,8 +88,9 @@ class Seen:
         counts = {
             each.name: getattr(self, each.name) + getattr(other, each.name)
             for each in fields(self)
-            if each.name not in ("kind", "low", "high")
+            if each.name not in ("kind", "low", "high", "digits", "places")
         }
+        counts |= {name: max(getattr(self, name), getattr(other, name)) for name in ("digits", "places")}
         lows, highs = [self.low, other.low], [self.high, other.high]
         kind = self.kind if other.kind in (None, self.kind) else other.kind
         return Seen(kind=kind, low=_end(lows, min), high=_end(highs, max), **counts)
@@ -100,6 +111,7 @@ class TypeGuess:
     is_ambiguous: bool = False  # dates whose day and month look alike
     codes: tuple[str, ...] = ()
     warning: str | None = None
+    rare_codes: tuple[str, ...] = field(default=(), repr=False)  # in so few rows that nobody may see them
 
 
 def see(column: pl.Series, counts: Ints | None = None) -> Seen:
@@ -137,6 +149,8 @@ def see(column: pl.Series, counts: Ints | None = None) -> Seen:
         **seen,
         numbers=seen["present"],
         whole=_count(rows, is_whole),
+        plain=seen["present"] if dtype.is_decimal() else 0,
+        beyond=_count_beyond(column, rows) if dtype.is_decimal() else 0,
         day_first=n_dates,
         month_first=n_dates,
         midnights=n_dates,
@@ -147,6 +161,24 @@ def see(column: pl.Series, counts: Ints | None = None) -> Seen:
 
 def _count(rows: pl.Series, is_meant: pl.Series) -> int:
     return int(rows.filter(is_meant).sum())
+
+
+def _count_beyond(decimals: pl.Series, rows: pl.Series) -> int:
+    """Count the decimals that a floating-point number does not hold; few digits always fit."""
+    ends = [abs(end) for end in (decimals.min(), decimals.max()) if isinstance(end, Decimal)]
+    assert isinstance(decimals.dtype, pl.Decimal)
+    if all(end.scaleb(decimals.dtype.scale) < 10**HELD_DIGITS for end in ends):
+        return 0
+    return _count(rows, loses_digits(decimals.cast(pl.String)))
+
+
+def _see_digits(numbers: pl.Series, rows: pl.Series) -> dict[str, Any]:
+    """Count decimal numbers, and those that a floating-point number does not hold; find the most digits of any."""
+    parts = numbers.str.extract_groups(PLAIN).struct.unnest()
+    digits, places = (int(str(parts.to_series(i).str.len_bytes().max() or 0)) for i in (0, 1))
+    is_plain = numbers.str.contains(PLAIN)
+    beyond = _count(rows, loses_digits(numbers)) if digits + places > HELD_DIGITS else 0
+    return {"plain": _count(rows, is_plain), "beyond": beyond, "digits": digits, "places": places}
 
 
 def _see_texts(texts: pl.Series, rows: pl.Series) -> Seen:
@@ -170,6 +202,7 @@ def _see_texts(texts: pl.Series, rows: pl.Series) -> Seen:
         present=int(rows.sum()),
         numbers=_count(rows, is_number),
         whole=_count(rows, is_whole),
+        **_see_digits(plain.filter(is_number), rows.filter(is_number)),
         leading_zeros=_count(rows, is_number & plain.str.contains(LEADING_ZERO)),
         commas=_count(rows, trimmed.str.contains(COMMA)),
         thousands=_count(rows, trimmed.str.contains(THOUSANDS)),
@@ -235,11 +268,19 @@ def _guess_numbers(seen: Seen, codes: tuple[str, ...]) -> TypeGuess:
     if seen.commas and seen.commas == seen.thousands:
         words = "text: its commas may be decimal commas or thousands; declare it of type real if they are decimal"
         return TypeGuess(Kind.CATEGORICAL, words, codes=codes, warning=words)
-    codes += tuple(map(str, _standing_apart(seen)))
+    apart = _standing_apart(seen)
+    codes += tuple(str(code) for code in apart if seen.code_numbers[code] >= LEAST_ROWS)
+    rare = tuple(str(code) for code in apart if seen.code_numbers[code] < LEAST_ROWS)
     if seen.whole == seen.present:
-        return TypeGuess(Kind.INTEGER, "whole numbers", codes=codes)
+        return TypeGuess(Kind.INTEGER, "whole numbers", codes=codes, rare_codes=rare)
     commas = " with decimal commas" if seen.commas else ""
-    return TypeGuess(Kind.DECIMAL if seen.kind is Kind.DECIMAL else Kind.REAL, f"numbers{commas}", codes=codes)
+    kind, digits = (Kind.DECIMAL, " of many digits") if is_beyond_floats(seen) else (Kind.REAL, "")
+    return TypeGuess(kind, f"numbers{digits}{commas}", codes=codes, rare_codes=rare)
+
+
+def is_beyond_floats(seen: Seen) -> bool:
+    """Return whether all values are decimals that some type holds, and floating-point numbers would lose digits."""
+    return seen.beyond > 0 and seen.plain == seen.present and seen.digits + seen.places <= MOST_DIGITS
 
 
 def _standing_apart(seen: Seen) -> list[int]:
@@ -264,6 +305,11 @@ def warn_about(types: Mapping[str, TypeGuess]) -> list[str]:
             warnings.append(
                 f"the column '{name}' holds {codes}, apart from all other values; if that stands for missing values, "
                 f"name it with --missing {codes}"
+            )
+        elif taken.rare_codes and taken.kind.is_ordered:
+            warnings.append(
+                f"the column '{name}' holds a number such as -9 or 99, apart from all other values, in fewer than "
+                f"{LEAST_ROWS} rows; if it stands for missing values, name it with --missing"
             )
     return warnings
 

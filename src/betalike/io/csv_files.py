@@ -79,7 +79,7 @@ class Wanted:
         if types is not None:
             named = {_position_name(i): types[name] for i, name in enumerate(layout.names) if name in types}
             return {**shared, "infer_schema": False, "schema_overrides": named}
-        as_text = {*(self.as_text or ()), *layout.codes}
+        as_text = {*(self.as_text or ()), *layout.texts}
         texts = [_position_name(i) for i, name in enumerate(layout.names) if name in as_text]
         inferred = {"infer_schema_length": infer_rows}
         return {**shared, **inferred, "schema_overrides": dict.fromkeys(texts, pl.String)}
@@ -158,7 +158,7 @@ def scan_csv(
     n_rows = sum(text.layout.n_rows for text in texts)
     if n_rows == 0:
         raise FileError(NO_ROWS.format(first.name))
-    as_text = None if wanted.as_text is None else {*wanted.as_text, *(name for t in texts for name in t.layout.codes)}
+    as_text = None if wanted.as_text is None else {*wanted.as_text, *(name for t in texts for name in t.layout.texts)}
     wanted = replace(wanted, columns=names, as_text=as_text)
     is_uniform = len({(text.layout.delimiter, text.layout.quote, *text.layout.names) for text in texts}) == 1
     are_plain = all(text.is_plain for text in texts) and not any(is_compressed(read_beginning(p, 8)) for p in paths)

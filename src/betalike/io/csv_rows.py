@@ -25,9 +25,11 @@ NOTHING: Bytes = np.empty(0, dtype=np.uint8)
 PLACE, FIELDS, LINE, ROW_LINE, ROW_BYTES, HAS_CONTENT, AFTER_CR = 0, 1, 2, 3, 4, 5, 6
 N_HEADER, N_ROWS, N_BLANK, N_LONE_CR, N_BAD, BAD_LINE, BAD_FIELDS = 7, 8, 9, 10, 11, 12, 13
 N_QUOTED, N_INNER, INNER_LINE, N_OPEN, OPEN_LINE, N_STRAY, STRAY_LINE = 14, 15, 16, 17, 18, 19, 20
-N_OUT, ROW_START_OUT, N_READ, HEADER_START, HEADER_END, ZERO, N_STATE = 21, 22, 23, 24, 25, 26, 27
+N_OUT, ROW_START_OUT, N_READ, HEADER_START, HEADER_END, ZERO = 21, 22, 23, 24, 25, 26
+DIGITS, HAS_POINT, N_STATE = 27, 28, 29
 AT_START, IN_PLAIN, IN_QUOTES, AFTER_QUOTE = 0, 1, 2, 3
 MAY_BE_ZERO, NOT_ZERO, IS_ZERO = 0, 1, 2  # the first sign of a field, after a quote and a sign
+WRITTEN_DIGITS = 17  # of a floating-point number at most
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class CsvLayout:
     quote: str | None  # None if no field is quoted, so that a quote is a character like any other
     names: tuple[str, ...]
     n_rows: int
-    codes: tuple[str, ...]  # columns with numbers that begin with a zero, which are codes
+    texts: tuple[str, ...]  # columns with numbers that begin with a zero, which are codes, or have many digits
     is_tidy: bool  # no blank lines, and no lone carriage returns as line ends
 
 
@@ -50,7 +52,7 @@ class RowWalk:
         self._state = np.zeros(N_STATE, dtype=np.int64)
         self._state[[LINE, ROW_LINE]] = 1
         self._state[[HEADER_START, HEADER_END]] = -1
-        self._zeros = np.zeros(MOST_FIELDS, dtype=np.bool_)  # columns in which a number begins with a zero
+        self._texts = np.zeros(MOST_FIELDS, dtype=np.bool_)  # columns with numbers that are read as text
         self._beginning: list[bytes] = []
 
     def check(self, piece: bytes) -> None:
@@ -99,8 +101,8 @@ class RowWalk:
         used_quote = None if state[N_INNER] else quote
         is_tidy = not (state[N_BLANK] or state[N_LONE_CR])
         names = self._names(header, used_quote)
-        codes = tuple(name for name, is_code in zip(names, self._zeros[: len(names)], strict=True) if is_code)
-        return CsvLayout(self.delimiter, used_quote, names, int(state[N_ROWS]), codes, is_tidy)
+        texts = tuple(name for name, is_text in zip(names, self._texts[: len(names)], strict=True) if is_text)
+        return CsvLayout(self.delimiter, used_quote, names, int(state[N_ROWS]), texts, is_tidy)
 
     @property
     def plain_header(self) -> bytes | None:
@@ -116,7 +118,7 @@ class RowWalk:
 
     def _walk(self, piece: bytes, out: Bytes) -> None:
         data = np.frombuffer(piece, dtype=np.uint8)
-        walk_rows(data, ord(self.delimiter), ord(self._quote), self._quote == '"', self._state, self._zeros, out)
+        walk_rows(data, ord(self.delimiter), ord(self._quote), self._quote == '"', self._state, self._texts, out)
         if self._state[ROW_BYTES] > LONGEST_ROW:
             raise FileError(
                 f"{self._name}: the row that begins in line {self._state[ROW_LINE]} is longer than "
@@ -157,18 +159,20 @@ def walk_rows(
     quote: int,
     spans_lines: bool,
     state: NDArray[np.int64],
-    zeros: NDArray[np.bool_],
+    texts: NDArray[np.bool_],
     out: Bytes,
 ) -> None:
-    """Read the next bytes of a CSV text, update the state, and note the columns where a number begins with a zero.
+    """Read the next bytes of a CSV text, update the state, and note the columns with numbers that are read as text.
+
+    These begin with a zero, or have a point and more digits than a floating-point number holds.
 
     If `out` has room, copy the rows to it, with a newline for each line end and without blank lines.
     """
-    newline, carriage, space, plus, minus, first_digit, last_digit = 10, 13, 32, 43, 45, 48, 57
+    newline, carriage, space, plus, minus, point, first_digit, last_digit = 10, 13, 32, 43, 45, 46, 48, 57
     copies = len(out) > 0
     place, fields, line, row_bytes = state[PLACE], state[FIELDS], state[LINE], state[ROW_BYTES]
     has_content, after_cr, n_out = state[HAS_CONTENT] != 0, state[AFTER_CR] != 0, state[N_OUT]
-    n_before, zero = state[N_READ], state[ZERO]
+    n_before, zero, digits, has_point = state[N_READ], state[ZERO], state[DIGITS], state[HAS_POINT] != 0
     n = len(data)
     i = 0
     while i < n and row_bytes <= LONGEST_ROW:
@@ -186,9 +190,13 @@ def walk_rows(
                 place = AFTER_QUOTE
             elif byte == newline:
                 line += 1
+            if first_digit <= byte <= last_digit:
+                digits += digits > 0 or byte != first_digit  # zeros before all others say nothing
+                if (zero == IS_ZERO or (has_point and digits > WRITTEN_DIGITS)) and fields < len(texts):
+                    texts[fields] = texts[fields] or state[HEADER_END] >= 0
+            elif byte == point:
+                has_point = True
             if zero != NOT_ZERO and byte != plus and byte != minus:
-                if zero == IS_ZERO and first_digit <= byte <= last_digit and fields < len(zeros):
-                    zeros[fields] = zeros[fields] or state[HEADER_END] >= 0
                 zero = IS_ZERO if zero == MAY_BE_ZERO and byte == first_digit else NOT_ZERO
             row_bytes += 1
             if copies:
@@ -229,13 +237,14 @@ def walk_rows(
             state[ROW_LINE] = line
             state[ROW_START_OUT] = n_out
             fields, row_bytes, place, has_content, zero = 0, 0, AT_START, False, MAY_BE_ZERO
+            digits, has_point = 0, False
             continue
         if state[HEADER_START] < 0 and byte != space:
             state[HEADER_START] = n_before + i - row_bytes
         if byte == delimiter:
             fields += 1
             place = AT_START
-            zero = MAY_BE_ZERO
+            zero, digits, has_point = MAY_BE_ZERO, 0, False
             has_content = True
         elif byte == quote:
             has_content = True
@@ -255,9 +264,13 @@ def walk_rows(
                 state[N_STRAY] += 1
             place = IN_PLAIN
             has_content = has_content or byte != space
+            if first_digit <= byte <= last_digit:
+                digits += digits > 0 or byte != first_digit  # zeros before all others say nothing
+                if (zero == IS_ZERO or (has_point and digits > WRITTEN_DIGITS)) and fields < len(texts):
+                    texts[fields] = texts[fields] or state[HEADER_END] >= 0
+            elif byte == point:
+                has_point = True
             if zero != NOT_ZERO and byte != plus and byte != minus:
-                if zero == IS_ZERO and first_digit <= byte <= last_digit and fields < len(zeros):
-                    zeros[fields] = zeros[fields] or state[HEADER_END] >= 0
                 zero = IS_ZERO if zero == MAY_BE_ZERO and byte == first_digit else NOT_ZERO
         row_bytes += 1
         if copies:
@@ -266,4 +279,4 @@ def walk_rows(
         i += 1
     state[PLACE], state[FIELDS], state[LINE], state[ROW_BYTES] = place, fields, line, row_bytes
     state[HAS_CONTENT], state[AFTER_CR], state[N_OUT] = has_content, after_cr, n_out
-    state[N_READ], state[ZERO] = n_before + n, zero
+    state[N_READ], state[ZERO], state[DIGITS], state[HAS_POINT] = n_before + n, zero, digits, has_point

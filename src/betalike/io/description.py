@@ -245,15 +245,16 @@ def describe_frame(
 
 def _choose_kind(profile: ColumnProfile, guess: Guess, types: Mapping[str, TypeGuess]) -> tuple[Kind, str]:
     """Return the type of the values, but that of codes for whole numbers that are only names."""
-    if types[profile.name].is_ambiguous:  # not yet dates in the frame, but publish is to ask for their order
-        return types[profile.name].kind, types[profile.name].reason
+    taken = types[profile.name]
+    if taken.is_ambiguous or taken.kind is Kind.DECIMAL:  # not yet dates in the frame, or rounded to floats there
+        return taken.kind, taken.reason
     is_amount = profile.suggests((NameHint.MONEY, NameHint.RESULT))
     if profile.kind is Kind.INTEGER and guess.meaning in (Meaning.QUASI_IDENTIFIER, Meaning.COULD_BE_SENSITIVE):
         if names_a_code(profile.name) and not is_amount:
             return Kind.CATEGORICAL, "its name suggests that its numbers are codes"
         if profile.values == 2:
             return Kind.CATEGORICAL, "two numbers, such as yes and no"
-    return profile.kind, types[profile.name].reason
+    return profile.kind, taken.reason
 
 
 def _choose_prefix(profile: ColumnProfile) -> tuple[int, ...]:

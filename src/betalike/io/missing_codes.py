@@ -8,17 +8,24 @@ from typing import TypeVar
 
 import polars as pl
 
+MOST_ZEROS = 6  # after the point of a code that is written as a decimal number
 WHOLE = re.compile(r"[+-]?\d+")
 Table = TypeVar("Table", pl.DataFrame, pl.LazyFrame)
 
 
 def code_texts(missing: Sequence[str]) -> list[str]:
-    """Return the texts that a table may hold for some codes: -9 may also be written as -9.0.
+    """Return the texts that a table may hold for some codes: -9 may also be written as -9.0 or -9,00.
 
-    >>> code_texts(["NA", "-9"])
-    ['NA', '-9', '-9.0']
+    >>> code_texts(["NA", "-9"])[:5]
+    ['NA', '-9', '-9.0', '-9,0', '-9.00']
     """
-    return [text for code in missing for text in ([code, f"{code}.0"] if WHOLE.fullmatch(code) else [code])]
+    ends = ["", *(sign + "0" * n for n in range(1, MOST_ZEROS + 1) for sign in ".,")]
+    return [code + end for code in missing for end in (ends if WHOLE.fullmatch(code) else [""])]
+
+
+def code_numbers(missing: Sequence[str]) -> pl.Series:
+    """Return the codes that are numbers."""
+    return pl.Series(missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
 
 
 def without_codes(table: Table, missing: Sequence[str]) -> Table:
@@ -26,7 +33,7 @@ def without_codes(table: Table, missing: Sequence[str]) -> Table:
     if not missing:
         return table
     texts = code_texts(missing)
-    numbers = pl.Series(texts, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
+    numbers = code_numbers(missing)
     changed = []
     for name, dtype in table.collect_schema().items():
         if dtype.is_nested() or dtype == pl.Binary:

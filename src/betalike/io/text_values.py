@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Literal
 
 import polars as pl
@@ -9,6 +10,8 @@ import polars as pl
 from betalike.table.schema import DateOrder
 
 COMMA = r"^([+-]?\d*),(\d+)$"
+PLAIN = r"^[+-]?(\d*)(?:\.(\d*))?$"  # a decimal number, written without an exponent
+HELD_DIGITS = 15  # of a decimal number; floating-point numbers hold at least these
 DATE = r"^\d{4}-\d{1,2}-\d{1,2}$"
 YEAR_FIRST = (r"^(\d{4})/(\d{1,2})/(\d{1,2})($|[ T])", r"^(\d{4})\.(\d{1,2})\.(\d{1,2})($|[ T])")
 DIGITS = r"^(\d{4})(\d\d)(\d\d)$"
@@ -22,6 +25,19 @@ YEARS = (1800, 2100)  # of eight digits that are taken for a date
 def with_points(texts: pl.Series) -> pl.Series:
     """Return texts without spaces around them, and with a point where a number has a decimal comma."""
     return texts.str.strip_chars().str.replace(COMMA, "$1.$2")
+
+
+def loses_digits(numbers: pl.Series) -> pl.Series:
+    """Return which decimal numbers, written without an exponent, a floating-point number does not hold; never null.
+
+    It holds a number if it is written with the same digits, as 0.1 is.
+    """
+    may_lose = (numbers.str.len_bytes() > HELD_DIGITS).fill_null(False) & numbers.str.contains(PLAIN).fill_null(False)
+    return may_lose.scatter(may_lose.arg_true(), [_loses_digits(text) for text in numbers.filter(may_lose)])
+
+
+def _loses_digits(text: str) -> bool:
+    return Decimal(repr(float(text))) != Decimal(text)
 
 
 def to_iso(texts: pl.Series, dates: DateOrder) -> pl.Series:

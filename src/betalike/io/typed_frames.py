@@ -49,9 +49,9 @@ def _safe_codes(seen: Mapping[str, Seen], types: Mapping[str, TypeGuess]) -> tup
 
     A number that few rows have may be a person's own, and these codes are shown.
     """
-    codes = dict.fromkeys(code for guess in types.values() for code in guess.codes)
+    codes = dict.fromkeys(code for guess in types.values() for code in (*guess.codes, *guess.rare_codes))
     numbers = [(str(number), name) for name, each in seen.items() for number in each.code_numbers]
-    is_value = {number for number, name in numbers if number not in types[name].codes}
+    is_value = {number for number, name in numbers if number not in (*types[name].codes, *types[name].rare_codes)}
     rows = sum((Counter(each.code_numbers) for each in seen.values()), Counter[int]())
     is_shown = {str(number) for number, n in rows.items() if n >= LEAST_ROWS} - is_value
     return tuple(code for code in codes if code in is_shown or not WHOLE.fullmatch(code))

@@ -66,7 +66,7 @@ _DATE_LABELS: dict[DateLevel, Callable[[datetime.date], str]] = {
 
 @dataclass(frozen=True)
 class Dates:
-    """Groups ISO dates or date-times by day, month, quarter, year and decade: `2021-03-05`, `2021-03`, `2021`."""
+    """Groups dates or date-times by day, month, quarter, year and decade: `2021-03-05`, `2021-03`, `2021`."""
 
     levels: tuple[DateLevel, ...] = (DateLevel.MONTH, DateLevel.YEAR, DateLevel.DECADE)
     name: ClassVar[str] = "dates"
@@ -82,9 +82,14 @@ class Dates:
             )
         object.__setattr__(self, "levels", tuple(level for level in DateLevel if level in given))
 
-    def build(self, counts: Counts) -> Hierarchy:
-        """Return the tree over these dates."""
-        days = _parsed(counts, lambda text: datetime.datetime.fromisoformat(text).date(), "a date such as 2021-03-05")
+    def build(self, counts: Counts, plain: Mapping[str, str] | None = None) -> Hierarchy:
+        """Return the tree over these dates; `plain` has their ISO form, if they have another."""
+        iso = plain or {}
+        days = _parsed(
+            counts,
+            lambda text: datetime.datetime.fromisoformat(iso.get(text, text)).date(),
+            "a date such as 2021-03-05",
+        )
         levels = [{text: _DATE_LABELS[level](day) for text, day in days.items()} for level in self.levels]
         return _tree(sorted(counts, key=lambda text: (days[text], text)), levels, self.name)
 
@@ -122,9 +127,10 @@ class Intervals:
             raise ParameterError(f"intervals has the bottom {self.bottom:g} and the top {self.top:g}; exchange them.")
         object.__setattr__(self, "widths", widths)
 
-    def build(self, counts: Counts) -> Hierarchy:
-        """Return the tree over these numbers."""
-        numbers = _parsed(counts, _finite, "a number")
+    def build(self, counts: Counts, plain: Mapping[str, str] | None = None) -> Hierarchy:
+        """Return the tree over these numbers; `plain` has them with points, if they have decimal commas."""
+        pointed = plain or {}
+        numbers = _parsed(counts, lambda text: _finite(pointed.get(text, text)), "a number")
         is_whole = all(number.denominator == 1 for number in (*numbers.values(), *map(_exact, self.widths)))
         levels = [
             {text: self._label(number, _exact(width), is_whole) for text, number in numbers.items()}

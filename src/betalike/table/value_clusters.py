@@ -15,10 +15,13 @@ SHRINKAGE = 10.0  # rows of the average value that are added to each value, so t
 FEWER = 3  # times fewer groups at each level
 FREQUENT, TIMES_EVEN = 0.1, 2  # a value with more of the rows, and more than twice its even share, is in no group
 SHOWN = 3  # values that the label of a group names
+LEAST_ROWS = 3  # of a value that is named
 
 
-def cluster(values: Sequence[str], profiles: Ints) -> Hierarchy:
+def cluster(values: Sequence[str], profiles: Ints, people: Ints | None = None) -> Hierarchy:
     """Return a tree over values. `profiles` counts their rows by what the rows have in other columns.
+
+    `people` says how many have each value, if a row may be counted several times.
 
     The two groups whose profiles differ least, weighted by their rows, are joined first (Ward's rule on square roots
     of shares). Every level of the tree has about a third as many groups as the one below it. A frequent value is in no
@@ -40,8 +43,9 @@ def cluster(values: Sequence[str], profiles: Ints) -> Hierarchy:
         n_groups = -(-n_groups // FEWER)
     levels = [_groups(joined, len(rest), n_groups) for n_groups in sizes]
     in_order = np.lexsort([np.arange(len(rest)), *levels])  # the last key, the fewest groups, is the first to sort by
-    labels = [_labels(some, rows[rest], level) for level in levels]
-    paths = [(values[i], *[values[i]] * len(levels), ROOT) for i in np.flatnonzero(is_alone).tolist()]
+    others = [values[i] for i in np.flatnonzero(is_alone).tolist()]
+    labels = _labels(some, (rows if people is None else people)[rest], levels, others)
+    paths = [(value, *[value] * len(levels), ROOT) for value in others]
     paths += [(some[i], *(names[i] for names in labels), ROOT) for i in in_order.tolist()]
     return Hierarchy.from_rows(paths, "the hierarchy that the builder 'auto' makes")
 
@@ -88,14 +92,35 @@ def _groups(joined: Sequence[tuple[int, int]], n_values: int, n_groups: int) -> 
     return group
 
 
-def _labels(values: Sequence[str], rows: Ints, group: Ints) -> list[str]:
-    """Return the label of each value's group: its most frequent values, and how many more there are."""
-    labels = [""] * len(values)
-    for number in np.unique(group):
-        members = np.flatnonzero(group == number)
-        by_rows = members[np.argsort(-rows[members], kind="stable")]
-        named = ", ".join(values[i] for i in sorted(by_rows[:SHOWN].tolist()))
-        label = named if len(members) <= SHOWN else f"{named} and {len(members) - SHOWN} more"
-        for i in members.tolist():
-            labels[i] = label
+def _labels(values: Sequence[str], rows: Ints, levels: Sequence[Ints], others: Sequence[str]) -> list[list[str]]:
+    """Return the label of each value's group at each level: its most frequent values, and how many more there are.
+
+    A value that few rows have is counted, not named: the label may be published with the rows of others. No label is
+    that of another group, or one of the `others`.
+    """
+    taken: dict[str, tuple[int, ...]] = {value: (i,) for i, value in enumerate(values)} | dict.fromkeys(others, ())
+    labels = []
+    for group in levels:
+        names = [""] * len(values)
+        for number in np.unique(group):
+            members = tuple(np.flatnonzero(group == number).tolist())
+            label = _label(values, rows, members)
+            n_same = 1
+            while taken.setdefault(label, members) != members:
+                n_same += 1
+                label = f"{_label(values, rows, members)} ({n_same})"
+            for i in members:
+                names[i] = label
+        labels.append(names)
     return labels
+
+
+def _label(values: Sequence[str], rows: Ints, members: Sequence[int]) -> str:
+    if len(members) == 1:
+        return values[members[0]]  # the leaf itself
+    by_rows = sorted((i for i in members if rows[i] >= LEAST_ROWS), key=lambda i: -rows[i])
+    named = ", ".join(values[i] for i in sorted(by_rows[:SHOWN]))
+    n_more = len(members) - len(by_rows[:SHOWN])
+    if not named:
+        return f"{n_more} rare values"
+    return f"{named} and {n_more} more" if n_more else named

@@ -119,7 +119,7 @@ def build_tree(project: Project, arguments: Arguments, progress: Progress) -> di
     others = [name for name in spec.with_role(Role.QUASI_IDENTIFIER) if name != column]
     recipe = {"auto": others} if "auto" in arguments["recipe"] else arguments["recipe"]
     reading: dict[str, Any] = {"missing": spec.release.missing, "delimiter": spec.delimiter}
-    built = build_hierarchy(project.table, column, recipe, **reading, **project.record.source)
+    built = build_hierarchy(project.table, column, recipe, dates=spec.release.dates, **reading, **project.record.source)
     name = f"hierarchies/{arguments['file']}"
     (project.folder / "hierarchies").mkdir(mode=0o700, exist_ok=True)
     (project.folder / name).write_text(hierarchy_text(built), encoding="utf-8")

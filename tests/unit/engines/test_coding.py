@@ -71,9 +71,13 @@ def test_short_floats() -> None:
 
 
 def test_decimals_keep_their_digits() -> None:
-    axis, codes = code_quasi_identifier(column_of([Decimal("1.50"), None, Decimal("0.25")]), qi())
+    long = "1.5000000000000000000001"
+    axis, codes = code_quasi_identifier(column_of([Decimal(long), None, Decimal("0.25")]), qi())
     assert axis.kind is Kind.DECIMAL
-    assert shown(axis, codes) == ["1.50", None, "0.25"]
+    assert shown(axis, codes) == [long, None, "0.2500000000000000000000"]
+    axis, codes = code_quasi_identifier(column_of([Decimal("1.50"), None, Decimal("0.25")]), qi())
+    assert axis.kind is Kind.REAL
+    assert shown(axis, codes) == ["1.5", None, "0.25"]
 
 
 def test_unsigned_numbers_keep_their_digits() -> None:

@@ -29,7 +29,11 @@ def guess(values: list[Any], dates: DateOrder | None = None, dtype: Any = None) 
         ([60645.0, 2110.0], Kind.INTEGER),
         ([49.0, 76.5], Kind.REAL),
         ([1e300, 1.0], Kind.REAL),
-        ([Decimal("1.50"), Decimal("2.00")], Kind.DECIMAL),
+        ([Decimal("1.50"), Decimal("2.00")], Kind.REAL),
+        ([Decimal("1.50"), Decimal("12345678901234567890.25")], Kind.DECIMAL),
+        (["1.50", "12345678901234567890.25"], Kind.DECIMAL),
+        (["1.5e0", "12345678901234567890.25"], Kind.REAL),
+        (["0.30000000000000004", "1.50"], Kind.REAL),
         ([Decimal("1.00"), Decimal("2.00")], Kind.INTEGER),
         (["49", " 76 ", ""], Kind.INTEGER),
         (["49.0", "76"], Kind.INTEGER),
@@ -98,7 +102,7 @@ def test_day_and_month(values: list[str], given: DateOrder | None, order: DateOr
     ],
 )
 def test_codes_for_missing_values_are_noticed(values: list[Any], kind: Kind, codes: tuple[str, ...]) -> None:
-    found = guess(values)
+    found = guess(values * 3)  # what fewer than three rows have is not named
     assert (found.kind, found.codes) == (kind, codes)
 
 
@@ -113,8 +117,10 @@ def test_numbers_with_a_few_texts_come_with_a_warning_that_shows_no_cell() -> No
 
 
 def test_a_code_that_stands_apart_comes_with_a_warning() -> None:
-    (warning,) = warn_about({"weight": guess([-9, 70, 71])})
+    (warning,) = warn_about({"weight": guess([-9, 70, 71] * 3)})
     assert "--missing -9" in warning
+    (warning,) = warn_about({"weight": guess([888, 70, 71])})
+    assert "888" not in warning
 
 
 cells = st.sampled_from(

@@ -18,6 +18,7 @@ COLUMNS = [
     (pl.Series("x", [1, 2, 3], dtype=pl.UInt8), [1, 2, 3]),
     (pl.Series("x", [Decimal("1.50"), Decimal("-9.00")]), [Decimal("1.50"), None]),
     (pl.Series("x", ["NA", "-9", "-9.0", "na", "-09"]), [None, None, None, "na", "-09"]),
+    (pl.Series("x", ["-9.00", "-9,0", "-9.01", "-90", "-9."]), [None, None, "-9.01", "-90", "-9."]),
     (pl.Series("x", ["NA", "b"], dtype=pl.Categorical), [None, "b"]),
     (pl.Series("x", [[1], [2]]), [[1], [2]]),
 ]
@@ -33,6 +34,9 @@ def test_codes_become_missing(column: pl.Series, expected: list[object]) -> None
 
 def test_every_source_loses_the_same_cells(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [1.5, -9.0, None], "b": ["NA", "x", "-9"], "c": [-9, 1, 2]})
+    money = pl.DataFrame({"a": [Decimal("1.50"), Decimal("-9.00")]})
+    money.write_csv(tmp_path / "money.csv")
+    assert load(tmp_path / "money.csv", missing=["-9"])["a"].to_list() == [1.5, None]
     frame.write_csv(tmp_path / "t.csv")
     frame.write_parquet(tmp_path / "t.parquet")
     expected = [(1.5, None, None), (None, "x", 1), (None, None, 2)]

@@ -51,6 +51,27 @@ def test_labels_name_the_most_frequent_members() -> None:
     assert "e, f, g and 1 more" in labels
 
 
+def test_labels_count_the_values_that_few_rows_have() -> None:
+    rng = np.random.default_rng(3)
+    rows = np.array([2, 1] * 8 + [4, 5, 6, 5, 4, 6, 5, 4])
+    values = [f"value {i}" for i in range(len(rows))]
+    profiles = np.array([rng.multinomial(each, [0.5, 0.5]) for each in rows])
+    tree = cluster(values, np.hstack([profiles] * 5), rows)  # compared by five columns
+    rare = {value for value, n in zip(values, rows, strict=True) if n < 3}
+    named = {part for label in tree.labels[tree.n_leaves :] for part in label.replace(" and", ",").split(", ")}
+    assert not named & rare
+    assert named & set(values) - rare
+    assert any(label.endswith("rare values") for label in tree.labels)
+    assert sum(tree.leaves.count(value) for value in values) == len(values)
+
+
+def test_no_label_of_a_group_is_a_value() -> None:
+    values = ["a", "b", "a, b", "a, b and 1 more", "2 rare values", *"cdefghi"]
+    tree = cluster(values, np.array([[9, 0]] * 2 + [[0, 9]] * 10))
+    assert len(set(tree.labels)) == len(tree.labels)
+    assert set(tree.leaves) == set(values)
+
+
 def test_a_frequent_value_is_in_no_group() -> None:
     rng = np.random.default_rng(6)
     profiles = np.array([[900, 900], *rng.integers(1, 20, (11, 2)).tolist()])

@@ -23,7 +23,9 @@ def hierarchy(
     source: Annotated[str, input_argument("The table; with show and check, a hierarchy file or a folder of them.")],
     column: Annotated[str | None, option("The column to build a hierarchy for.")] = None,
     lengths: Annotated[str | None, option("prefix: how many first characters each level keeps, 3,1.")] = None,
-    levels: Annotated[str | None, option("dates: some of day, month, quarter, year, decade.")] = None,
+    levels: Annotated[
+        str | None, option("dates: some of day, month, quarter, year, decade; by default month,year,decade.")
+    ] = None,
     widths: Annotated[str | None, option("intervals: width of the intervals of each level, 5,10.")] = None,
     bottom: Annotated[float | None, option("intervals: numbers up to this one form one group.")] = None,
     top: Annotated[float | None, option("intervals: numbers from this one form one group.")] = None,
@@ -32,6 +34,7 @@ def hierarchy(
     by: Annotated[Texts, option("auto: columns to compare rows by, never the sensitive one, a,b.")] = None,
     output: options.Output = None,
     table: Annotated[str | None, input_option("show, check: the table to count rows in, or to check against.")] = None,
+    dates: options.Dates = None,
     missing: options.Missing = None,
     sheet: options.Sheet = None,
     labels: options.Labels = False,
@@ -72,6 +75,7 @@ def _build(given: Mapping[str, Any]) -> int:
         given["source"],
         given["column"],
         _recipe(given),
+        dates=given["dates"],
         **_reading(given),
     )
     if given["json"]:
@@ -98,6 +102,7 @@ def _recipe(given: Mapping[str, Any]) -> dict[str, Any]:
     from betalike.cli.arguments import split_list
     from betalike.errors import ParameterError
     from betalike.io.hierarchies import read_groups
+    from betalike.table.hierarchy_recipes import Dates
 
     action = given["action"]
     options = {
@@ -113,6 +118,8 @@ def _recipe(given: Mapping[str, Any]) -> dict[str, Any]:
             if builder != action and given[name] not in (None, []):
                 raise ParameterError(f"--{name} is for the builder '{builder}', not for '{action}'. Leave it out.")
     main = options[action][0]
+    if action == "dates" and given[main] is None:
+        return {"dates": [level.value for level in Dates().levels]}
     if given[main] in (None, []):
         raise ParameterError(f"--{main} is missing; the builder '{action}' needs it.")
     if action == "groups":

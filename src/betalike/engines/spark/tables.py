@@ -14,14 +14,16 @@ from betalike.errors import FileError
 from betalike.io.column_types import LEADING_ZERO
 from betalike.io.compression import is_compressed
 from betalike.io.copies import origin_of
+from betalike.io.csv_rows import WRITTEN_DIGITS
 from betalike.io.csv_text import SAMPLE_BYTES, recognize_signs
-from betalike.io.missing_codes import code_texts
+from betalike.io.missing_codes import code_numbers, code_texts
 from betalike.io.sources import read_beginning, table_files
 from betalike.io.tables import CSV, PARQUET, kind_of
 from betalike.table.schema import Schema, check_columns, columns_with_forms, text_columns
 
 SparkFrame = Any
 CORRUPT, LINE = "betalike corrupt", "betalike_line"
+MANY_DIGITS = rf"^[+-]?(?=[0.]*[1-9](?:\.?\d){{{WRITTEN_DIGITS},}})\d*\.\d+$"  # of a number with a point
 
 
 def read_table(
@@ -42,14 +44,19 @@ def read_table(
 
 
 def _without_codes(rows: SparkFrame, names: Sequence[str], missing: Sequence[str]) -> SparkFrame:
-    """Return rows without codes: they are compared as text, in which a real number is -9.0."""
+    """Return rows without codes: they are compared as text, or by value where a column has numbers."""
     from pyspark.sql import functions as F
+    from pyspark.sql import types as T
 
     if not missing:
         return rows
+    numbers = list(code_numbers(missing))
     for name in names:
         cell = F.col(quoted(name))
-        rows = rows.withColumn(name, F.when(~cell.cast("string").isin(code_texts(missing)), cell))
+        is_code = cell.cast("string").isin(code_texts(missing))
+        if isinstance(rows.schema[name].dataType, T.DecimalType):  # -9 may be -9.00 there
+            is_code |= cell.cast("double").isin(numbers)
+        rows = rows.withColumn(name, F.when(~is_code, cell))
     return rows
 
 
@@ -105,7 +112,7 @@ def _read_csv(
         options["nullValue"] = missing[0]
     inferred = session.read.csv(paths, inferSchema=True, **options).schema
     check_columns(schema.names, inferred.names)
-    texts = text_columns(schema) | _code_columns(session.read.csv(paths, **options), schema.names)
+    texts = text_columns(schema) | _textual_columns(session.read.csv(paths, **options), schema.names)
     kept = {f.name for f in inferred.fields if f.name in columns_with_forms(schema) and f.dataType == T.DoubleType()}
     texts |= kept
     fields = [T.StructField(f.name, T.StringType()) if f.name in texts else f for f in inferred.fields]
@@ -116,11 +123,11 @@ def _read_csv(
     return session.read.csv(paths, schema=T.StructType(fields), **options)
 
 
-def _code_columns(texts: SparkFrame, names: Sequence[str]) -> set[str]:
-    """Return the columns in which a number begins with a zero, which Spark would take away."""
+def _textual_columns(texts: SparkFrame, names: Sequence[str]) -> set[str]:
+    """Return the columns in which a number begins with a zero, or has many digits; Spark would take them away."""
     from pyspark.sql import functions as F
 
-    found = texts.agg(*(F.max(F.col(quoted(name)).rlike(LEADING_ZERO)) for name in names)).first()
+    found = texts.agg(*(F.max(F.col(quoted(name)).rlike(f"{LEADING_ZERO}|{MANY_DIGITS}")) for name in names)).first()
     return {name for name, is_code in zip(names, found, strict=True) if is_code}
 
 

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from betalike.engines.recipes import recipes_in
+from betalike.engines.recipes import build_from_counts, recipes_in
 from betalike.errors import BetalikeError, FileError, HierarchyError
 from betalike.io.hierarchies import hierarchy_text, read_hierarchy
 from betalike.io.specification import ENDS, ColumnSpec, Specification
@@ -163,7 +163,7 @@ def tree_of(project: Project, name: str, given: str | Mapping[str, Any], counts:
         raise HierarchyError("this builder compares rows of the table; press Use to build it.")
     if not counts:
         raise HierarchyError("the values of this column are not counted, or there are too many to show.")
-    return recipe.build(counts)
+    return build_from_counts(recipe, counts, name, project.spec.release.dates)
 
 
 def draw(tree: Hierarchy, counts: Mapping[str, int] | None) -> dict[str, Any]:
