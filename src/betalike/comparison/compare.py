@@ -104,6 +104,8 @@ class SchemeResult:
     classes: int | None = None
     smallest_class: int | None = None
     smallest_in_people: int | None = None
+    risk_in_people: float | None = None
+    guess_in_people: float | None = None
     beta: float | None = None
     enhanced_beta: float | None = None
     t: float | None = None
@@ -341,6 +343,8 @@ class Comparing:
             classes=audit.classes,
             smallest_class=audit.k,
             smallest_in_people=None if people is None else people.verdict.smallest_class,
+            risk_in_people=None if people is None else people.risk.prosecutor_average,
+            guess_in_people=None if people is None else people.risk.surest_guess,
             beta=audit.basic_beta,
             enhanced_beta=audit.enhanced_beta,
             t=audit.t,

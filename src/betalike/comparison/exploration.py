@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
+import polars as pl
 
 from betalike.comparison.compare import Contest, SchemeResult, compare_schemes, name_schemes
 from betalike.engines.local import LocalEngine
@@ -20,9 +21,12 @@ from betalike.io.needed_columns import published_columns
 from betalike.io.specification import takes_specification
 from betalike.io.tables import Frame, read
 from betalike.measures.loss import Loss
+from betalike.measures.sample import Holders
 from betalike.promises import Form, Likeness
 from betalike.promises.parameters import choose
+from betalike.release.person_rows import person_keys
 from betalike.release.publish import Job, publish
+from betalike.runtime.arrays import Ints
 from betalike.runtime.display import Row, Shown
 from betalike.runtime.notebook import shows_progress
 from betalike.runtime.progress import SILENT, Progress, Stopwatch
@@ -35,7 +39,8 @@ BETAS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 class Trial:
     """What a scheme reaches with one beta; if it refuses, only `refusal` is set and says why.
 
-    `average_risk` is the average chance to find a person's row: the number of classes over that of rows.
+    `average_risk` is the average chance to find a person's row: the number of classes over that of rows. With a person
+    column it, the surest guess and the smallest class are counted in people.
     """
 
     scheme: str
@@ -50,7 +55,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class ValueCaps:
-    """A sensitive value: how many people have it, its share in the table, and the most it may reach with each beta."""
+    """A sensitive value: how many people have it, its share of the rows, and the most it may reach with each beta."""
 
     value: str
     people: int
@@ -89,6 +94,7 @@ class Exploration(Shown):
     values: list[ValueCaps]
     columns: list[ColumnCost]
     column_beta: float
+    has_people: bool = False
 
     def _summary(self) -> Row:
         return {"rows": self.n_rows, "betas": list(self.betas), "knees": self.knees}
@@ -106,6 +112,7 @@ class Exploration(Shown):
             "values": [asdict(value) for value in self.values],
             "columns": [{**asdict(column), "cost": column.cost} for column in self.columns],
             "column_beta": self.column_beta,
+            "has_people": self.has_people,
         }
 
 
@@ -199,7 +206,9 @@ def explore(
     scheme = made.get(names[0], names[0])
     costs = _Costs(engine_of, lambda: choose_scheme(scheme, seed, {}), Likeness(column_beta, form, k))
     columns = list(costs.of_columns(quasi_identifiers, consider, progress))
-    return Exploration(compared.n_rows, betas, trials, knees, _caps(engine, betas, form, k), columns, column_beta)
+    return Exploration(
+        compared.n_rows, betas, trials, knees, _caps(engine, betas, form, k), columns, column_beta, person is not None
+    )
 
 
 def _by_beta(groups: Sequence[Sequence[SchemeResult]]) -> Iterator[tuple[int, SchemeResult]]:
@@ -213,11 +222,16 @@ def _trial(result: SchemeResult, number: int, n_rows: int, betas: Sequence[float
         scheme=result.scheme,
         beta=betas[number],
         loss=result.loss,
-        surest_guess=None if result.l is None else 1 / result.l,
-        average_risk=None if result.classes is None else result.classes / n_rows,
+        surest_guess=None if result.l is None else max(1 / result.l, result.guess_in_people or 0.0),
+        average_risk=_average_risk(result, n_rows),
         count_error=result.count_error,
-        smallest_class=result.smallest_class,
+        smallest_class=result.smallest_class if result.smallest_in_people is None else result.smallest_in_people,
     )
+
+
+def _average_risk(result: SchemeResult, n_rows: int) -> float | None:
+    in_rows = None if result.classes is None else result.classes / n_rows
+    return in_rows if result.risk_in_people is None else result.risk_in_people
 
 
 def _curve(trials: Sequence[Trial], scheme: str) -> list[tuple[float, float]]:
@@ -247,12 +261,22 @@ def find_knee(curve: Sequence[tuple[float, float]]) -> float | None:
 def _caps(engine: LocalEngine, betas: Sequence[float], form: Form, k: int) -> list[ValueCaps]:
     """Return what each value may reach with each beta, the most frequent value first."""
     counts = engine.count_cells().value_counts
+    people = counts if engine.schema.person is None else _people_with(engine, engine.schema.person.name)
     ceilings = np.column_stack([Likeness(beta, form, k).ceilings(counts) for beta in betas])
     shares = counts / counts.sum()
     return [
-        ValueCaps(label, int(counts[place]), float(shares[place]), tuple(map(float, np.minimum(ceilings[place], 1.0))))
+        ValueCaps(label, int(people[place]), float(shares[place]), tuple(map(float, np.minimum(ceilings[place], 1.0))))
         for place, label in sorted(enumerate(engine.sensitive_labels), key=lambda it: -counts[it[0]])
     ]
+
+
+def _people_with(engine: LocalEngine, person: str) -> Ints:
+    """Return how many people have each sensitive value in one of their rows."""
+    cells = engine.count_cells()
+    keys = person_keys(pl.concat(batch.to_series() for batch in engine.read_rows([person])))
+    code = keys.cast(pl.String).fill_null("").rank("dense").cast(pl.Int64).to_numpy() - 1
+    held = Holders.of(cells.value[engine.cell_of_rows].astype(np.int64), code)
+    return np.bincount(held.row, minlength=len(cells.value_counts))
 
 
 @dataclass(frozen=True)
@@ -283,6 +307,8 @@ class _Costs:
     def _publish(self, columns: Sequence[str]) -> tuple[Loss, float]:
         """Return the loss of a release with these quasi-identifiers, and the average risk."""
         found = publish(self.engine_of(columns), Job(self.make_scheme(), self.promise), Stopwatch()).verified
+        if found.people is not None:
+            return found.loss, found.people.risk.prosecutor_average
         return found.loss, (found.audit.classes or 0) / found.audit.rows
 
 

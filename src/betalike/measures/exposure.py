@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from betalike.runtime.arrays import Floats, Ints
+from betalike.measures.alike import PeopleCounts
+from betalike.measures.phrases import FEWEST
+from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.table.cells import ClassCounts
 
 
@@ -14,11 +17,14 @@ from betalike.table.cells import ClassCounts
 class ExposedClass:
     """A class and its most exposed value: its share in the table, in the class, and the most that is allowed.
 
-    `count` is how many rows of the class have the value; `cap` is None if the promise has no limit for each value.
+    `count` is how many people of the class have the value, and `total` how many of the table; `cap` is None if the
+    promise has no limit for each value.
     """
 
     size: int
+    value: int
     count: int
+    total: int
     prior: float
     posterior: float
     cap: float | None
@@ -31,21 +37,44 @@ def highest_shares(classes: ClassCounts) -> Floats:
     return highest
 
 
-def most_exposed(classes: ClassCounts, prior_counts: Ints, caps: Floats | None, most: int = 10) -> list[ExposedClass]:
-    """Return the classes that come nearest to their caps, or without caps those with the largest relative gains."""
-    prior = prior_counts / prior_counts.sum()
+def most_exposed(
+    classes: ClassCounts | PeopleCounts, prior_counts: Ints, n_people: int, caps: Floats | None
+) -> Iterator[ExposedClass]:
+    """Yield the classes, those nearest to their caps first, or without caps those with the largest relative gains."""
+    prior = prior_counts / n_people
     posterior = classes.count / classes.sizes[classes.ec]
     used = posterior / (prior if caps is None else caps)[classes.value]
     worst_first = np.lexsort((-posterior, -used))
     _, places = np.unique(classes.ec[worst_first], return_index=True)
-    chosen = worst_first[np.sort(places)[:most]]
-    return [
-        ExposedClass(
+    for entry in worst_first[np.sort(places)]:
+        value = int(classes.value[entry])
+        yield ExposedClass(
             size=int(classes.sizes[classes.ec[entry]]),
+            value=value,
             count=int(classes.count[entry]),
-            prior=float(prior[classes.value[entry]]),
+            total=int(prior_counts[value]),
+            prior=float(prior[value]),
             posterior=float(posterior[entry]),
-            cap=None if caps is None else float(caps[classes.value[entry]]),
+            cap=None if caps is None else float(caps[value]),
         )
-        for entry in chosen.tolist()
-    ]
+
+
+def shown_classes(
+    exposed: Iterable[ExposedClass], n_people: int, is_value_shown: Bools, most: int
+) -> list[ExposedClass]:
+    """Return the first classes whose figures do not show one or two people, not even by subtraction.
+
+    Those with the value, those without it, those outside the class, and those with the value outside all classes that
+    are shown are none or at least 3 each.
+    """
+    shown: list[ExposedClass] = []
+    outside: dict[int, int] = {}
+    for it in exposed:
+        left = outside.get(it.value, it.total) - it.count
+        groups = (it.count, it.size - it.count, n_people - it.size, left)
+        if is_value_shown[it.value] and all(group <= 0 or group >= FEWEST for group in groups):
+            outside[it.value] = left
+            shown.append(it)
+            if len(shown) == most:
+                break
+    return shown

@@ -10,6 +10,7 @@ from betalike.promises import wording
 
 FEWEST = 3  # people behind a figure that is shown
 FEW = "fewer than 3"
+LEFT_OUT = "left out"
 
 
 def percent(share: float | None) -> str:
@@ -46,17 +47,23 @@ def people(count: int) -> str:
 
 
 def is_few(share: float, rows: int) -> bool:
-    """Return whether a share of the rows is that of one or two people."""
-    return 0 < round(share * rows) < FEWEST
+    """Return whether a share of the rows, or the rest of it, is that of one or two people."""
+    return 0 < round(share * rows) < FEWEST or 0 < rows - round(share * rows) < FEWEST
 
 
-def share_of_people(share: float, rows: int) -> str:
-    """Return a share of the rows in per cent, but not one of fewer than 3 people.
+def share_of_people(share: float, rows: int, is_safe: bool = True) -> str:
+    """Return a share of the rows in per cent, but not if it or the rest is one or two people, nor if it is not safe.
 
-    >>> share_of_people(0.5, 100), share_of_people(0.01, 100)
-    ('50 %', 'fewer than 3 people')
+    >>> share_of_people(0.5, 100), share_of_people(0.01, 100), share_of_people(0.98, 100)
+    ('50 %', 'fewer than 3 people', 'all but fewer than 3 people')
+    >>> share_of_people(0.5, 100, is_safe=False)
+    'left out'
     """
-    return f"{FEW} people" if is_few(share, rows) else percent(share)
+    if 0 < round(share * rows) < FEWEST:
+        return f"{FEW} people"
+    if 0 < rows - round(share * rows) < FEWEST:
+        return f"all but {FEW} people"
+    return percent(share) if is_safe else LEFT_OUT
 
 
 def number(value: float | None) -> str:

@@ -3,6 +3,7 @@
 The terms are chosen by the original table: a slope for each column of numbers, and a step for each frequent level of
 a column of names against its most frequent one. Rare levels are one group, or with the most frequent one. No figure
 rests on fewer than 10 people: neither a level nor, for a chance, those of a level who have the value or do not have it.
+Nor is a slope shown if the spread of its numbers is due to one or two people.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from functools import cached_property
 import numpy as np
 
 from betalike.measures.combining import combine
-from betalike.measures.sample import ColumnGroups, Sample, numbers_of
+from betalike.measures.phrases import percent
+from betalike.measures.sample import ColumnGroups, Sample, is_spread_over, numbers_of
 from betalike.runtime.arrays import Bools, Floats
 
 MOST_LEVELS = 12  # of one column
-FEWEST_ROWS = 10  # of a level with a term of its own, on each side of a chance
+FEWEST_PEOPLE = 10  # behind a term, on each side of a chance
 UNKNOWN = 100.0  # standard errors of a chance's coefficient; larger ones are of a coefficient that has no finite value
 CHUNK = 1 << 16  # rows of the design that are held at once
 MOST_HELD = 1 << 23  # numbers of the design
@@ -83,14 +85,16 @@ class RegressionModel:
         values = rows.values[:, -1].astype(np.int64)
         counts = np.bincount(values, rows.count, len(levels))
         present = np.flatnonzero(counts)
-        if len(present) < 2 or rows.n_rows < FEWEST_ROWS:
+        if len(present) < 2 or rows.people_where(np.ones(len(values), dtype=bool)) < FEWEST_PEOPLE:
             return None
-        kind, target, is_chosen = RegressionKind.LINEAR, column.name, None
+        kind, target = RegressionKind.LINEAR, column.name
+        is_chosen: Bools | None = None
         if numbers is None or len(present) == 2:
             chosen = present[np.argmin(counts[present])] if len(present) == 2 else np.argmax(counts)
-            if min(counts[chosen], rows.n_rows - counts[chosen]) < FEWEST_ROWS:
+            is_chosen = values == chosen
+            if min(rows.people_where(is_chosen), rows.people_where(~is_chosen)) < FEWEST_PEOPLE:
                 return None
-            kind, target, is_chosen = RegressionKind.LOGISTIC, f"{column.name} = {levels[chosen]}", values == chosen
+            kind, target = RegressionKind.LOGISTIC, f"{column.name} = {levels[chosen]}"
             numbers = (np.arange(len(levels)) == chosen).astype(np.float64)
         groups = tuple(_levels_of(rows, place) for place in range(len(rows.columns) - 1))
         terms = tuple(term for place, group in enumerate(groups) for term in _terms_of(rows, place, group, is_chosen))
@@ -227,32 +231,35 @@ def _whole_rows(original: Sample) -> Sample:
     is_there = ~np.isnan(original.values)
     are_numbers = [column.levels is None for column in original.columns[:-1]]
     needed = np.array([*are_numbers, True]) & is_there.any(axis=0)
-    is_whole = is_there[:, needed].all(axis=1)
-    return Sample(original.columns, original.values[is_whole], original.count[is_whole])
+    is_whole: Bools = np.all(is_there[:, needed], axis=1)
+    return original.where(is_whole)
 
 
 def _levels_of(original: Sample, place: int) -> ColumnGroups | None:
     return (
-        None if original.columns[place].levels is None else ColumnGroups.of(original, place, MOST_LEVELS, FEWEST_ROWS)
+        None if original.columns[place].levels is None else ColumnGroups.of(original, place, MOST_LEVELS, FEWEST_PEOPLE)
     )
 
 
 def _terms_of(rows: Sample, place: int, group: ColumnGroups | None, is_chosen: Bools | None) -> list[Term]:
     """Return the terms of one column; none if all its rows have the same value."""
     column, values = rows.columns[place], rows.values[:, place]
+    everybody: Bools = np.ones(len(values), dtype=bool)
+    sides = [everybody] if is_chosen is None else [is_chosen, everybody & ~is_chosen]
     if group is None:
         if np.isnan(values).any():  # no row has a number
             return []
         centre = float(np.average(values, weights=rows.count))
         spread = float(np.sqrt(np.average((values - centre) ** 2, weights=rows.count)))
-        return [Term(column.name, place, None, centre, spread)] if spread > 0 else []
+        is_shown = spread > 0 and all(
+            is_spread_over(rows.where(side), values[side], centre, FEWEST_PEOPLE) for side in sides
+        )
+        return [Term(column.name, place, None, centre, spread)] if is_shown else []
     codes = group.codes(values)
-    counts = fewest = np.bincount(codes, rows.count, group.size)
-    if is_chosen is not None:
-        chosen = np.bincount(codes, rows.count * is_chosen, group.size)
-        fewest = np.minimum(chosen, counts - chosen)
+    counts = np.bincount(codes, rows.count, group.size)
+    fewest = np.min([rows.people(np.where(side, codes, -1), group.size) for side in sides], axis=0)
     reference = int(np.argmax(counts))
-    named = np.flatnonzero(fewest >= FEWEST_ROWS).tolist()
+    named = np.flatnonzero(fewest >= FEWEST_PEOPLE).tolist()
     return [Term(f"{column.name} = {group.labels[i]}", place, i) for i in named if i != reference]
 
 
@@ -295,8 +302,8 @@ class Regression:
     def meaning(self) -> str:
         """What the figures mean."""
         return (
-            f"{self.covered:.0%} of the original's coefficients in a {self.kind} regression of '{self.target}' lie in "
-            f"the release's 95 % intervals; half of them differ by at most {self.distance:.1f} standard errors"
+            f"{percent(self.covered)} of the original's coefficients in a {self.kind} regression of '{self.target}' "
+            f"lie in the release's 95 % intervals; half of them differ by at most {self.distance:.2g} standard errors"
         )
 
 

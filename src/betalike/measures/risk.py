@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from betalike.errors import ParameterError
-from betalike.measures.phrases import at_most, is_few, percent, share_of_people
+from betalike.measures.alike import LookAlikes, PeopleCounts, safe_cuts
+from betalike.measures.phrases import at_most, percent, share_of_people
 from betalike.promises.people import Holdings
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.cells import ClassCounts
@@ -55,9 +56,8 @@ def measure_risk(sizes: Ints, population: int | None = None, thresholds: Sequenc
     """
     rows, classes = int(sizes.sum()), len(sizes)
     check_population(population, rows, "rows")
-    for threshold in thresholds:
-        if not 0 < threshold <= 1:
-            raise ParameterError(f"a threshold is {threshold!r}; it must be a risk above 0 and up to 1, such as 0.09.")
+    check_thresholds(thresholds)
+    alike = LookAlikes.of_classes(sizes)
     sampled = 1.0 if population is None else rows / population  # a person's chance to be in the table
     average, greatest = classes / rows, 1 / int(sizes.min())
     return Risk(
@@ -68,9 +68,16 @@ def measure_risk(sizes: Ints, population: int | None = None, thresholds: Sequenc
         journalist_maximum=None if population is None else greatest * sampled,
         journalist_average=None if population is None else average * sampled,
         marketer=average * sampled,
-        above={float(threshold): _share_above(sizes, threshold) for threshold in thresholds},
-        unique=int((sizes == 1).sum()) / rows,
+        above={float(threshold): alike.share_above(threshold) for threshold in thresholds},
+        unique=alike.fewer_than(2) / rows,
     )
+
+
+def check_thresholds(thresholds: Sequence[float]) -> None:
+    """Refuse a threshold that is no risk."""
+    for threshold in thresholds:
+        if not 0 < threshold <= 1:
+            raise ParameterError(f"a threshold is {threshold!r}; it must be a risk above 0 and up to 1, such as 0.09.")
 
 
 def check_population(population: int | None, number: int, unit: str) -> None:
@@ -97,19 +104,13 @@ def people_enough(threshold: float) -> int:
     return people if 1 / people <= math.nextafter(threshold, 1.0) else people + 1
 
 
-def _share_above(sizes: Ints, threshold: float) -> float:
-    """Return the share of rows in classes with a risk above a threshold; 1 / 5 is not above 0.2."""
-    risky = sizes[1 / sizes > np.nextafter(threshold, 1.0)]
-    return int(risky.sum()) / int(sizes.sum())
-
-
 @dataclass(frozen=True)
 class PeopleRisk:
     """How surely a reader finds a person, counted in people, of whom each may have several rows.
 
     A person's prosecutor risk is 1 over the number of people in a class; of several classes with rows of the person,
     the one with the fewest people counts. `above` and `unique` are shares of all people. `surest_guess` is the greatest
-    share of the people of a class who have a value there.
+    share of the people of a class who have a value there. `alike` and `counts` are what these were counted from.
     """
 
     surest_guess: float
@@ -117,23 +118,30 @@ class PeopleRisk:
     prosecutor_average: float
     above: dict[str, float]
     unique: float
+    alike: LookAlikes = field(repr=False, compare=False)
+    counts: PeopleCounts = field(repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures by name."""
+        return {name: figure for name, figure in vars(self).items() if name not in ("alike", "counts")}
 
 
-def measure_people_risk(held: Holdings) -> PeopleRisk:
+def measure_people_risk(held: Holdings, thresholds: Sequence[float] = THRESHOLDS) -> PeopleRisk:
     """Return the risks in people, from which person has which value in which class."""
+    check_thresholds(thresholds)
     sizes = held.people_per_class(int(held.ec.max()) + 1)
     keys, counts = np.unique(held.ec * held.n_sets + held.member, return_counts=True)
     least = np.full(int(held.person.max()) + 1, np.iinfo(np.int64).max)
     np.minimum.at(least, held.person, sizes[held.ec])
-    alike, people = np.unique(least[np.unique(held.person)], return_counts=True)
-    number = int(people.sum())
-    above = {f"{share:g}": int(people[1 / alike > np.nextafter(share, 1.0)].sum()) / number for share in THRESHOLDS}
+    alike = LookAlikes(*np.unique(least[np.unique(held.person)], return_counts=True))
     return PeopleRisk(
         surest_guess=float((counts / sizes[keys // held.n_sets]).max()),
-        prosecutor_maximum=1 / int(alike[0]),
-        prosecutor_average=float((people / alike).sum()) / number,
-        above=above,
-        unique=int(people[alike == 1].sum()) / number,
+        prosecutor_maximum=1 / int(alike.numbers[0]),
+        prosecutor_average=float((alike.people / alike.numbers).sum()) / alike.n_people,
+        above={threshold_name(threshold): alike.share_above(threshold) for threshold in thresholds},
+        unique=alike.fewer_than(2) / alike.n_people,
+        alike=alike,
+        counts=PeopleCounts(*np.divmod(keys, held.n_sets), counts, sizes),
     )
 
 
@@ -207,5 +215,28 @@ def three_questions(risk: Risk, inference: Inference, before: Risk | None = None
 
 def _alone(risk: Risk) -> str:
     """Return who is alone with their quasi-identifiers, without a count of one or two."""
-    few = is_few(risk.unique, risk.rows)
-    return share_of_people(risk.unique, risk.rows) if few else f"{percent(risk.unique)} of the people"
+    shown = shown_shares(risk)["unique"]
+    return f"{shown} of the people" if shown.endswith(" %") else shown
+
+
+def cuts_of(risk: Risk) -> dict[str, int]:
+    """Return the figures that are shares of people, each with the number of look-alikes that these do not reach."""
+    above = {f"above.{threshold_name(threshold)}": people_enough(threshold) for threshold in risk.above}
+    return {"unique": 2, **above}
+
+
+def shown_shares(risk: Risk) -> dict[str, str]:
+    """Return the shares of people that are unique, or above a threshold, in words.
+
+    None is that of one or two people, nor is the rest, nor the difference between two of them.
+    """
+    shares = {"unique": risk.unique, **{f"above.{threshold_name(t)}": share for t, share in risk.above.items()}}
+    cuts, safe = cuts_of(risk), shown_cuts(risk)
+    return {name: share_of_people(share, risk.rows, is_safe=cuts[name] in safe) for name, share in shares.items()}
+
+
+def shown_cuts(risk: Risk) -> list[int]:
+    """Return the numbers of look-alikes below which the people of a table can be shown."""
+    shares = {"unique": risk.unique, **{f"above.{threshold_name(t)}": share for t, share in risk.above.items()}}
+    below = {cut: round(shares[name] * risk.rows) for name, cut in cuts_of(risk).items()}
+    return safe_cuts([(below, risk.rows)], below)

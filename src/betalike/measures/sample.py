@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from betalike.measures.phrases import FEWEST
 from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.table.cells import fold
 
@@ -32,19 +33,39 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Holders:
+    """Which person has which distinct row, each pair once; for tables in which a person may have several rows."""
+
+    row: Ints
+    person: Ints
+
+    @staticmethod
+    def of(row: Ints, person: Ints) -> Holders:
+        """Return the distinct pairs."""
+        n_people = int(person.max(initial=-1)) + 1
+        return Holders(*np.divmod(np.unique(row.astype(np.int64) * n_people + person), max(n_people, 1)))
+
+
+@dataclass(frozen=True)
 class Sample:
     """Distinct rows with their counts: an array of numbers or codes per column, NaN where a value is missing.
 
-    The last column is the sensitive one.
+    The last column is the sensitive one. Without `holders`, every row is another person's.
     """
 
     columns: tuple[Column, ...]
     values: Floats
     count: Floats
+    holders: Holders | None = None
 
     @staticmethod
-    def of(columns: Sequence[Column], values: Sequence[Floats], count: Floats | None = None) -> Sample:
-        """Fold rows, given as one array per column."""
+    def of(
+        columns: Sequence[Column],
+        values: Sequence[Floats],
+        count: Floats | None = None,
+        holders: Holders | None = None,
+    ) -> Sample:
+        """Fold rows, given as one array per column; the holders are those of the given rows."""
         codes, sizes = [], []
         for of_column in values:
             distinct, code = np.unique(of_column, return_inverse=True)
@@ -52,7 +73,28 @@ class Sample:
             sizes.append(max(len(distinct), 1))
         first, row = fold(codes, sizes)
         counts = np.bincount(row, count, len(first)).astype(np.float64)
-        return Sample(tuple(columns), np.column_stack([of_column[first] for of_column in values]), counts)
+        held = None if holders is None else Holders.of(row[holders.row].astype(np.int64), holders.person)
+        return Sample(tuple(columns), np.column_stack([of_column[first] for of_column in values]), counts, held)
+
+    def where(self, is_chosen: Bools) -> Sample:
+        """Return some of the distinct rows."""
+        held = self.holders
+        if held is not None:
+            number, mine = np.cumsum(is_chosen) - 1, is_chosen[held.row]
+            held = Holders(number[held.row[mine]], held.person[mine])
+        return Sample(self.columns, self.values[is_chosen], self.count[is_chosen], held)
+
+    def people(self, group: Ints, size: int) -> Ints:
+        """Count the people of each group of distinct rows; a row in the group -1 is in none."""
+        if self.holders is None:
+            return np.bincount(group[group >= 0], self.count[group >= 0], size).astype(np.int64)
+        of_pair = group[self.holders.row]
+        mine = Holders.of(of_pair[of_pair >= 0], self.holders.person[of_pair >= 0])
+        return np.bincount(mine.row, minlength=size)
+
+    def people_where(self, is_chosen: Bools) -> int:
+        """Count the people who have one of some distinct rows."""
+        return int(self.people(np.where(is_chosen, 0, -1), 1)[0])
 
     @property
     def n_rows(self) -> float:
@@ -81,16 +123,18 @@ class ColumnGroups:
     group: Ints | None = None
 
     @staticmethod
-    def of(sample: Sample, place: int, most: int = MOST_BINS, fewest_rows: int = 1) -> ColumnGroups:
+    def of(sample: Sample, place: int, most: int = MOST_BINS, fewest_people: int = 1) -> ColumnGroups:
         """Choose groups by the original table: each value if there are few, else intervals of the same width.
 
-        Levels with fewer rows than `fewest_rows` are in the group of other levels.
+        Levels with fewer people than `fewest_people` are in the group of other levels.
         """
         column, values = sample.columns[place], sample.values[:, place]
         is_missing = np.isnan(values)
         if column.levels is not None:
-            counts = np.bincount(values[~is_missing].astype(np.int64), sample.count[~is_missing], len(column.levels))
-            return _level_bins(column.levels, np.where(counts < fewest_rows, 0.0, counts), most)
+            level = np.where(is_missing, -1, values).astype(np.int64)
+            counts = np.bincount(level[~is_missing], sample.count[~is_missing], len(column.levels))
+            people = sample.people(level, len(column.levels))
+            return _level_bins(column.levels, np.where(people < fewest_people, 0.0, counts), most)
         present = np.unique(values[~is_missing])
         if len(present) <= most:
             edges = present[1:]
@@ -179,3 +223,21 @@ def as_numbers(sample: Sample, place: int) -> Floats | None:
         return None
     is_missing: Bools = np.isnan(values)
     return np.where(is_missing, np.nan, numbers[np.where(is_missing, 0, values).astype(np.int64)])
+
+
+def is_spread_over(sample: Sample, numbers: Floats, centre: float, fewest: int) -> bool:
+    """Return whether the spread of some numbers is due to enough people, so that a slope does not show those of a few.
+
+    Two numbers are like two levels, with `fewest` people each. Of more, as many people as would make up the spread with
+    equal shares must be at least 3.
+    """
+    distinct, code = np.unique(numbers, return_inverse=True)
+    if len(distinct) <= 2:
+        return int(sample.people(code, len(distinct)).min(initial=0 if len(distinct) < 2 else fewest)) >= fewest
+    weight = (numbers - centre) ** 2
+    if sample.holders is None:
+        total, squares = float(sample.count @ weight), float(sample.count @ weight**2)
+    else:
+        of_person = np.bincount(sample.holders.person, weight[sample.holders.row])
+        total, squares = float(of_person.sum()), float((of_person**2).sum())
+    return squares > 0 and total**2 / squares >= FEWEST

@@ -14,8 +14,8 @@ import numpy as np
 from betalike.errors import ParameterError
 from betalike.measures.phrases import FEWEST
 from betalike.measures.regression import Regression, compare_fits
-from betalike.measures.sample import ColumnGroups, Sample, as_numbers
-from betalike.runtime.arrays import Floats
+from betalike.measures.sample import MOST_BINS, ColumnGroups, Sample, as_numbers, is_spread_over
+from betalike.runtime.arrays import Floats, Ints
 
 MOST_GROUPS = 10  # of each side of a two-way table
 
@@ -24,7 +24,8 @@ MOST_GROUPS = 10  # of each side of a two-way table
 class Distribution:
     """How the rows are distributed over the groups of one column, before and after, as shares.
 
-    `distance` is half the sum of the differences: the share of rows that would have to change their group.
+    `distance` is half the sum of the differences: the share of rows that would have to change their group. `people` is
+    how many people of the original are in each group.
     """
 
     column: str
@@ -32,6 +33,7 @@ class Distribution:
     original: tuple[float, ...]
     release: tuple[float, ...]
     distance: float
+    people: tuple[int, ...] = ()
 
     @property
     def meaning(self) -> str:
@@ -47,6 +49,7 @@ class TwoWay:
     """A quasi-identifier (rows) against the sensitive column (columns), before and after, as shares of all rows.
 
     `original_strength` and `release_strength` are Cramer's V: 0 if the two have nothing to do with each other.
+    `fewest` is the least number of people in a cell of the original that has any.
     """
 
     column: str
@@ -58,6 +61,7 @@ class TwoWay:
     distance: float
     original_strength: float
     release_strength: float
+    fewest: int = 0
 
     @property
     def meaning(self) -> str:
@@ -123,11 +127,16 @@ def measure_utility(original: Sample, completed: Sequence[Sample]) -> Utility:
     last = len(original.columns) - 1
     names = range(last)
     numbers = [place for place in range(last + 1) if _has_numbers(original, place)]
-    pairs = [pair for pair in combinations(numbers, 2) if _has_numbers(original, *pair)]
+    pairs = [
+        pair
+        for pair in combinations(numbers, 2)
+        if _has_numbers(original, *pair) and not _correlation_shows(original, *pair)
+    ]
+    means = [place for place in numbers if not original.columns[place].is_date and not _mean_shows(original, place)]
     return Utility(
         distributions=tuple(_distribution(original, completed, place) for place in range(last + 1)),
         two_ways=tuple(_two_way(original, completed, place) for place in names),
-        means=tuple(_mean(original, completed, place) for place in numbers if not original.columns[place].is_date),
+        means=tuple(_mean(original, completed, place) for place in means),
         correlations=tuple(_correlation(original, completed, first, second) for first, second in pairs),
         regression=compare_fits(original, completed),
     )
@@ -137,7 +146,54 @@ def _has_numbers(sample: Sample, *places: int) -> bool:
     """Return whether at least 3 people have a number in each of some columns; a mean of fewer shows theirs."""
     columns = [as_numbers(sample, place) for place in places]
     there = [~np.isnan(numbers) for numbers in columns if numbers is not None]
-    return len(there) == len(places) and float(sample.count[np.all(there, axis=0)].sum()) >= FEWEST
+    return len(there) == len(places) and sample.people_where(np.all(there, axis=0)) >= FEWEST
+
+
+def _people_by_number(sample: Sample, *places: int) -> tuple[Ints, list[Floats]]:
+    """Count the people with each combination of the numbers of some columns; also return the numbers of each column."""
+    columns = [as_numbers(sample, place) for place in places]
+    known = [np.unique(numbers, return_inverse=True) for numbers in columns if numbers is not None]
+    group = np.zeros(len(sample.count), dtype=np.int64)
+    for distinct, code in known:
+        group = np.where((group < 0) | np.isnan(distinct[code]), -1, group * len(distinct) + code)
+    people = sample.people(group, int(np.prod([len(distinct) for distinct, _ in known])))
+    return people[people > 0], [distinct[~np.isnan(distinct)] for distinct, _ in known]
+
+
+def _mean_shows(sample: Sample, place: int) -> bool:
+    """Return whether a mean, with 4 digits, shows how many people have a number that fewer than 3 have.
+
+    With few numbers the others are in the distribution, so that the rest follows by subtraction.
+    """
+    people, (numbers,) = _people_by_number(sample, place)
+    if len(numbers) > MOST_BINS or int(people.min()) >= FEWEST:
+        return False
+    mean = abs(_moments(sample, place, place)[0])
+    digits = 10.0 ** (np.floor(np.log10(mean)) - 3) if mean > 0 else 0.0
+    return bool(sample.n_rows * digits / 2 < FEWEST * (numbers[-1] - numbers[0]))
+
+
+def _correlation_shows(sample: Sample, first: int, second: int) -> bool:
+    """Return whether a correlation shows fewer than 3 people.
+
+    If both columns have few numbers, it shows a cell of their table. If one or two people make up the spread of a
+    column, it shows their numbers in the other one.
+    """
+    people, numbers = _people_by_number(sample, first, second)
+    if is_determined(*map(len, numbers)) and int(people.min()) < FEWEST:
+        return True
+    x, y = as_numbers(sample, first), as_numbers(sample, second)
+    assert x is not None
+    assert y is not None
+    there = ~(np.isnan(x) | np.isnan(y))
+    some = sample.where(there)
+    columns = [(each[there], float(np.average(each[there], weights=some.count))) for each in (x, y)]
+    return not all(is_spread_over(some, each, centre, FEWEST) for each, centre in columns)
+
+
+def is_determined(rows: int, columns: int) -> bool:
+    """Return whether one or two figures and the sums of rows and columns determine the cells of a table."""
+    return (rows - 1) * (columns - 1) <= 2
 
 
 def _shares(sample: Sample, place: int, bins: ColumnGroups) -> Floats:
@@ -156,6 +212,7 @@ def _distribution(original: Sample, completed: Sequence[Sample], place: int) -> 
         tuple(before[used].tolist()),
         tuple(after[used].tolist()),
         float(np.abs(before - after).sum() / 2),
+        tuple(original.people(bins.codes(original.values[:, place]), bins.size)[used].tolist()),
     )
 
 
@@ -163,13 +220,16 @@ def _two_way(original: Sample, completed: Sequence[Sample], place: int) -> TwoWa
     last = len(original.columns) - 1
     rows, columns = ColumnGroups.of(original, place, MOST_GROUPS), ColumnGroups.of(original, last, MOST_GROUPS)
 
+    def keys(sample: Sample) -> Ints:
+        return rows.codes(sample.values[:, place]) * columns.size + columns.codes(sample.values[:, last])
+
     def table(sample: Sample) -> Floats:
-        key = rows.codes(sample.values[:, place]) * columns.size + columns.codes(sample.values[:, last])
-        counts = np.bincount(key, sample.count, rows.size * columns.size) / sample.n_rows
+        counts = np.bincount(keys(sample), sample.count, rows.size * columns.size) / sample.n_rows
         return np.asarray(counts.reshape(rows.size, columns.size))
 
     before, after = table(original), np.mean([table(sample) for sample in completed], axis=0)
     both = before + after
+    people = original.people(keys(original), rows.size * columns.size)
     used_rows, used_columns = both.any(axis=1), both.any(axis=0)
 
     def plain(shares: Floats) -> tuple[tuple[float, ...], ...]:
@@ -185,6 +245,7 @@ def _two_way(original: Sample, completed: Sequence[Sample], place: int) -> TwoWa
         float(np.abs(before - after).sum() / 2),
         association(before),
         association(after),
+        int(people[people > 0].min()),
     )
 
 

@@ -3,36 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 
 from betalike.engines.local import LocalEngine
 from betalike.errors import InputError
 from betalike.io.tables import Frame, read
-from betalike.measures.sample import Column, Sample
+from betalike.measures.sample import Column, Holders, Sample
 from betalike.queries.completion import PER_DAY, UNNAMED, sample_columns, sensitive_codes
 from betalike.queries.estimator import Estimator
 from betalike.release.binned_values import ranges_of
+from betalike.release.certificate import Certificate, protected_columns
+from betalike.release.person_rows import person_keys
 from betalike.runtime.arrays import Floats, Ids
 from betalike.table.axis import Axis, OrderedAxis
 from betalike.table.cells import Cells
 from betalike.table.schema import Attribute, Kind, Role, Schema
 
 
+@dataclass(frozen=True)
+class CountedOriginal:
+    """The cells of an original table, its sensitive values as text, and who has which cell if persons are named."""
+
+    cells: Cells
+    labels: list[str]
+    holders: Holders | None = None
+
+
 def count_original(
     release: Estimator, original: Frame, missing: Sequence[str] = (), delimiter: str | None = None
 ) -> tuple[Cells, list[str]]:
     """Count the cells of the original table; also return its sensitive values as text."""
-    table = release.certificate.table
+    found = count_with_people(release.certificate, original, missing, delimiter, has_people=False)
+    return found.cells, found.labels
+
+
+def count_with_people(
+    facts: Certificate,
+    original: Frame,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    has_people: bool = True,
+) -> CountedOriginal:
+    """Count the cells of the original table, with the first of its sensitive columns, and find who has which."""
+    table, sensitive = facts.table, protected_columns(facts)[0]
     attributes = tuple(
-        Attribute(facts.name, Role.QUASI_IDENTIFIER, Kind(facts.kind), dates=facts.dates) for facts in table.columns
+        Attribute(column.name, Role.QUASI_IDENTIFIER, Kind(column.kind), dates=column.dates) for column in table.columns
     )
-    bins = ranges_of(release.certificate).get(table.sensitive)
-    sensitive = Attribute(table.sensitive, Role.SENSITIVE, bins=bins)
-    schema = Schema(attributes, sensitive, sensitive_missing_is_value=True)
-    engine = LocalEngine(read(original, schema, missing, delimiter), schema)
-    return engine.count_cells(), engine.sensitive_labels
+    person = None if facts.people is None or not has_people else Attribute(facts.people.column, Role.PERSON)
+    value = Attribute(sensitive, Role.SENSITIVE, bins=ranges_of(facts).get(sensitive))
+    schema = Schema(attributes, value, sensitive_missing_is_value=True, person=person)
+    frame = read(original, schema, missing, delimiter)
+    engine = LocalEngine(frame, schema)
+    cells, holders = engine.count_cells(), None
+    if person is not None:
+        keys = person_keys(frame[person.name]).cast(pl.String).fill_null("").rank("dense").to_numpy()
+        holders = Holders.of(engine.cell_of_rows.astype(np.int64), np.asarray(keys, dtype=np.int64) - 1)
+    return CountedOriginal(cells, engine.sensitive_labels, holders)
 
 
 def codes_of_original(release: Estimator, cells: Cells, sensitive_labels: Sequence[str]) -> Ids:
@@ -44,7 +73,9 @@ def codes_of_original(release: Estimator, cells: Cells, sensitive_labels: Sequen
     return code
 
 
-def original_sample(release: Estimator, cells: Cells, sensitive_labels: Sequence[str]) -> Sample:
+def original_sample(
+    release: Estimator, cells: Cells, sensitive_labels: Sequence[str], holders: Holders | None = None
+) -> Sample:
     """Return the original table as a sample with the columns of its release; refuse other sensitive values."""
     *columns, sensitive = sample_columns(release)
     code = codes_of_original(release, cells, sensitive_labels)
@@ -54,7 +85,7 @@ def original_sample(release: Estimator, cells: Cells, sensitive_labels: Sequence
         known.append(found)
         values.append(numbers[cells.points[:, axis]][cells.point])
     last = sensitive_codes(release.values, code)
-    return Sample.of([*known, sensitive], [*values, last], cells.count.astype(np.float64))
+    return Sample.of([*known, sensitive], [*values, last], cells.count.astype(np.float64), holders)
 
 
 def _values(column: Column, axis: Axis) -> tuple[Column, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
@@ -13,18 +13,19 @@ import betalike
 from betalike.engines.choice import EngineChoice
 from betalike.engines.engine import Format
 from betalike.engines.streams import scan_release
-from betalike.errors import FileError, ParameterError, short_traceback
+from betalike.errors import FileError, InputError, ParameterError, short_traceback
 from betalike.io.column_types import TypeGuess, warn_about
 from betalike.io.foreign_tables import SourceOptions, takes_tables
 from betalike.io.frames import like, to_polars
-from betalike.io.tables import is_path
-from betalike.measures.risk import THRESHOLDS
+from betalike.io.tables import is_path, text_in_batches
+from betalike.measures.risk import THRESHOLDS, PeopleRisk
 from betalike.queries.answer import Answer
 from betalike.queries.columns import QueryColumn
 from betalike.queries.draws import draw_frames
 from betalike.queries.estimator import Estimator, open_folder, open_frame, read_matrix
 from betalike.queries.one_sensitive import certificate_of_column, place_of, transition_of_column
-from betalike.queries.risk import RiskReport, report_risk
+from betalike.queries.original import count_with_people
+from betalike.queries.risk import RiskReport, in_people, report_risk
 from betalike.queries.utility import UtilityReport, check_draws, report_utility
 from betalike.release.certificate import (
     FILE_NAME,
@@ -40,9 +41,12 @@ from betalike.release.certificate import (
 from betalike.release.certify import summary_of
 from betalike.release.needed_original import columns_of_releases
 from betalike.release.verify import Verified
+from betalike.release.verify_folder import open_people
 from betalike.runtime.display import Row, Shown
 from betalike.runtime.randomness import randomness
 from betalike.table.hierarchy import Hierarchy
+
+OpenOriginal = Callable[[Sequence[str]], Iterator[pl.DataFrame]]  # batches of some columns, as text
 
 
 class Release(Shown):
@@ -163,9 +167,28 @@ class Release(Shown):
         delimiter: str | None = None,
         **source: Unpack[SourceOptions],
     ) -> RiskReport:
-        """Measure what the release risks, and with the original table what that risked before."""
-        asked: dict[str, Any] = {"population": population, "thresholds": thresholds}
-        return report_risk(self.estimator, original, **asked, missing=missing, delimiter=delimiter)
+        """Measure what the release risks, and with the original table what that risked before.
+
+        Risks are counted in people if a column of the original names them; `in_rows` has those in rows.
+        """
+        counted = None if original is None else count_with_people(self.facts, original, missing, delimiter)
+        is_of_people = self.facts.people is not None and self.facts.people.risk is not None
+        rows = report_risk(self.estimator, counted, population=population, thresholds=thresholds)
+        if not is_of_people:
+            return rows
+        open_original = None if original is None else lambda names: text_in_batches(original, names, missing, delimiter)
+        return in_people(rows, self.facts, self._people_risk(open_original), counted, population, thresholds)
+
+    def _people_risk(self, open_original: OpenOriginal | None) -> PeopleRisk | None:
+        """Return the risks in people as they were counted; None if that needs the original, which is not given."""
+        if self.verified is not None:
+            return None if self.verified.people is None else self.verified.people.risk
+        if open_original is None or self.folder is None or self.facts.people is None:
+            return None
+        found = open_people(self.folder, self.facts, open_original)
+        if found is None:
+            raise InputError("the rows of this table are not those of the release's original table.")
+        return found.risk
 
     @short_traceback
     @takes_tables("original", needs=columns_of_releases)

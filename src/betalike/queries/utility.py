@@ -12,7 +12,7 @@ from betalike.measures.regression import Regression
 from betalike.measures.utility import Correlation, Distribution, Mean, TwoWay, measure_utility
 from betalike.queries.completion import Completion
 from betalike.queries.estimator import Estimator
-from betalike.queries.original import count_original, original_sample
+from betalike.queries.original import count_with_people, original_sample
 from betalike.queries.workload import WorkloadResult, draw_queries, exact_index, run_workload
 from betalike.runtime.display import Row, Shown
 from betalike.runtime.randomness import Randomness
@@ -94,10 +94,11 @@ def report_utility(
 ) -> UtilityReport:
     """Measure a release against its original table; with 0 queries, no counts are asked."""
     check_draws(draws)
-    cells, labels = count_original(release, original, missing, delimiter)
+    counted = count_with_people(release.certificate, original, missing, delimiter)
+    cells, labels = counted.cells, counted.labels
     completion = Completion(release)
     completed = [completion.sample(randomness) for _ in range(draws)]
-    found = measure_utility(original_sample(release, cells, labels), completed)
+    found = measure_utility(original_sample(release, cells, labels, counted.holders), completed)
     counts = ask_counts(release, cells, labels, queries, randomness) if queries else None
     return UtilityReport(
         found.distributions, found.two_ways, found.means, found.correlations, found.regression, counts, draws

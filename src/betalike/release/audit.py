@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ class AuditReport(Shown):
             "k": self.people.smallest_class,
             "basic_beta": gain if np.isfinite(gain) else None,
             "holds": None if self.verdict is None else self.people.holds,
-            "risk": asdict(self.people_risk),
+            "risk": self.people_risk.to_dict(),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -153,7 +153,9 @@ def audit_frame(
         fitted = model.settle(prior_counts, axis)
         verdict, promise = fitted.judge(counted.classes, prior_counts, axis), wording(fitted)
     if persons is not None:
-        people, people_risk = persons.judge(frame, names, AuditedValues(sensitive.name, labels, axis), fitted)
+        people, people_risk = persons.judge(
+            frame, names, AuditedValues(sensitive.name, labels, axis), fitted, thresholds
+        )
     classes = counted.classes
     diversity = {
         "entropy_l": entropy_l(classes),

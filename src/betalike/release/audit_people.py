@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from betalike.errors import ParameterError, SchemaError
-from betalike.measures.risk import PeopleRisk, measure_people_risk
+from betalike.measures.risk import THRESHOLDS, PeopleRisk, measure_people_risk
 from betalike.promises import Model
 from betalike.promises.people import PeopleVerdict, judge_in_people
 from betalike.promises.sets import Sets
@@ -41,21 +41,26 @@ class Persons:
     certificate: Certificate | None
 
     def judge(
-        self, frame: pl.DataFrame, names: Sequence[Sequence[str]], values: AuditedValues, model: Model | None
+        self,
+        frame: pl.DataFrame,
+        names: Sequence[Sequence[str]],
+        values: AuditedValues,
+        model: Model | None,
+        thresholds: Sequence[float] = THRESHOLDS,
     ) -> tuple[PeopleVerdict, PeopleRisk]:
         """Measure the classes of a published table and their risks in people; judge them if a promise is named."""
         sets = Sets.singletons(len(values.labels)) if model is None else model.sets(len(values.labels), values.axis)
         guessed = sets_of_values(values.axis, len(values.labels))
         if self.column not in frame.columns:
             placed = self._find(frame, names, values)
-            return judge_in_people(model, placed.held(sets)), measure_people_risk(placed.held(guessed))
+            return judge_in_people(model, placed.held(sets)), measure_people_risk(placed.held(guessed), thresholds)
         flat = [name for group in names for name in group]
         rows = self._rows(frame, flat, values)
         ec = fold(rows.rows.numbers[: len(flat)], [int(column.max()) + 1 for column in rows.rows.numbers[: len(flat)]])[
             1
         ]
         placed = PlacedRows(ec, rows.person, rows.value, len(values.labels))
-        held, risk = placed.held(sets), measure_people_risk(placed.held(guessed))
+        held, risk = placed.held(sets), measure_people_risk(placed.held(guessed), thresholds)
         if self.read is None:
             return judge_in_people(model, held), risk
         original = self._rows(self.read([values.column, self.column]), [], values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -137,7 +136,7 @@ def _describe_people(people: PeopleFigures, labels: Sequence[str]) -> PeopleFact
         smallest_class=verdict.smallest_class,
         prior_counts={label: int(count) for label, count in zip(labels, people.value_counts, strict=True) if count},
         caps=caps,
-        risk=PeopleRiskFacts(**asdict(people.risk)),
+        risk=PeopleRiskFacts(**people.risk.to_dict()),
     )
 
 

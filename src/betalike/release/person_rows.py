@@ -114,11 +114,11 @@ class PersonRows:
 
 def _by_place(batch: pl.DataFrame, columns: PersonColumns) -> pl.DataFrame:
     check_labels(batch.select(columns.person))
-    batch = batch.with_columns(_keys(batch[columns.person]))
+    batch = batch.with_columns(person_keys(batch[columns.person]))
     return name_by_place(batch, columns.quasi_identifiers, columns.sensitive, [*columns.kept, columns.person])
 
 
-def _keys(column: pl.Series) -> pl.Series:
+def person_keys(column: pl.Series) -> pl.Series:
     """Return the keys of persons: `7`, `7.0` and ` 7` are one person, who would otherwise count as several."""
     if column.dtype != pl.String:
         return column

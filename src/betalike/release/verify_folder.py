@@ -22,6 +22,7 @@ from betalike.release.certificate import (
     PublishedFile,
     decode_certificate,
     protected_columns,
+    published_name,
     read_content,
 )
 from betalike.release.certify import summary_of
@@ -49,6 +50,7 @@ class VerifyReport(Shown):
     explanations: tuple[str, ...]
     not_checked: tuple[str, ...] = ()
     signature: str = NOT_SIGNED
+    people: PeopleFigures | None = None  # counted again, with the original
 
     @property
     def holds(self) -> bool:
@@ -106,13 +108,14 @@ def verify_folder(
     model = promised_model(certificate)
     if signature.passed is not None:
         check("signature", signature.passed, signature.explanation)
-    not_checked = list(signature.not_checked)
+    not_checked, people = list(signature.not_checked), None
     files = check_files(folder, certificate, COMPANIONS.get(certificate.scheme.name), check)
     has_prior = check("prior", bool(certificate.prior_counts), "the certificate has no prior.")
     are_columns = check("columns", _are_columns(certificate), "the certificate contradicts itself on its columns.")
     if files is not None and has_prior and are_columns:
-        not_checked += _check_table(files, certificate, model, original, check)
-    return VerifyReport(certificate, checks, tuple(explanations), tuple(not_checked), signature.words)
+        further, people = _check_table(files, certificate, model, original, check)
+        not_checked += further
+    return VerifyReport(certificate, checks, tuple(explanations), tuple(not_checked), signature.words, people)
 
 
 def _read_original(
@@ -141,15 +144,18 @@ def _are_columns(certificate: Certificate) -> bool:
 
 def _check_table(
     files: Files, certificate: Certificate, model: Model, original: Original | None, check: Check
-) -> list[str]:
-    """Check the published table and every figure of the certificate; return the fields that cannot be checked."""
+) -> tuple[list[str], PeopleFigures | None]:
+    """Check the published table and every figure of the certificate.
+
+    Return the fields that cannot be checked, and what was counted in people.
+    """
     path = files.folder / files.published
     if path.suffix == ".csv" and not are_lines_even(path):
         check("readable", False, f"{path.name} has lines with more or fewer cells than its header.")
-        return []
+        return [], None
     found = count_files(path, certificate, model, check)
     if found is None:
-        return []
+        return [], None
     matched = people = None
     if original is not None:
         matched = _check_original(path, certificate, original, found.audit.rows, check)
@@ -161,7 +167,7 @@ def _check_table(
     rebuilt, not_checked = recompute(certificate, found, model, listed, _formulas(path, certificate), originals, people)
     wrong = differing_fields(certificate, rebuilt)
     check("figures", not wrong, f"{WRONG_FIGURES}: {', '.join(wrong)}.")
-    return not_checked
+    return not_checked, people
 
 
 def _check_original(path: Path, certificate: Certificate, original: Original, n_rows: int, check: Check) -> Matched:
@@ -187,17 +193,33 @@ def _check_people(
     path: Path, certificate: Certificate, model: Model, original: Original, check: Check
 ) -> PeopleFigures | None:
     """Check the promise in people, with the rows of the original that name them."""
+    figures = people_again(scan_published(path, certificate), certificate, model, original)
+    holds = figures is not None and figures.verdict.holds
+    check("people", holds, f"a class breaks the promise in people: {wording(model)}.")
+    return figures
+
+
+def people_again(
+    published: Iterator[pl.DataFrame], certificate: Certificate, model: Model, original: Original
+) -> PeopleFigures | None:
+    """Count the people of a release again; None if its rows are not those of the original table."""
     table, promise = certificate.table, promised_in_people(certificate, model)
     assert certificate.people is not None
     sensitive = protected_columns(certificate)
     columns = PersonColumns(table.quasi_identifiers, sensitive, table.kept, certificate.people.column)
     rows = PersonRows.read(original(), columns, list(certificate.prior_counts))
-    shown = read_shown(scan_published(path, certificate), label_groups(certificate), rows)
+    shown = read_shown(published, label_groups(certificate), rows)
     axis = promised_axis(certificate, model)
-    figures = None if shown is None else count_people(rows, shown, table.columns, promise, axis)
-    holds = figures is not None and figures.verdict.holds
-    check("people", holds, f"a class breaks the promise in people: {wording(model)}.")
-    return figures
+    return None if shown is None else count_people(rows, shown, table.columns, promise, axis)
+
+
+def open_people(
+    folder: Path, certificate: Certificate, open_original: Callable[[Sequence[str]], Iterator[pl.DataFrame]]
+) -> PeopleFigures | None:
+    """Count the people of the release in a folder again; None if its rows are not those of the original table."""
+    published = scan_published(folder / (published_name(certificate) or ""), certificate)
+    original = partial(_read_original, open_original, certificate)
+    return people_again(published, certificate, promised_model(certificate), original)
 
 
 def _formulas(path: Path, certificate: Certificate) -> list[str]:

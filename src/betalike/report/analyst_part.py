@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from betalike.measures.phrases import FEWEST, percent, share_of_people
-from betalike.measures.regression import FEWEST_ROWS
-from betalike.measures.utility import Correlation, Mean
+import numpy as np
+
+from betalike.measures.alike import are_few
+from betalike.measures.phrases import FEWEST, LEFT_OUT, percent, share_of_people
+from betalike.measures.utility import Correlation, Mean, TwoWay, is_determined
 from betalike.queries.utility import UtilityReport
 from betalike.queries.workload import WorkloadResult
 from betalike.release.certificate import Certificate
@@ -35,7 +38,7 @@ def analyst_part(evidence: Evidence, utilities: Sequence[UtilityReport]) -> dict
     return {
         "loss_picture": None if is_exact(facts) else _loss_picture(facts),
         "widths": [
-            (it, share_of_people(it.exact, facts.release.rows))
+            (it, _exact_share(evidence, it.exact))
             for it in (
                 measure_widths(column, evidence.labels[column.name])
                 for column in facts.table.columns
@@ -45,15 +48,11 @@ def analyst_part(evidence: Evidence, utilities: Sequence[UtilityReport]) -> dict
         "example": _example(evidence),
         "exact_use": _exact_use(facts),
         "draws": utilities[0].draws if utilities else 0,
-        "distributions": list(_distributions(utilities, facts.release.rows, evidence.fewest_rows)),
+        "distributions": list(_distributions(utilities, evidence.people is not None)),
         "means": _distinct(it for utility in utilities for it in utility.means if math.isfinite(it.release)),
         "correlations": _strongest(utilities),
-        "two_ways": [(name, utility.two_ways) for name, utility in named],
-        "regressions": [
-            utility.regression
-            for utility in utilities
-            if utility.regression is not None and evidence.fewest_rows <= FEWEST_ROWS  # else they may be of two people
-        ],
+        "two_ways": [(name, tables) for name, utility in named if (tables := _two_ways(utility))],
+        "regressions": [utility.regression for utility in utilities if utility.regression is not None],
         "counts": [
             (name, utility.counts, _count_picture(utility.counts, f"counts{place}"))
             for place, (name, utility) in enumerate(named)
@@ -71,37 +70,58 @@ def _distinct(figures: Iterable[Figure]) -> list[Figure]:
     return list(found.values())
 
 
-def _distributions(utilities: Sequence[UtilityReport], rows: int, fewest: int) -> Iterator[InlinePicture]:
+def _exact_share(evidence: Evidence, share: float) -> str:
+    if evidence.people is None:
+        return share_of_people(share, evidence.facts.release.rows)
+    return LEFT_OUT if evidence.are_people_few(share) else percent(share)
+
+
+def _two_ways(utility: UtilityReport) -> list[TwoWay]:
+    """Return two-way tables, but none whose cells follow from its strength and show fewer than 3 people."""
+    return [it for it in utility.two_ways if it.fewest >= FEWEST or not is_determined(len(it.groups), len(it.values))]
+
+
+def _distributions(utilities: Sequence[UtilityReport], are_people: bool) -> Iterator[InlinePicture]:
     """Yield a picture for each column; groups of fewer than 3 people are shown together."""
     columns = [it for utility in utilities[:1] for it in utility.distributions[:-1]]
     columns += [utility.distributions[-1] for utility in utilities]
     for number, it in enumerate(columns):
+        groups = pool_few(map(ShownGroup, it.groups, it.people, it.original, it.release), are_people)
         shown = [
-            {"label": group, "share": share, "series": series}
-            for group, *shares in pool_few(zip(it.groups, it.original, it.release, strict=True), rows, fewest)
-            for series, share in zip(("original", "release"), shares, strict=True)
+            {"label": group.name, "share": share, "series": series}
+            for group in groups
+            for series, share in (("original", group.original), ("release", group.release))
         ]
-        caption = f"{it.column}: share of rows. {percent(it.distance)} would have to change groups."
+        distance = sum(abs(group.original - group.release) for group in groups) / 2
+        caption = f"{it.column}: share of rows. {percent(distance)} would have to change groups."
         description = f"Shares of {len(shown) // 2} groups in the original and in the release."
         yield InlinePicture(caption, pairs_picture(shown, f"column{number}", caption, description))
 
 
-def pool_few(
-    groups: Iterable[tuple[str, float, float]], rows: int, fewest: int = FEWEST
-) -> list[tuple[str, float, float]]:
-    """Put groups of one or two people of the original together, and with the next smallest if they are still few.
+@dataclass(frozen=True)
+class ShownGroup:
+    """A group of rows: how many people of the original are in it, and its share in the original and in the release."""
 
-    Each group has a name, its share in the original and its share in the release.
+    name: str
+    people: int
+    original: float
+    release: float
+
+
+def pool_few(groups: Iterable[ShownGroup], are_people: bool) -> list[ShownGroup]:
+    """Put groups of one or two people of the original together, and with the next smallest if they may still be few.
+
+    `are_people` says that a person may be in several groups, so that two groups may be the same people.
     """
     shown = list(groups)
-    few = [group for group in shown if round(group[1] * rows) < fewest]
-    others = sorted((group for group in shown if group not in few), key=lambda group: group[1])
-    while others and 0 < round(sum(group[1] for group in few) * rows) < fewest:
+    few = [group for group in shown if group.people < FEWEST]
+    others = sorted((group for group in shown if group not in few), key=lambda group: group.people)
+    while others and are_few(np.array([group.people for group in few], dtype=np.int64), are_people):
         few.append(others.pop(0))
-    if not few or round(sum(group[1] for group in few) * rows) == 0:
+    if not any(group.people for group in few):
         return shown
-    pooled = (POOLED, sum(group[1] for group in few), sum(group[2] for group in few))
-    return [*(group for group in shown if group not in few), pooled]
+    sums = (sum(group.people for group in few), sum(each.original for each in few), sum(each.release for each in few))
+    return [*(group for group in shown if group not in few), ShownGroup(POOLED, *sums)]
 
 
 def _count_picture(counts: WorkloadResult, name: str) -> InlinePicture:
@@ -139,7 +159,8 @@ def _example(evidence: Evidence) -> str:
     facts = evidence.facts
     column = next((c for c in facts.table.columns if Kind(c.kind).is_ordered and c.domain is not None), None)
     most = max(facts.prior_counts, key=lambda value: facts.prior_counts[value])
-    is_shown = facts.prior_counts[most] >= FEWEST and most != ""
+    known = facts.prior_counts if facts.people is None else facts.people.prior_counts
+    is_shown = known.get(most, 0) >= FEWEST and most != ""
     parts = [f"{_name(facts.table.sensitive)} {f'= {_text(most)}' if is_shown else 'IS NOT NULL'}"]
     if column is not None and column.domain is not None:
         ends = [

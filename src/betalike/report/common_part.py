@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import betalike
-from betalike.measures.phrases import FEWEST, at_most, percent
+from betalike.measures.phrases import FEWEST, at_most, number, percent
 from betalike.promises.verdict import wording_of
 from betalike.promises.wording import likeness_sentence, times_as_likely
 from betalike.release.certificate import Certificate
@@ -19,7 +19,7 @@ from betalike.release.recount import is_exact
 from betalike.release.signatures import NOT_SIGNED
 from betalike.report.evidence import Evidence, ProtectedColumn
 from betalike.report.pictures import values_picture
-from betalike.runtime.arrays import Ints
+from betalike.runtime.arrays import Bools
 from betalike.schemes import Baseline, Perturbation
 
 MOST_VALUES = 12  # in one picture
@@ -67,6 +67,8 @@ def common_part(evidence: Evidence, audience: str) -> dict[str, Any]:
         "promise_words": _promise_words(facts),
         "times": times_as_likely(facts.promise.worst_gain),
         "is_exact": exact,
+        "surest": _surest(facts),
+        "people_gain": _people_gain(facts),
         "smallest_class": facts.release.smallest_class if facts.people is None else facts.people.smallest_class,
         "has_several": bool(facts.table.sensitive_columns),
         "is_seeded": facts.randomness != OPERATING_SYSTEM,
@@ -83,13 +85,25 @@ def common_part(evidence: Evidence, audience: str) -> dict[str, Any]:
     }
 
 
+def _surest(facts: Certificate) -> float:
+    """Return the surest guess of a value: in rows, or in people if these were counted and it is surer there."""
+    in_people = 0.0 if facts.people is None or facts.people.risk is None else facts.people.risk.surest_guess
+    return max(1 / facts.also.l, in_people)
+
+
 def _near_sentence(evidence: Evidence) -> str:
-    people = evidence.facts.people
-    in_people = 0.0 if people is None or people.risk is None else people.risk.surest_guess
-    surest = at_most(max(1 / evidence.facts.also.l, in_people))
+    surest = at_most(_surest(evidence.facts))
     if not is_exact(evidence.facts):
         return f"The surest guess of anybody's value is right with a chance of at most {surest}, in one class."
     return f"After seeing a person's row, the surest guess of the value is right with a chance of at most {surest}."
+
+
+def _people_gain(facts: Certificate) -> str:
+    """Say how far the promise is used in people, where a person may have several rows."""
+    if facts.people is None:
+        return ""
+    gain = facts.people.worst_gain
+    return f"Counted in people, the largest gain is {number(gain)}: the value becomes {times_as_likely(gain)}."
 
 
 def _promise_words(facts: Certificate) -> str:
@@ -107,8 +121,8 @@ def _promise_words(facts: Certificate) -> str:
 
 
 def _value_pictures(evidence: Evidence) -> Iterator[InlinePicture]:
-    for number, column in enumerate(evidence.protected):
-        rows = _shown_values(column, _people_with(column, evidence.facts))
+    for place, column in enumerate(evidence.protected):
+        rows = _shown_values(column, evidence.shown_values(column))
         if rows:
             what = "any class" if evidence.recounted is not None else "any row"
             caption = f"{column.name}: share of each value in the table, and its highest chance in {what}"
@@ -117,21 +131,14 @@ def _value_pictures(evidence: Evidence) -> Iterator[InlinePicture]:
                 f"{len(rows)} values. The value {nearest['value']} grows most, from {percent(nearest['prior'])} to "
                 f"{percent(nearest['highest'])}."
             )
-            yield InlinePicture(caption, values_picture(rows, f"values{number}", caption, description))
+            yield InlinePicture(caption, values_picture(rows, f"values{place}", caption, description))
 
 
-def _people_with(column: ProtectedColumn, facts: Certificate) -> Ints:
-    """Return how many people have each value: its rows, unless people were counted."""
-    known = {} if facts.people is None else facts.people.prior_counts
-    counts = zip(column.values, column.counts.tolist(), strict=True)
-    return np.array([min(count, known.get(value, count)) for value, count in counts], dtype=np.int64)
-
-
-def _shown_values(column: ProtectedColumn, people: Ints) -> list[dict[str, Any]]:
-    """Return the values that come nearest to their caps, in the order of their shares."""
+def _shown_values(column: ProtectedColumn, is_shown: Bools) -> list[dict[str, Any]]:
+    """Return the values that come nearest to their caps, of those that can be shown, in the order of their shares."""
     limits = column.prior if column.caps is None else column.caps
     nearest = np.argsort(-column.highest / limits, kind="stable")
-    chosen = [place for place in nearest.tolist() if people[place] >= FEWEST][:MOST_VALUES]
+    chosen = [place for place in nearest.tolist() if is_shown[place]][:MOST_VALUES]
     chosen.sort(key=lambda place: -column.counts[place])
     return [
         {
@@ -148,11 +155,14 @@ def _values_left_out(evidence: Evidence) -> str:
     """Say which values a picture does not show."""
     notes = []
     for column in evidence.protected:
-        few, rest = int((_people_with(column, evidence.facts) < FEWEST).sum()), len(column.values) - MOST_VALUES
+        few, rest = int((~evidence.shown_values(column)).sum()), len(column.values) - MOST_VALUES
         if rest - few > 0:
             notes.append(f"{column.name} has {len(column.values):,} values; shown are those nearest to the limit.")
         if few:
-            notes.append(f"Values of {column.name} with fewer than {FEWEST} people are left out.")
+            notes.append(
+                f"Values of {column.name} are left out where their shares would show, perhaps by subtraction, fewer "
+                f"than {FEWEST} people."
+            )
     return " ".join(notes)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.console import Console
 from rich.text import Text
 
 import betalike
-from betalike.measures.phrases import FEWEST, number, percent
+from betalike.measures.alike import visible_values
+from betalike.measures.phrases import number, percent
 from betalike.report.figures import figure_table, width_of
 
 if TYPE_CHECKING:
@@ -62,8 +64,13 @@ def _cells(found: Exploration, trial: Trial) -> list[str]:
 
 
 def shown_values(found: Exploration) -> list[dict[str, Any]]:
-    """Return the most frequent values and the rarest, with their caps in words; none of fewer than 3 people."""
-    known = [value for value in found.values if value.people >= FEWEST]
+    """Return the most frequent values and the rarest, with their caps in words.
+
+    None of fewer than 3 people is shown, nor can be found by subtraction.
+    """
+    people = np.array([value.people for value in found.values], dtype=np.int64)
+    is_shown = visible_values(people, None, are_people=found.has_people)
+    known = [value for value, each in zip(found.values, is_shown, strict=True) if each]
     if len(known) > MOST_VALUES:
         known = known[: MOST_VALUES // 3] + known[-(MOST_VALUES - MOST_VALUES // 3) :]
     return [

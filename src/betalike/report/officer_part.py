@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from betalike.measures.exposure import ExposedClass
-from betalike.measures.phrases import FEWEST, at_most, is_few, number, people, percent, share_of_people
-from betalike.measures.risk import Risk, people_enough, three_questions, threshold_name
-from betalike.release.certificate import Certificate
+from betalike.measures.alike import LookAlikes, safe_cuts
+from betalike.measures.phrases import LEFT_OUT, at_most, is_few, number, people, percent, share_of_people
+from betalike.measures.risk import Risk, people_enough, shown_cuts, shown_shares, three_questions, threshold_name
 from betalike.release.recount import is_exact
 from betalike.report.common_part import InlinePicture
 from betalike.report.evidence import Evidence, ProtectedColumn
 from betalike.report.pictures import pairs_picture, rates_picture
-from betalike.runtime.arrays import Ints
 
 if TYPE_CHECKING:
     from betalike.attacks.result import AttackReport, AttackResult
@@ -28,6 +26,7 @@ CHECKLIST = (
     "The risks and attacks in this report are acceptable for this recipient and this use.",
     "The files that are handed over are those whose digests are in this report.",
 )
+FEW_GUESSED = "Its figures are left out, because they would show fewer than 3 people."
 FIELDS = (
     "Recipient",
     "Purpose",
@@ -43,8 +42,8 @@ def officer_part(evidence: Evidence, attacks: AttackReport | None, no_attacks: s
     return {
         "before": evidence.original_risk is not None,
         "risks": list(_risks(evidence)),
-        "inferences": [_inference(column) for column in evidence.protected],
-        "near": _near(evidence.facts),
+        "inferences": [_inference(evidence, column) for column in evidence.protected],
+        "near": _near(evidence),
         "questions": list(_questions(evidence)),
         "size_picture": _size_picture(evidence),
         "worst_classes": list(_worst_classes(evidence)),
@@ -59,18 +58,18 @@ def officer_part(evidence: Evidence, attacks: AttackReport | None, no_attacks: s
 
 def _risks(evidence: Evidence) -> Iterator[dict[str, Any]]:
     after, before = evidence.risk, evidence.original_risk
+    shares = {id(risk): shown_shares(risk) for risk in (after, before) if risk is not None}
 
-    def row(key: str, name: str, meaning: str, is_of_people: bool = False) -> dict[str, Any]:
+    def row(key: str, name: str, meaning: str) -> dict[str, Any]:
         def shown(risk: Risk | None) -> str:
             if risk is None:
                 return ""
-            share = _figure(risk, key)
-            return share_of_people(share, risk.rows) if is_of_people else percent(share)
+            return shares[id(risk)].get(key) or percent(_figure(risk, key))
 
         return {
             "key": key,
             "name": name,
-            "value": None if is_of_people and is_few(_figure(after, key), after.rows) else _figure(after, key),
+            "value": _figure(after, key) if shown(after)[:1].isdigit() else None,
             "before": shown(before),
             "after": shown(after),
             "meaning": meaning,
@@ -82,11 +81,11 @@ def _risks(evidence: Evidence) -> Iterator[dict[str, Any]]:
         yield row("journalist_maximum", "Journalist, greatest", "for a person of the population, easiest to find")
         yield row("journalist_average", "Journalist, average", "for a random person of the population")
     yield row("marketer", "Marketer", "the share of rows that a reader links rightly who links all of them")
-    yield row("unique", "Unique rows", "the share of people who are alone with their quasi-identifiers", True)
+    yield row("unique", "Unique rows", "the share of people who are alone with their quasi-identifiers")
     for threshold in after.above:
         name = threshold_name(threshold)
         alike = f"the share of people with fewer than {people_enough(threshold):,} who look alike"
-        yield row(f"above.{name}", f"Above {name}", alike, True)
+        yield row(f"above.{name}", f"Above {name}", alike)
 
 
 def _figure(risk: Risk, key: str) -> float:
@@ -95,19 +94,22 @@ def _figure(risk: Risk, key: str) -> float:
     return float(getattr(risk, key))
 
 
-def _inference(column: ProtectedColumn) -> dict[str, str]:
-    found = column.inference
+def _inference(evidence: Evidence, column: ProtectedColumn) -> dict[str, str]:
+    found = evidence.inference(column)
     gain = "infinite" if found.largest_gain is None else number(found.largest_gain)
     return {"name": column.name, "surest": at_most(found.surest_guess), "gain": gain}
 
 
-def _near(facts: Certificate) -> str:
+def _near(evidence: Evidence) -> str:
     """Say how many people are in classes that come near the limit."""
+    facts = evidence.facts
     if facts.risk is None or facts.risk.near_promise is None:
         return ""
-    share = share_of_people(facts.risk.near_promise / facts.release.rows, facts.release.rows)
-    unit = "People" if facts.people is None else "Rows"
-    return f"{unit} in classes that use at least 90 % of what the promise allows: {share}."
+    share = facts.risk.near_promise / facts.release.rows
+    unit, shown = "People", share_of_people(share, facts.release.rows)
+    if facts.people is not None:
+        unit, shown = "Rows", LEFT_OUT if evidence.are_people_few(share) else percent(share)
+    return f"{unit} in classes that use at least 90 % of what the promise allows: {shown}."
 
 
 def _questions(evidence: Evidence) -> Iterator[dict[str, str]]:
@@ -115,61 +117,61 @@ def _questions(evidence: Evidence) -> Iterator[dict[str, str]]:
     exact = " Rows are exact, so the release does not hinder this." if is_exact(evidence.facts) else ""
     names = [column.name for column in evidence.protected]
     for place, column in enumerate(evidence.protected):
-        asked = three_questions(evidence.risk, column.inference, evidence.original_risk)
+        asked = three_questions(evidence.risk, evidence.inference(column), evidence.original_risk)
         for question in asked if place == 0 else asked[2:]:
             of_column = f" of {column.name}" if len(names) > 1 and question is asked[2] else ""
             answer = f"{question.sentence[0].upper()}{question.sentence[1:]}.{'' if question is asked[2] else exact}"
             yield {"name": f"{question.name.capitalize()}{of_column}", "answer": answer}
 
 
-def _size_picture(evidence: Evidence) -> InlinePicture:
-    sizes = {"release": evidence.sizes}
-    if evidence.original_sizes is not None:
-        sizes["original"] = evidence.original_sizes
-    unit, one = ("people", "person") if evidence.facts.people is None else ("rows", "row")
-    caption = f"How many {unit} share a {one}'s quasi-identifiers: share of {unit} by the size of their class"
-    smallest = people(int(evidence.sizes.min()))
-    description = f"The smallest class of the release has {smallest} {unit}; {len(evidence.sizes):,} classes."
-    return InlinePicture(caption, pairs_picture(size_rows(sizes), "sizes", caption, description))
+def _size_picture(evidence: Evidence) -> InlinePicture | None:
+    """Draw the sizes of classes; None if people are counted, and the original that names them is not given."""
+    alike = evidence.alike
+    if "release" not in alike:
+        return None
+    caption = "How many people share a person's quasi-identifiers: share of people by the size of their class"
+    smallest = people(int(alike["release"].numbers[0]))
+    description = f"The smallest class of the release has {smallest} people; {len(evidence.sizes):,} classes."
+    risks = {"release": evidence.risk, "original": evidence.original_risk}
+    known = {name: shown_cuts(risk) for name, risk in risks.items() if risk is not None and name in alike}
+    return InlinePicture(caption, pairs_picture(size_rows(alike, known), "sizes", caption, description))
 
 
-def size_rows(sizes: Mapping[str, Ints]) -> list[dict[str, Any]]:
-    """Return the share of people in classes of each range of sizes; ranges with fewer than 3 people are joined."""
-    ends = [1, *EDGES, 2**62]
+def size_rows(
+    alike: Mapping[str, LookAlikes], shown: Mapping[str, Sequence[int]] | None = None
+) -> list[dict[str, Any]]:
+    """Return the share of people in classes of each range of sizes.
 
-    def people_in(of_classes: Ints, place: int) -> int:
-        return int(of_classes[(of_classes >= ends[place]) & (of_classes < ends[place + 1])].sum())
-
-    place = 0
-    while place < len(ends) - 1 and len(ends) > 2:
-        if any(0 < people_in(each, place) < FEWEST for each in sizes.values()):
-            del ends[place + 1 if place + 2 < len(ends) else place]
-            place = 0
-        else:
-            place += 1
+    Ranges are joined until no difference between them, or from the figures that are `shown` elsewhere, is one or two
+    people. Those have people with fewer look-alikes than some number.
+    """
+    known = {name: list((shown or {}).get(name, ())) for name in alike}
+    series = [
+        ({cut: each.fewer_than(cut) for cut in (*EDGES, *known[name])}, each.n_people) for name, each in alike.items()
+    ]
+    ends = [1, *safe_cuts(series, EDGES, list(known.values())), 2**62]
+    largest = max(int(each.numbers[-1]) for each in alike.values())
+    ends = [end for end in ends[:-1] if end <= largest] + ends[-1:]  # no empty ranges behind the largest class
     names = [*(f"{low} to {high - 1}" for low, high in itertools.pairwise(ends[:-1])), f"{ends[-2]:,} or more"]
     return [
-        {"label": name, "share": people_in(each, place) / int(each.sum()), "series": series}
-        for series, each in sizes.items()
-        for place, name in enumerate(names)
+        {"label": name, "share": (each.fewer_than(high) - each.fewer_than(low)) / each.n_people, "series": series}
+        for series, each in alike.items()
+        for name, (low, high) in zip(names, itertools.pairwise(ends), strict=True)
     ]
 
 
 def _worst_classes(evidence: Evidence) -> Iterator[dict[str, Any]]:
-
-    def is_shown(it: ExposedClass) -> bool:
-        return evidence.facts.people is None and it.count >= FEWEST
-
     for column in evidence.protected:
-        if column.classes is not None:
+        worst = evidence.worst_classes(column)
+        if worst is not None:
             shown = [
                 {
-                    "size": people(it.size) if is_shown(it) else "left out",
-                    "prior": percent(it.prior) if it.prior * evidence.facts.release.rows >= FEWEST else "left out",
+                    "size": f"{it.size:,}",
+                    "prior": percent(it.prior),
                     "posterior": percent(it.posterior),
                     "cap": "none" if it.cap is None else percent(it.cap),
                 }
-                for it in column.worst_classes
+                for it in worst
             ]
             yield {"name": column.name, "classes": shown}
 
@@ -178,6 +180,9 @@ def _attack(result: AttackResult) -> dict[str, str]:
     if result.success is None or result.baseline is None or result.control is None:
         return {"name": result.name, "success": "", "finding": f"Does not apply: {result.refusal}"}
     is_gain = result.is_significant and (result.gain or 0) > 0
+    rates = (result.success.rate, result.baseline.rate, result.control.rate)
+    if any(is_few(rate, result.people) for rate in rates):
+        return {"name": result.name, "success": "", "finding": FEW_GUESSED}
     return {
         "name": result.name,
         "success": _in_hundred(result.success.rate),
@@ -206,6 +211,7 @@ def _attack_picture(attacks: AttackReport) -> InlinePicture | None:
         }
         for it in attacks.results
         if it.success is not None and it.baseline is not None and it.control is not None
+        if not any(is_few(rate.rate, it.people) for rate in (it.success, it.baseline, it.control))
     ]
     if not rows:
         return None

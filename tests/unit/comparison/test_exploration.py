@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import polars as pl
 import pytest
 
 import betalike
 from betalike.comparison.exploration import find_knee
 from betalike.errors import ParameterError
+from betalike.report.exploration import shown_values
 
 pytestmark = pytest.mark.xdist_group("comparison")  # one process makes what these tests share
 
@@ -75,3 +77,26 @@ def test_what_cannot_be_explored_is_refused(people: pl.DataFrame) -> None:
         betalike.explore(people, schemes=["perturb"], **ASKED)
     with pytest.raises(ParameterError, match="one at a time"):
         betalike.explore(people, quasi_identifiers=["age"], sensitive=["gender", "salary_class"])
+
+
+def test_an_exploration_of_people_with_several_rows_counts_people() -> None:
+    rng = np.random.default_rng(2)
+    who = np.repeat(np.arange(150), 4)
+    illness = rng.choice(["flu", "cold", "gout"], 150)[who].astype(object)
+    illness[who < 2] = "rareillness"
+    visits = pl.DataFrame({"who": who, "age": rng.integers(20, 50, 150)[who], "illness": list(illness)})
+    asked = {"quasi_identifiers": ["age"], "sensitive": "illness", "person": "who", "seed": 5}
+    found = betalike.explore(visits, beta=[2, 4], queries=0, **asked)
+    assert found.has_people
+    for trial in found.trials:
+        facts = betalike.publish(visits, beta=trial.beta, **asked).facts
+        assert facts.people is not None
+        assert facts.people.risk is not None
+        assert trial.average_risk == facts.people.risk.prosecutor_average
+        assert trial.surest_guess == max(1 / facts.also.l, facts.people.risk.surest_guess)
+        assert trial.smallest_class == facts.people.smallest_class
+    people = {value.value: value.people for value in found.values}
+    assert people == {value: len(set(who[illness == value])) for value in ("flu", "cold", "gout", "rareillness")}
+    shown = [value["value"] for value in shown_values(found)]
+    assert len(shown) == 2  # nor the next smallest, which would show the rare one by subtraction
+    assert "rareillness" not in shown

@@ -9,7 +9,7 @@ import pytest
 import statsmodels.api as sm
 
 from betalike.measures.regression import RegressionKind, RegressionModel, compare_fits
-from betalike.measures.sample import Column, Sample
+from betalike.measures.sample import Column, Holders, Sample
 
 CITIES = ("Ulm", "Rom", "Bari", "Kiel")
 
@@ -104,6 +104,31 @@ def test_a_value_of_few_people_is_not_explained() -> None:
         assert (RegressionModel.of(Sample.of(columns, [age, code])) is not None) is is_explained
 
 
+def test_a_slope_that_one_or_two_people_make_is_not_shown() -> None:
+    columns = [Column("age", is_whole=True), Column("wealth"), Column("smokes"), Column("ill", ("1", "2", "5"))]
+    rng = np.random.default_rng(4)
+    ill = rng.choice(3, 400).astype(float)
+    for n_rich, n_smoke, expected in ((2, 9, ["age"]), (4, 10, ["age", "wealth", "smokes"])):
+        wealth, smokes = rng.random(400), np.zeros(400)
+        wealth[:n_rich], smokes[:n_smoke] = 1e9, 1
+        model = RegressionModel.of(Sample.of(columns, [rng.integers(20, 60, 400).astype(float), wealth, smokes, ill]))
+        assert model is not None
+        assert [term.name for term in model.terms] == expected
+
+
+def test_terms_need_ten_people_not_ten_rows() -> None:
+    columns = [Column("age", is_whole=True), Column("city", ("Ulm", "Rom")), Column("ill", ("1", "2", "5"))]
+    rng = np.random.default_rng(4)
+    who = np.repeat(np.arange(40), 10)
+    ill = rng.choice(3, 400).astype(float)
+    for n_in_rome, expected in ((9, ["age"]), (10, ["age", "city = Rom"])):
+        city = (who < n_in_rome).astype(float)
+        values = [rng.integers(20, 60, 40)[who].astype(float), city, ill]
+        model = RegressionModel.of(Sample.of(columns, values, None, Holders.of(np.arange(400), who)))
+        assert model is not None
+        assert [term.name for term in model.terms] == expected
+
+
 def test_a_level_in_which_nearly_everybody_has_the_value_has_no_term() -> None:
     sample, rows = table(8, ("no", "yes"))
     city, code = rows["city"], rows["code"].copy()
@@ -145,7 +170,7 @@ def test_a_table_compared_with_itself_has_the_same_coefficients() -> None:
     assert found.distance < 1e-9
     for coefficient in found.coefficients:
         assert coefficient.release_error == pytest.approx(coefficient.original_error)
-    assert "100% of the original's coefficients in a linear regression of 'ill'" in found.meaning
+    assert "100 % of the original's coefficients in a linear regression of 'ill'" in found.meaning
 
 
 def test_a_level_that_completed_tables_lack_is_left_out() -> None:

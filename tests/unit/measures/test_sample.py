@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from betalike.measures.sample import MISSING, OTHER, Column, ColumnGroups, Sample, as_numbers, round_edges
+from betalike.measures.sample import MISSING, OTHER, Column, ColumnGroups, Holders, Sample, as_numbers, round_edges
 
 NAN = np.nan
 COLUMNS = [Column("age", is_whole=True), Column("city", ("Ulm", "Rom", "Bari")), Column("ill", ("1", "2", "30"))]
@@ -73,7 +73,7 @@ def test_rare_levels_are_together() -> None:
     cities = [0.0] * 5 + [1.0] * 3 + [2.0]
     rows = sample([1.0] * 9, cities, [0.0] * 9)
     assert ColumnGroups.of(rows, 1).labels == ("Ulm", "Rom", "Bari", OTHER, MISSING)
-    assert ColumnGroups.of(rows, 1, fewest_rows=2).labels == ("Ulm", "Rom", OTHER, MISSING)
+    assert ColumnGroups.of(rows, 1, fewest_people=2).labels == ("Ulm", "Rom", OTHER, MISSING)
     assert ColumnGroups.of(rows, 1, most=2).labels == ("Ulm", OTHER, MISSING)
     assert ColumnGroups.of(rows, 1, most=2).codes(np.array([0, 1, 2, NAN])).tolist() == [0, 1, 1, 2]
 
@@ -84,3 +84,21 @@ def test_names_are_numbers_only_in_the_sensitive_column() -> None:
     numbers = as_numbers(rows, 2)
     assert numbers is not None
     assert sorted(map(str, numbers.tolist())) == ["30.0", "nan"]
+
+
+def test_people_are_counted_once_in_each_group() -> None:
+    rng = np.random.default_rng(3)
+    who, city, ill = (rng.integers(0, n, 200) for n in (40, 3, 2))
+    columns = [Column("city", ("Ulm", "Rom", "Bari")), Column("ill", ("no", "yes"))]
+    values = [city.astype(float), ill.astype(float)]
+    folded = Sample.of(columns, values, None, Holders.of(np.arange(200), who))
+    expected = [len(set(who[city == code])) for code in range(3)]
+    assert folded.people(folded.values[:, 0].astype(np.int64), 3).tolist() == expected
+    is_ill = folded.values[:, 1] == 1
+    assert folded.people_where(is_ill) == len(set(who[ill == 1]))
+    some = folded.where(is_ill)
+    assert some.people(some.values[:, 0].astype(np.int64), 3).tolist() == [
+        len(set(who[(city == code) & (ill == 1)])) for code in range(3)
+    ]
+    rows = Sample.of(columns, values)
+    assert rows.people(rows.values[:, 0].astype(np.int64), 3).tolist() == np.bincount(city).tolist()

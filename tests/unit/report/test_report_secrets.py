@@ -14,8 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import betalike
-from betalike.report.analyst_part import pool_few
+from betalike.measures.alike import LookAlikes, visible_values
+from betalike.measures.exposure import most_exposed, shown_classes
+from betalike.measures.risk import measure_risk, shown_cuts, shown_shares
+from betalike.report.analyst_part import ShownGroup, pool_few
 from betalike.report.officer_part import EDGES, size_rows
+from betalike.table.cells import ClassCounts
 
 AUDIENCES = ("officer", "analyst", "public")
 SEED = 987_654_321
@@ -142,16 +146,24 @@ def test_a_value_of_one_person_is_not_explained_by_the_persons_cells() -> None:
         assert "secretillness" not in html, audience
 
 
-@given(st.lists(st.integers(0, 12), min_size=1, max_size=12), st.lists(st.integers(0, 12), min_size=12, max_size=12))
-def test_groups_of_one_or_two_people_cannot_be_found_by_subtraction(before: list[int], after: list[int]) -> None:
+@given(
+    st.lists(st.integers(0, 12), min_size=1, max_size=12),
+    st.lists(st.integers(0, 12), min_size=12, max_size=12),
+    st.booleans(),
+)
+def test_groups_of_one_or_two_people_cannot_be_found_by_subtraction(
+    before: list[int], after: list[int], are_people: bool
+) -> None:
     rows = sum(before)
-    if rows < 3:
+    if rows < 3 or (are_people and max(before) < 3):
         return
-    groups = [(f"g{i}", n / rows, after[i] / 100) for i, n in enumerate(before)]
-    shown = pool_few(groups, rows)
-    assert sum(share for _, share, _ in shown) == pytest.approx(1)
-    assert sum(share for *_, share in shown) == pytest.approx(sum(after[: len(before)]) / 100)
-    assert all(round(share * rows) not in (1, 2) for _, share, _ in shown)
+    groups = [ShownGroup(f"g{i}", n, n / rows, after[i] / 100) for i, n in enumerate(before)]
+    shown = pool_few(groups, are_people)
+    assert sum(group.original for group in shown) == pytest.approx(1)
+    assert sum(group.release for group in shown) == pytest.approx(sum(after[: len(before)]) / 100)
+    assert all(round(group.original * rows) not in (1, 2) for group in shown)
+    pooled = [group.people for group in groups if group not in shown]
+    assert not pooled or not are_people or max(pooled) >= 3  # two groups may be the same people
     assert [group for group in shown if group in groups] == [group for group in groups if group in shown]
 
 
@@ -160,17 +172,60 @@ SIZES = st.lists(
 )
 
 
+def differences(counts: list[int], total: int) -> set[int]:
+    """All that can be computed by subtracting counts of people, each of which includes the smaller ones."""
+    known = [0, *counts, total]
+    return {abs(one - other) for one in known for other in known}
+
+
 @given(SIZES, SIZES)
-def test_ranges_of_class_sizes_have_no_one_or_two_people(release: list[int], original: list[int]) -> None:
-    rows = size_rows({"release": np.array(release), "original": np.array(original)})
-    for series, sizes in (("release", release), ("original", original)):
-        mine = [row for row in rows if row["series"] == series]
-        counts = [round(row["share"] * sum(sizes)) for row in mine]
-        assert sum(counts) == sum(sizes)
-        if sum(release) > 2 and sum(original) > 2:
-            assert not {1, 2} & set(counts)
+def test_ranges_of_class_sizes_and_thresholds_have_no_one_or_two_people(
+    release: list[int], original: list[int]
+) -> None:
+    sizes = {"release": release, "original": original}
+    alike = {name: LookAlikes.of_classes(np.array(each)) for name, each in sizes.items()}
+    risks = {name: measure_risk(np.array(each)) for name, each in sizes.items()}
+    rows = size_rows(alike, {name: shown_cuts(risk) for name, risk in risks.items()})
+    for series, of_classes in sizes.items():
+        mine, total = [row for row in rows if row["series"] == series], sum(of_classes)
+        counts = [round(row["share"] * total) for row in mine]
+        assert sum(counts) == total
         ends = [int(re.sub(r"\D.*", "", row["label"].replace(",", ""))) for row in mine]
         assert ends[0] == 1
         assert set(ends) <= {1, *EDGES}
         for (low, high), count in zip(pairwise([*ends, 2**62]), counts, strict=True):
-            assert count == sum(size for size in sizes if low <= size < high)
+            assert count == sum(size for size in of_classes if low <= size < high)
+        shares = [text for text in shown_shares(risks[series]).values() if text.endswith(" %")]
+        in_table = [round(float(text[:-2].replace("over ", "")) * total / 100) for text in shares if total < 500]
+        if total > 2:
+            assert not {1, 2} & differences([*in_table, *np.cumsum(counts).tolist()], total), (in_table, counts)
+
+
+COUNTS = st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=2, max_size=5)
+
+
+@given(COUNTS)
+def test_values_of_few_classes_show_no_one_or_two_people(table: list[list[int]]) -> None:
+    """A reader may know the sizes of all classes, and how many people of each class have each value that is shown."""
+    counts = np.array(table)
+    is_shown = visible_values(counts.sum(axis=0), counts, are_people=False)
+    for of_class in (*counts, counts.sum(axis=0)):
+        known = of_class[is_shown].tolist()
+        assert not {1, 2} & {*known, int(of_class.sum()) - sum(known)}
+
+
+@given(COUNTS)
+def test_the_worst_classes_show_no_one_or_two_people(table: list[list[int]]) -> None:
+    counts = np.array([row for row in table if sum(row)])
+    if not len(counts):
+        return
+    ec, value = np.nonzero(counts)
+    classes = ClassCounts.of(ec, value, counts[ec, value], 3)
+    totals, n_people = counts.sum(axis=0), int(counts.sum())
+    is_shown = visible_values(totals, counts, are_people=False)
+    exposed = most_exposed(classes, np.maximum(totals, 1), n_people, None)
+    shown = shown_classes(exposed, n_people, is_shown, most=10)
+    for it in shown:
+        same = sum(other.count for other in shown if other.value == it.value)
+        others = (it.size - it.count, it.total - it.count, it.total - same, n_people - it.size)
+        assert not {1, 2} & {it.count, it.total, *others}
