@@ -49,7 +49,7 @@ format: $(VENV)/.tests  ## bring the sources into the common format
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
 
-experiments: $(VENV)/.tests  ## the paper's figures anew, for docs/evaluation.md; QUICK=1 in build/experiments
+experiments: $(VENV)/.tests  ## the paper's figures again, for docs/evaluation.md; QUICK=1 in build/experiments
 	$(BIN)/python -m experiments $(if $(QUICK),--quick)
 
 bench: $(VENV)/.tests  ## measure time and memory against a yardstick in the same run
