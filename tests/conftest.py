@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 # Here it does not matter how well schemes search, only that they do; elsewhere they search as long as for users.
-SEARCHED_BRIEFLY = ("cli", "api", "tampering", "fuzzing", "engines", "unit/engines", "unit/io", "unit/queries")
+SEARCHED_BRIEFLY = ("cli", "api", "tampering", "fuzzing", "unit/engines", "unit/io", "unit/queries")
 SEARCHED_BRIEFLY += ("unit/release", "unit/report", "unit/measures", "unit/table", "unit/promises", "unit/comparison")
 SEARCHED_BRIEFLY += ("properties/test_campaign.py", "properties/test_law_input.py", "properties/test_law_release.py")
 
