@@ -171,7 +171,7 @@ def test_a_signal_at_some_or_every_step_leaves_nothing_but_a_release(
         if is_new and "nothing was published" in message:
             wrong.append(f"step {step}: it says that nothing was published, but it was")
         if status not in (0, 130) or "Traceback" in message:
-            wrong.append(f"step {step}: exit status {status}")
+            wrong.append(f"step {step}: exit status {status}: {message}")
         shutil.rmtree(here.folder)
     assert not wrong, "\n".join(wrong)
 
