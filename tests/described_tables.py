@@ -287,9 +287,9 @@ def housing() -> tuple[pl.DataFrame, Truth]:
         }
     )
     return frame, read_truth("""
-        identifier: parcel_id owner_name street_address
+        identifier: parcel_id owner_name street_address latitude longitude
         quasi-identifier, categorical: city postal_code tenure_type
-        quasi-identifier, real: latitude longitude floor_area
+        quasi-identifier, real: floor_area
         quasi-identifier, integer: year_built rooms
         could be sensitive, integer: monthly_rent mortgage_balance
     """)

@@ -14,7 +14,7 @@ import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 import polars as pl
 import pytest
@@ -56,6 +56,7 @@ FORMS = {
     "gz": gzip.compress(GOOD),
     "parquet": bytes_of(frame().write_parquet),
     "arrow": bytes_of(frame().write_ipc),
+    "arrow stream": bytes_of(frame().write_ipc_stream),
 }
 
 
@@ -69,6 +70,20 @@ def test_a_table_comes_from_standard_input(desk: Desk, form: str) -> None:
     assert set(files_under(desk.folder)) == {"out", "out/published.csv", "out/certificate.json"}
     verified = run_with(FORMS[form], "verify", desk.out, "--original", "-")
     assert verified.status == 0, verified.text
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "zstd"])
+def test_a_damaged_stream_is_refused(desk: Desk, compression: Literal["uncompressed", "zstd"]) -> None:
+    stream = bytes_of(lambda buffer: frame().write_ipc_stream(buffer, compression=compression))
+    path = desk.folder / "t.arrows"
+    path.write_bytes(stream)
+    assert betalike.describe(path).rows == len(people())
+    for n_bytes in (10, 300, len(stream) // 2, len(stream) - 8, len(stream) - 5):
+        assert_refused(run_with(stream[:n_bytes], "describe", "-"), "cut off")
+    claim = stream.rfind((len(people()) * 8).to_bytes(8, "little"))  # the length of the numbers, before compression
+    if compression == "zstd" and claim > 0:
+        huge = stream[:claim] + (1 << 50).to_bytes(8, "little") + stream[claim + 8 :]
+        assert_refused(run_with(huge, "describe", "-"), "cut off")
 
 
 def test_every_command_takes_standard_input(desk: Desk) -> None:

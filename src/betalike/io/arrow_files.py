@@ -1,8 +1,9 @@
-"""A check of Arrow IPC files before they are read: can compressed buffers be as long as they claim?
+"""A check of Arrow IPC files and streams before they are read: can compressed buffers be as long as they claim?
 
 Polars reserves the claimed length of a buffer before it reads the content, and the whole process ends if there is not
 enough memory. So a damaged length must be found first. The file has the layout of the Arrow columnar format: a footer
-lists the messages, a message describes its batch, and a batch lists its buffers.
+lists the messages, a message describes its batch, and a batch lists its buffers. A stream has only the messages, one
+after the other.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from betalike.io.sources import Content, mapped
+import polars as pl
+
+from betalike.errors import FileError, SchemaError
+from betalike.io.damaged_files import compiled_code_silenced, damage_refused
+from betalike.io.sources import Content, mapped, open_file
 
 MAGIC = b"ARROW1"
 NEW_MESSAGE = b"\xff\xff\xff\xff"
 MOST_PER_BYTE = 1 << 16  # no codec of Arrow expands a byte to more; a run of zstd has 32,768
 ROOM_FOR_SHORT_BUFFERS = 1 << 20
 DICTIONARIES, BATCHES = 2, 3  # fields of a footer
-HEADER_TYPE, HEADER = 1, 2  # fields of a message
+HEADER_TYPE, HEADER, BODY_LENGTH = 1, 2, 3  # fields of a message
 DICTIONARY_MESSAGE, BATCH_MESSAGE = 2, 3  # types of a header
 DICTIONARY_BATCH = 1  # a field of a dictionary message
 BUFFERS, COMPRESSION = 2, 3  # fields of a batch
@@ -32,6 +37,43 @@ def has_false_claims(path: Path) -> bool:
             return any(_is_false(content, start, length) for start, length in _compressed_buffers(content))
     except (struct.error, IndexError, ValueError, OSError):
         return True
+
+
+def is_stream(beginning: bytes) -> bool:
+    """Return whether a file with this beginning is an Arrow IPC stream, as programs write it into a pipe."""
+    return beginning.startswith(NEW_MESSAGE)
+
+
+def read_stream(path: Path, shown: str) -> pl.DataFrame:
+    """Read an Arrow IPC stream."""
+    damaged = f"{shown} looks like an Arrow IPC stream but cannot be read; it is damaged or cut off."
+    try:
+        with mapped(path) as content:
+            is_false = any(_is_false(content, start, length) for start, length in _buffers_of_stream(content))
+    except (struct.error, IndexError, ValueError, OSError):
+        is_false = True
+    if is_false:
+        raise FileError(damaged)
+    with damage_refused(damaged), compiled_code_silenced(), open_file(path) as file:
+        try:
+            return pl.read_ipc_stream(file)
+        except pl.exceptions.DuplicateError:
+            raise SchemaError(f"{shown} has more than one column of the same name. Name each differently.") from None
+
+
+def _buffers_of_stream(content: Content) -> Iterator[tuple[int, int]]:
+    """Yield the start and the length of each compressed buffer of a stream."""
+    start = 0
+    while True:
+        (size,) = struct.unpack_from("<i", content, _inside(content, start + 4))
+        if size == 0:  # the mark at the end, without which a batch may be missing
+            return
+        body = start + 8 + size
+        length = _root(content, start + 8).long(BODY_LENGTH)
+        if size < 0 or length < 0 or body + length > len(content):
+            raise ValueError("a message ends after the stream")
+        yield from _buffers_of(content, start, body)
+        start = body + length
 
 
 def _is_false(content: Content, start: int, length: int) -> bool:
@@ -87,6 +129,11 @@ class _Table(NamedTuple):
         """Return a field of one byte, or 0 if it is left out."""
         place = self.field(number)
         return 0 if place is None else self.content[place]
+
+    def long(self, number: int) -> int:
+        """Return a field of eight bytes, or 0 if it is left out."""
+        place = self.field(number)
+        return 0 if place is None else int(struct.unpack_from("<q", self.content, place)[0])
 
     def table(self, number: int) -> _Table | None:
         """Return a field that is a table."""

@@ -16,7 +16,10 @@ from betalike.runtime.compilation import kernel
 LONGEST_ROW = 1 << 26  # bytes; a longer row is not a row of a table
 MOST_FIELDS = 1 << 16
 EMPTY = "{} is empty; a table needs a header line and at least one row."
-NO_TEXT = "{} is not a text file, nor Parquet or Arrow IPC; betalike reads CSV, Parquet, Arrow IPC."
+NO_TEXT = (
+    "{} is not a text file, nor another that betalike reads: CSV, Parquet, Arrow IPC, Excel, OpenDocument, SPSS, "
+    "Stata, SAS. Is it damaged?"
+)
 
 Bytes = NDArray[np.uint8]
 NOTHING: Bytes = np.empty(0, dtype=np.uint8)

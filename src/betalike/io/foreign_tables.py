@@ -14,9 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
+import polars as pl
+
 from betalike.errors import FileError, ParameterError
 from betalike.io.addresses import is_address, parse_address
-from betalike.io.copies import Origin, copied, copied_as_text
+from betalike.io.arrow_files import is_stream, read_stream
+from betalike.io.copies import Origin, copied, copied_as_text, origin_of
 from betalike.io.databases import read_batches
 from betalike.io.excel_files import read_sheet
 from betalike.io.needed_columns import NeededColumns, Needs, all_columns
@@ -25,7 +28,7 @@ from betalike.io.statistics_files import SAS, SPSS, STATA, TRANSPORT, read_stati
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-WORKBOOK, STATISTICS, DATABASE = "workbook", "statistics file", "database"
+WORKBOOK, STATISTICS, DATABASE, STREAM = "workbook", "statistics file", "database", "stream"
 OLE, ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
 OF_SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 OF_TRANSPORT = b"HEADER RECORD*******LIB"
@@ -120,7 +123,13 @@ def _open_all(
         if options[name] not in (None, False) and family not in families:
             raise ParameterError(f"{option} is for a table in a {family}, and none is given. Leave it out.")
     opened = {name: stack.enter_context(standard_input()) for name in dashes}
-    needed = find_needed() if foreign else None
+    streams = {name: path for name, path in opened.items() if is_stream(read_beginning(path, 4))}
+    needed = find_needed() if foreign or streams else None
+    for name, path in streams.items():
+        frame = read_stream(path, "standard input")
+        origin = origin_of(path) or Origin("standard input")
+        taken = frame if needed is None else needed.take(frame)
+        opened[name] = stack.enter_context(copied([taken], origin))
     return opened | {name: stack.enter_context(open_foreign(each, options, needed)) for name, each in foreign.items()}
 
 
@@ -129,7 +138,10 @@ def open_foreign(
     table: ForeignTable, options: Mapping[str, Any], needed: NeededColumns | None = None
 ) -> Iterator[Path]:
     """Copy a foreign table, or the columns that are needed, and yield the path of the copy."""
-    take = (lambda frame: frame) if needed is None else needed.take
+
+    def take(frame: pl.DataFrame) -> pl.DataFrame:
+        return frame if needed is None else needed.take(frame)
+
     used = {name: options[name] for name, (_, family) in WORDS.items() if family == table.family and options[name]}
     if table.family == DATABASE:
         address = parse_address(table.given)
@@ -141,6 +153,12 @@ def open_foreign(
         return
     path = Path(table.given)
     specified = {"table": path, **used}
+    if table.family == STREAM:
+        with copied(
+            [take(read_stream(path, shown(path.name)))], Origin(shown(path.name), (path,), specified)
+        ) as folder:
+            yield folder
+        return
     if table.family == WORKBOOK:
         origin = Origin(shown(path.name), (path,), specified, delimiter=",")
         with copied_as_text(take(read_sheet(path, options["sheet"])), origin) as folder:
@@ -168,7 +186,7 @@ def find_foreign(table: Any) -> ForeignTable | None:
 
 
 def recognize(path: Path) -> tuple[str, str]:
-    """Return whether a file is a workbook or a statistics file, and of which program; empty texts for others."""
+    """Return whether a file is a workbook, a statistics file or a stream, and of which program; else empty texts."""
     magic = read_beginning(path, 32)
     if magic.startswith((ZIP, OLE)):
         if magic.startswith(ZIP) and not _is_workbook(path):
@@ -177,6 +195,8 @@ def recognize(path: Path) -> tuple[str, str]:
     if magic.startswith(OF_SQLITE) or magic[8:12] == OF_DUCKDB:
         scheme = "sqlite" if magic.startswith(OF_SQLITE) else "duckdb"
         raise FileError(f"'{shown(path)}' is a database. Write {scheme}:{shown(path)}, with --table or --query.")
+    if is_stream(magic):
+        return STREAM, ""
     if magic.startswith(OF_SPSS):
         return STATISTICS, SPSS
     is_older = bool(magic) and magic[0] in VERSIONS_OF_STATA

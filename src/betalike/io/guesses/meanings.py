@@ -14,6 +14,7 @@ FEW_ROWS = 30  # in smaller tables, values that differ in most rows say little
 KEY_SIZE = 30  # mean number of rows of a key, at most
 SEVERAL = 1.05  # mean number of rows per value from which values repeat
 LONG = 6  # words of a free text
+EXACT_PLACES = 3  # of a coordinate in degrees
 MOST_KEYS = 10  # columns that are tried as keys
 MOST_OTHERS = 12  # columns that may agree, where no name says which are personal
 Followers = Callable[[str, Collection[str]], set[str]]
@@ -42,6 +43,7 @@ IDENTIFYING_SHAPES = (
     Shape.ACCOUNT,
     Shape.LINK,
     Shape.STREET,
+    Shape.POINT,
 )
 
 
@@ -66,7 +68,9 @@ def guess_meanings(columns: Sequence[ColumnProfile], followers: Followers) -> li
     """Guess what each column is; `followers` finds which of other columns agree in rows with the same value of one."""
     guesses = {column.name: _guess_alone(column) for column in columns}
     personal = {column.name for column in columns if column.suggests((NameHint.PERSONAL, NameHint.PERSON_NAME))}
-    places = {column.name for column in columns if column.suggests((NameHint.PLACE, NameHint.ADDRESS))}
+    places = {
+        column.name for column in columns if column.suggests((NameHint.PLACE, NameHint.ADDRESS, NameHint.COORDINATE))
+    }
     plain = {name for name, guess in guesses.items() if guess.meaning is Meaning.QUASI_IDENTIFIER}
     surroundings = Surroundings(personal, places, plain)
     candidates = [column for column in columns if _may_be_key(column, guesses[column.name])]
@@ -78,7 +82,17 @@ def guess_meanings(columns: Sequence[ColumnProfile], followers: Followers) -> li
 
 def _guess_alone(column: ColumnProfile) -> Guess:
     """Guess from the column's own name and figures."""
-    rules = (_unusable, _by_shape, _by_identifying_name, _household, _weight, _text, _by_values, _by_private_name)
+    rules = (
+        _unusable,
+        _by_shape,
+        _by_identifying_name,
+        _coordinate,
+        _household,
+        _weight,
+        _text,
+        _by_values,
+        _by_private_name,
+    )
     for rule in rules:
         guess = rule(column)
         if guess is not None:
@@ -108,6 +122,15 @@ def _by_identifying_name(column: ColumnProfile) -> Guess | None:
     if names_a_feature(column.name) and column.rows_per_value > 2:
         return None
     return Guess(Meaning.IDENTIFIER, f"its name suggests {column.hint}")
+
+
+def _coordinate(column: ColumnProfile) -> Guess | None:
+    """Take exact coordinates for an address: three places are a hundred metres, and a pair of them is a home."""
+    if not column.suggests((NameHint.COORDINATE,)) or _has_few_values(column):
+        return None
+    if column.places < EXACT_PLACES and column.values <= column.present / 2:
+        return None
+    return Guess(Meaning.IDENTIFIER, "coordinates as exact as an address; round them if others may know the region")
 
 
 def _household(column: ColumnProfile) -> Guess | None:
@@ -222,5 +245,5 @@ def _guess_in_people(columns: Sequence[ColumnProfile], guesses: list[Guess], fol
     for place, column in enumerate(columns):
         if column.name in personal:
             once = replace(column, rows=people, missing=people * column.missing // column.rows)
-            again[place] = _by_identifying_name(once) or _by_values(once) or guesses[place]
+            again[place] = _by_identifying_name(once) or _coordinate(once) or _by_values(once) or guesses[place]
     return again

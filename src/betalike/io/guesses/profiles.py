@@ -27,6 +27,7 @@ class Shape(StrEnum):
     ACCOUNT = "account or card numbers"
     LINK = "web addresses"
     STREET = "street addresses"
+    POINT = "coordinates"
     MOMENT = "dates or times"
     NUMBER = "numbers"
 
@@ -35,8 +36,11 @@ _HEX = "[0-9A-Fa-f]"
 _STREET_ENDS = (
     "st|street|ave|avenue|rd|road|dr|drive|ln|lane|blvd|way|ct|court|pl|place|sq|square|hwy|pkwy|terrace|close"
 )
+_DEGREES = r"[-+]?\d{1,3}([.,]\d{3,}°?|°\s?\d{1,2}['\u2032\u2019].*)"
 _SHAPES = {
     Shape.EMAIL: r"[^@\s]+@[^@\s]+\.[^@\s.]{2,}",
+    Shape.POINT: r"(?i)(srid=\d+;)?point ?z? ?\(.*\)|"
+    rf"[(\[]?[ns]? ?{_DEGREES} ?[ns]?\s*[,;/ ]\s*[ewo]? ?{_DEGREES} ?[ewo]?[)\]]?",
     Shape.MOMENT: r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?|\d{1,2}:\d{2}(:\d{2})?.*",
     Shape.NETWORK: r"(\d{1,3}\.){3}\d{1,3}|"
     rf"({_HEX}{{2}}[:-]){{5}}{_HEX}{{2}}|{_HEX}{{0,4}}(:{_HEX}{{0,4}}){{5,7}}",
@@ -68,6 +72,7 @@ class ColumnProfile:
     is_sequence: bool = False  # whole numbers, each one once, without gaps
     code_length: int | None = None  # of codes with digits that all have the same length
     mean: float | None = None
+    places: int = 0  # median number of digits after the point
     is_nested: bool = False
 
     @property
@@ -115,8 +120,14 @@ def profile_column(column: pl.Series, kind: Kind, distinct: int) -> ColumnProfil
         words=0.0 if texts is None or not len(texts) else float(texts.str.count_matches(r"\S+").sum()) / len(texts),
         is_sequence=is_whole and _is_sequence(column, distinct, missing),
         code_length=_code_length(sample.cast(pl.String)) if is_whole or texts is not None else None,
+        places=_places(sample) if column.dtype.is_float() else 0,
         mean=float(sample.cast(pl.Float64).to_numpy().mean()) if column.dtype.is_numeric() and len(sample) else None,
     )
+
+
+def _places(numbers: pl.Series) -> int:
+    digits = numbers.cast(pl.String).str.extract(r"\.(\d+)$").str.len_bytes().median()
+    return 0 if digits is None else int(str(digits).partition(".")[0])
 
 
 def _find_shape(texts: pl.Series) -> Shape | None:

@@ -57,6 +57,7 @@ class NameHint(StrEnum):
     MONEY = "money"
     RESULT = "a result or a judgement"
     PERSONAL = "a trait of a person"
+    COORDINATE = "coordinates"
     PLACE = "a place"
     UNIT = "an organization or a thing"
     KNOWN = "something that others know"
@@ -82,7 +83,8 @@ _TERMS: dict[NameHint, str] = {
         names?_of_(the_)?({_PERSON})* [fl]name *surname* *forename* signature initials *vorname*
         *nachname* *familienname* nom prenom* nombres? apellido* cognome* nome sobrenome* voornaam* achternaam* imie
         nazwisko* *naam sukunimi jmeno prijmeni soyad next_of_kin full_nm emergency_contact contact_person fornamn*
-        efternamn* fornavn* etternavn* efternavn* login имя фамилия 姓名""",
+        efternamn* fornavn* etternavn* efternavn* login имя фамилия 姓名
+        hausarzt* (attending|treating|referring)_(doctor|physician)""",
     NameHint.ADDRESS: """
         addr address(es)? streets? strasse strassenname str rue calle straat indirizzo* direccion* endereco*
         adres(se|s)? domicil* hausnummer house_(no|nr|num)* apartment_(no|num)* wohnadresse""",
@@ -97,7 +99,7 @@ _TERMS: dict[NameHint, str] = {
     NameHint.TEXT: """
         notes? comments? remarks? narrative free_text descriptions? observations? memo message review feedback
         details anamnes* bemerkung* kommentar* notiz* commentaires? remarques? comentarios? observaciones opmerking*
-        summary body complaint transcript""",
+        summary body complaint transcript purpose *verwendungszweck*""",
     NameHint.HEALTH: """
         *diagnos* *disease* *illness* condition* *symptom* hiv aids std *cancer* *tumou?r* icd drgs? procedure*
         *treatment* *medication* drugs? prescri* *therap* *surger* mental* depress* anxiety* *disab* handicap*
@@ -116,7 +118,7 @@ _TERMS: dict[NameHint, str] = {
         expen[sd]* rent assets? savings *mortgage* arrears* default* *gehalt* lohn* *einkommen* *verdienst*
         *schulden* *umsatz* *salaire* *revenu* dette* sueldo* ingreso* deuda* stipendio* reddito* renda inkomen*
         loon salaris* price* fares? capital* turnover* compensation* gross claim_(amt|total) poverty* miete alimony
-        bankruptcy kosten preise?""",
+        tips? bankruptcy kosten preise?""",
     NameHint.RESULT: """
         grades? scores? gpa marks? *exam* test_result* *performance* *rating* *satisfaction* churn* *outcome*
         result* attrition* dropout* fail(ed|ure)? disciplin* absen[ct]* attendance* conduct decision surviv* death
@@ -126,10 +128,13 @@ _TERMS: dict[NameHint, str] = {
         alter edad eta leeftijd* geslacht* race *ethni* height gross?e groesse *marital* *familienstand* etat_civil
         estado_civil stato_civile civil *nationalit* citizenship educat* schooling* *native* mother_tongue language*
         handed* eyes? hair veteran*""",
+    NameHint.COORDINATE: """
+        lat(itude)? lon(g|gitude)? lng coords? coordinates? koordinaten? easting northing utm geo_hash geo_point wkt
+        lat_lon(g|gitude)? lat_lng breitengrad* langengrad*""",
     NameHint.PLACE: """
         zip* post_(al_)?code* *postcode* postal plz cap city town* village* municip* commune* gemeinde* stadt ort
         *wohnort* ville ciudad* citta* state *provinc* provinz* bundesland* *region* district* county* countr* land
-        pays pais paese continent* lat(itude)? lon(g|gitude)? neighbou?rhood* borough* parish* tract block fips nuts
+        pays pais paese continent* neighbou?rhood* borough* parish* tract block fips nuts
         area_code puma urban* rural* kanton* canton*""",
     NameHint.UNIT: f"({_UNIT})s? ({_UNIT})(id|no|nr|code)",
     NameHint.KNOWN: """
