@@ -19,12 +19,13 @@ BATCH_ROWS = 250_000
 MAGIC = {SQLITE: (0, b"SQLite format 3\x00"), DUCKDB: (8, b"DUCK")}
 READING = "reading tables of {}"
 MOST_DIGITS = 38  # of a decimal number
+DOUBLED = "the query has more than one column of the same name. Give each a different name, with AS."
 Choose = Callable[[Sequence[str]], list[str]]
 # What a database says of failures, by their code (PostgreSQL) or by some of its words, and what betalike says.
 REASONS = {
     "42P01|no such table|Catalog Error": "it has no such table; names are taken as they are written, also in case",
     "42703|no such column|Binder Error": "there is no such column in the query",
-    "42601|syntax error|incomplete input|Parser Error": "the query is not correct SQL",
+    "42601|syntax error|incomplete input|Parser Error": "the query is not correct SQL, or not one SELECT",
     "42P07|already exists": "there is such a table already",
     "3F000|schema .* does not exist": "there is no such schema",
     "42501|permission denied": "the user may not do this",
@@ -154,6 +155,8 @@ def _read_sqlite(address: Address, query: str, choose: Choose) -> Iterator[pl.Da
     with driver.connect(file) as connection, connection.cursor() as cursor:
         cursor.execute(f"SELECT * FROM ({query}\n) LIMIT 0")
         names = _choose(cursor.fetch_record_batch().schema.names, choose)
+        if any(base != name and base in names for name in names for base in [re.sub(r":\d+$", "", name)]):
+            raise SchemaError(DOUBLED)  # SQLite calls the second column `age` of a query `age:1`
         kinds = [f"max(typeof({quoted(name)}) = '{kind}')" for name in names for kind in ("text", "real", "blob")]
         cursor.execute(f"SELECT {', '.join(kinds)} FROM ({query}\n)")
         found = cursor.fetchone() or ()
@@ -209,7 +212,7 @@ def _choose(names: Iterable[str], choose: Choose) -> list[str]:
     """Return the columns to read; refuse a query with two columns of one name."""
     seen = list(names)
     if len(set(seen)) < len(seen):
-        raise SchemaError("the query has more than one column of the same name. Give each a different name, with AS.")
+        raise SchemaError(DOUBLED)
     return choose(seen)
 
 

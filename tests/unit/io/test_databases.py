@@ -52,6 +52,10 @@ def test_a_query_without_rows_has_its_columns(lite: str, tmp_path: Path) -> None
     assert rows(lite, query="SELECT 1 AS a, 'x' AS b WHERE 0;").shape == (0, 2)
 
 
+def test_names_of_sqlite_may_end_with_numbers(lite: str) -> None:
+    assert rows(lite, query='SELECT 1 AS "q:1", 2 AS "q:2"').columns == ["q:1", "q:2"]
+
+
 def test_a_query_may_end_with_a_comment(lite: str, duck: str) -> None:
     for address in (lite, duck):
         assert rows(address, query="SELECT 1 AS a -- the only one").rows() == [(1,)]
@@ -107,8 +111,10 @@ def test_sqlite_refuses_what_it_cannot_do(lite: str) -> None:
         ("SELECT * FROM nowhere", "no such table"),
         ("SELECT nowhere FROM sqlite_master", "no such column"),
         ("SELECT", "not correct SQL"),
+        ("SELECT 1 AS a; SELECT 2 AS a", "not one SELECT"),
+        ("SELECT 1 AS a, 2 AS a", "more than one column of the same name"),
     ]:
-        with pytest.raises(FileError, match=words):
+        with pytest.raises(InputError, match=words):
             rows(lite, query)
 
 
