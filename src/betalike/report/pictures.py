@@ -18,6 +18,7 @@ WIDTH = 250  # of the part with the marks; labels of the axis come on the left
 BAR = 20  # height of a line of bars
 LARGEST = 1.3  # times its size that a picture is shown at most
 LABELS = 130  # width of the labels on the left
+MOST_WIDE = 8  # signs as wide as a line is high that fit there
 # Colours that stand for variables of the page's style, each with the colour that is used where the page has no style.
 COLOURS = {
     "#010101": "currentColor",
@@ -58,6 +59,21 @@ def draw(chart: Chart, name: str, title: str, description: str) -> str:
     return svg.replace("<svg ", head, 1).replace(">", f">{words}", 1)
 
 
+def short_labels(rows: Sequence[Row], key: str) -> list[Row]:
+    """Return rows with short labels where they have signs beyond the first 65,536.
+
+    Vega cuts long labels, and would cut such a sign in half.
+    """
+    given = {row[key]: row[key] for row in rows}
+    for text in given:
+        if any(ord(sign) > 0xFFFF for sign in text) and len(text) > MOST_WIDE:
+            short = text[: MOST_WIDE - 1] + "…"
+            while short in given.values():
+                short += "…"
+            given[text] = short
+    return [{**row, key: given[row[key]]} for row in rows]
+
+
 def form_of(most: float) -> str:
     """Return how an axis up to this share writes its shares."""
     return ".0%" if most > 0.1 else ".1%" if most > 0.01 else ".2%"
@@ -69,6 +85,7 @@ def values_picture(rows: Sequence[Row], name: str, title: str, description: str)
     Rows have `value`, `prior`, `highest` and `cap`, which may be None.
     """
     alt = load_altair()
+    rows = short_labels(rows, "value")
     kinds = {"prior": "share in the table", "highest": "highest share reached", "cap": "allowed at most"}
     points = [
         {"value": row["value"], "share": row[key], "kind": kind}
@@ -95,6 +112,7 @@ def values_picture(rows: Sequence[Row], name: str, title: str, description: str)
 def bars_picture(rows: Sequence[Row], name: str, title: str, description: str) -> str:
     """Draw a bar for each `label` with its `share`."""
     alt = load_altair()
+    rows = short_labels(rows, "label")
     base = alt.Chart(alt.Data(values=list(rows)), width=WIDTH, height=BAR * len(rows))
     y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(domain=False, ticks=False))
     most = max(row["share"] for row in rows)
@@ -110,6 +128,7 @@ def bars_picture(rows: Sequence[Row], name: str, title: str, description: str) -
 def pairs_picture(rows: Sequence[Row], name: str, title: str, description: str) -> str:
     """Draw two bars for each `label`: the shares of the original and of the release; `series` says which."""
     alt = load_altair()
+    rows = short_labels(rows, "label")
     labels = list(dict.fromkeys(row["label"] for row in rows))
     shown = [each for each in SERIES if any(row["series"] == each for row in rows)]
     colours = [SERIES[each] for each in shown]

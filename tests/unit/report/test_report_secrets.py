@@ -167,6 +167,25 @@ def test_groups_of_one_or_two_people_cannot_be_found_by_subtraction(
     assert [group for group in shown if group in groups] == [group for group in groups if group in shown]
 
 
+def test_pages_can_be_drawn_whatever_the_values_look_like() -> None:
+    """Vega cut long labels of signs beyond the first 65,536 in the middle of a sign, and failed."""
+    face = chr(0x1F600)
+    values = [face * 50, face * 50 + "b", "</title><script>1</script>", '"><b>', chr(0x202E) + "rtl", "v" * 10_000]
+    table = pl.DataFrame(
+        {
+            "Column": [number % 40 for number in range(300)],
+            "Risk ": [f"{face * 30}{number % 2}" for number in range(300)],
+            "illness": [values[number % 6] for number in range(300)],
+        }
+    )
+    release = betalike.publish(table, quasi_identifiers=["Column", "Risk "], sensitive="illness", beta=4, seed=1)
+    for audience in AUDIENCES:
+        html = release.report(original=table, audience=audience, quick=True, seed=1).html
+        assert "<script" not in html
+        assert face in html
+        assert html.count("…") >= 2
+
+
 SIZES = st.lists(
     st.one_of(st.integers(1, 6), st.sampled_from([9, 10, 49, 50, 999, 1000, 5000])), min_size=1, max_size=9
 )
