@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import betalike
-from betalike.measures.phrases import FEWEST, at_most, number, percent
+from betalike.measures.phrases import FEWEST, at_most, number, people, percent
 from betalike.promises.verdict import wording_of
 from betalike.promises.wording import likeness_sentence, times_as_likely
 from betalike.release.certificate import Certificate
@@ -58,7 +58,7 @@ def common_part(evidence: Evidence, audience: str) -> dict[str, Any]:
     words = wording_of(promise["model"], promise["beta"], promise["k"], promise["parameters"])
     pictures = list(_value_pictures(evidence))
     return {
-        "title": f"Report on a release of {facts.release.rows:,} rows",
+        "title": f"Report on a release of {people(facts.release.rows)} rows",
         "audience": audience,
         "audience_words": AUDIENCES[audience],
         "verdict": f"Verified: the release keeps its promise, {words}.",

@@ -120,6 +120,15 @@ def test_pages_on_small_tables_show_no_one_and_no_two_people_and_no_hidden_cell(
         assert len(html) < 400_000
 
 
+def test_a_page_on_two_rows_does_not_count_them() -> None:
+    table = pl.DataFrame({"age": [5, 6], "illness": ["u", "v"]})
+    release = betalike.publish(table, quasi_identifiers=["age"], sensitive="illness", beta=4, seed=1)
+    html = release.report(original=table, quick=True, seed=1).html
+    assert "Report on a release of fewer than 3 rows" in html
+    assert "2 rows" not in html
+    assert 'data-figure="release.rows"' not in html
+
+
 def test_a_mean_of_two_people_is_left_out() -> None:
     rows = 60
     wealth = [7_654_321, 1_234_567, *[None] * (rows - 2)]
