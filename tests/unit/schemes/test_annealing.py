@@ -15,8 +15,9 @@ from betalike.schemes import annealing
 from betalike.schemes.annealing import FORBIDDEN, Heat, Pieces, anneal
 from betalike.schemes.limits import judge_sum
 from betalike.schemes.merging import Items
+from betalike.schemes.regrouping import outline_classes
 from betalike.schemes.spans import box_loss
-from betalike.schemes.whole.cooling import count_lacking
+from betalike.schemes.whole.cooling import count_lacking, weigh_loss
 from betalike.schemes.whole.problem import GroupingProblem, pose
 from betalike.table.axis import HierarchyAxis, OrderedAxis
 from betalike.table.cells import Cells
@@ -104,6 +105,18 @@ def test_what_points_lack_alone_is_what_classes_of_one_point_lack(seed: int, bet
     pieces = whole_points(problem, seed)
     _, lack = weigh(problem, pieces, np.arange(len(problem.items.size)))
     assert np.isclose(count_lacking(problem.limits, problem.items), lack)
+
+
+@settings(max_examples=25)
+@given(seed=SEEDS)
+def test_what_a_row_of_loss_sees_is_an_average_weighted_by_loss(seed: int) -> None:
+    problem, rng = pose(random_cells(seed, 60), Likeness(2)), np.random.default_rng(seed)
+    label = rng.integers(0, len(problem.items.size), len(problem.items.size))
+    classes = outline_classes(problem.spans, problem.items, label)
+    chosen = rng.permutation(len(classes.size))[: rng.integers(1, len(classes.size) + 1)]
+    lost = (classes.size * classes.loss)[chosen]
+    expected = np.average(lost, weights=lost) if lost.any() else annealing.LEAST_LOSS
+    assert np.isclose(weigh_loss(classes, chosen), expected, atol=0)
 
 
 @settings(max_examples=25)

@@ -6,11 +6,15 @@ import numpy as np
 
 from betalike.runtime.arrays import IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import kernel
-from betalike.schemes.annealing import Heat, Pieces, anneal, lack_of
+from betalike.runtime.noise import draw_unit
+from betalike.schemes.annealing import LEAST_LOSS, Heat, Pieces, anneal, lack_of
 from betalike.schemes.limits import Limits
 from betalike.schemes.merging import Items, Style, merge_items
 from betalike.schemes.regrouping import MOST_COUNTS, Classes, members_of
 from betalike.schemes.spans import Spans
+
+LEAST_WARMTH = 0.1  # groups with temperatures of their own begin at a random one, down to this share of the highest
+COOLING = 0.02  # the last temperature of such a group, as a share of its first
 
 
 @kernel
@@ -26,11 +30,13 @@ def anneal_groups(
     style: Style,
     state: Words,
     worth: float,
+    warmth: float,
     label: Ints,
 ) -> None:
     """Anneal each group, merge what is not allowed afterwards, and keep it if it loses less than `worth` times as much.
 
-    The number of moves in `heat` is for each point. The labels are written in place.
+    The number of moves in `heat` is for each point. With a `warmth` above 0, each group has temperatures of its own.
+    The labels are written in place.
     """
     place = np.full(len(items.size), -1, dtype=np.int32)
     for g in range(len(starts) - 1):
@@ -42,14 +48,28 @@ def anneal_groups(
         if before <= 0.0 or len(members) < 2 or len(members) * len(limits.cap) > MOST_COUNTS:
             continue
         pieces = _cut_out(items, members, near, place)
-        moves = heat.moves * len(members)
-        own = Heat(moves, heat.hot, heat.cold, heat.soft, heat.hard, heat.alone, heat.block, heat.calm, heat.slab)
+        moves, hot, cold = heat.moves * len(members), heat.hot, heat.cold
+        if warmth > 0.0:
+            hot = warmth * LEAST_WARMTH ** draw_unit(state) * weigh_loss(classes, group_classes)
+            cold = hot * COOLING
+        own = Heat(moves, hot, cold, heat.soft, heat.hard, heat.alone, heat.block, heat.calm, heat.slab)
         anneal(spans, limits, pieces, own, group, state)
         _close_gaps(group)
         named, after, is_allowed = merge_items(spans, limits, items, members, group, style, state)
         if is_allowed and after < before * worth:
             for i in range(len(members)):
                 label[members[i]] = members[named[i]]
+
+
+@kernel
+def weigh_loss(classes: Classes, chosen: Ints) -> float:
+    """Return what a class loses, on average over all that some classes lose: those that lose much count most."""
+    total, squares = 0.0, 0.0
+    for c in chosen:
+        lost = classes.size[c] * classes.loss[c]
+        total += lost
+        squares += lost * lost
+    return squares / total if total > LEAST_LOSS else LEAST_LOSS
 
 
 @kernel

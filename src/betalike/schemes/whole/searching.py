@@ -57,6 +57,12 @@ SLAB, POINTS_TO_SLAB = 0.4, 8  # how often a side of a class moves; less often i
 GROUPS = (24, 48, 96, 192)  # points of a neighbourhood that is regrouped, pass by pass
 POINTS_OF_CLASS, MOST_TIMES = 16, 4  # with larger classes, neighbourhoods are larger, at most this many times
 SHARES = 8  # of the work, for the cores
+WIDE_PASSES = 2  # with `strict`: a group that was only just allowed as a whole has become one large class
+PARTS = 4  # of a table that are annealed on their own, if they have points enough
+NEAR_CLASSES, FEWEST_NEAR = 12, 128  # classes that are annealed together in later rounds, and their points at least
+NEAR_MOVES, NEAR_PASSES = 200, 2  # for each point, and afterwards
+TIMES_NEAR, POINTS_TO_NEAR = (1, 30), 60_000  # in a round; a table of so many points is gone through once
+WARMTH, SAME_HEAT = 0.1, 0.0  # their first temperature at most, in units of what their lossy classes lose
 TRIES = 2  # of a round whose points are one group, which one core anneals; the better one is kept
 FEWEST_HELD = 64  # classes that are searched together, however many values there are
 MANY_VALUES = 128  # with more, the work on each class grows, and less is tried
@@ -111,8 +117,13 @@ class Search:
     randomness: Randomness
 
     def rounds(self, effort: int) -> list[int]:
-        """Return how long each round is for an effort; more effort means more rounds, and longer ones at the end."""
+        """Return how long each round is for an effort; more effort means more rounds.
+
+        Later rounds are longer, unless they work on small neighbourhoods.
+        """
         n_rounds = self._n_rounds
+        if not (self.strict or self._has_many):
+            return [1] * (effort * n_rounds)
         lengths: Iterator[int] = (1 + number // n_rounds for number in itertools.count())
         spent = itertools.accumulate(lengths)
         return [
@@ -172,6 +183,12 @@ class Search:
     def improve(self, label: Ints, number: int, length: int) -> None:
         """Anneal all points and regroup all neighbourhoods; the loss never grows."""
         pace = self._pace
+        if number >= self._n_rounds and not (self.strict or self._has_many):
+            self._improve_nearby(label, number)
+            return
+        if number == 0 and self.strict and self._n_points > FEW_POINTS:
+            for _ in range(WIDE_PASSES):
+                self._regroup_groups(label, MOST_ITEMS)
         if number == 0:
             for turn in range(self._as_many(pace.first_passes, pace.points_to_first_pass)):
                 self._regroup(label, turn)
@@ -185,6 +202,25 @@ class Search:
         if self._loss(best) < self._loss(label) * BETTER:
             label[:] = best
 
+    def _improve_nearby(self, label: Ints, number: int) -> None:
+        """Anneal small neighbourhoods again and again, each kept if it loses less, and regroup after each time."""
+        times = self._as_many(TIMES_NEAR, POINTS_TO_NEAR)
+        for turn in range(number * times, (number + 1) * times):
+            most = NEAR_CLASSES * self._n_points // len(np.unique(label))
+            self._anneal_nearby(label, min(max(most, FEWEST_NEAR), MOST_ITEMS, self._most_held))
+            for pass_number in range(turn * NEAR_PASSES, (turn + 1) * NEAR_PASSES):
+                self._regroup(label, pass_number)
+
+    def _anneal_nearby(self, label: Ints, most: int) -> None:
+        problem, near = self.problem, self._near
+        kernels = problem.spans, problem.limits, problem.items
+        heat = self._heat(outline_classes(problem.spans, problem.items, label), 0, 1)._replace(moves=NEAR_MOVES)
+
+        def work(classes: Classes, order: Ints, starts: Ints, state: Words) -> None:
+            anneal_groups(*kernels, classes, order, starts, near, heat, BY_SCORE, state, BETTER, WARMTH, label)
+
+        self._over_groups(label, most, 1.0, work)
+
     def _loss(self, label: Ints) -> float:
         """Return the loss of all rows."""
         classes = outline_classes(self.problem.spans, self.problem.items, label)
@@ -194,7 +230,7 @@ class Search:
         """Return labels with all points annealed: two if the points are one group, so that no core is idle."""
         problem, style, worth = self.problem, BY_ANSWERS if self.strict else BY_SCORE, self._pace.worth
         kernels = problem.spans, problem.limits, problem.items
-        together = min(max(self._n_points // SHARES, self._pace.together), self._most_held)
+        together = min(max(self._n_points // PARTS, self._pace.together), self._most_held)
         classes, order, starts = self._divide(label, together, 1.0)
         heat, near = self._heat(classes, number, length), self._near  # here, because it draws randomness
         tries = [label.copy() for _ in range(TRIES if len(starts) == 2 else 1)]
@@ -203,7 +239,7 @@ class Search:
         def work(share: tuple[Ints, int, int, Words]) -> None:
             tried, first, last, state = share
             part = order, starts[first : last + 1]
-            anneal_groups(*kernels, classes, *part, near, heat, style, state, worth, tried)
+            anneal_groups(*kernels, classes, *part, near, heat, style, state, worth, SAME_HEAT, tried)
 
         self._in_threads(shares, work)
         return tries
@@ -225,16 +261,19 @@ class Search:
         return Heat(moves, hot * unit, COLD * unit, soft, hard, alone=0.05, block=1.0, calm=0.5, slab=slab)
 
     def _regroup(self, label: Ints, turn: int) -> None:
-        problem, styles = self.problem, ANSWERS if self.strict else SCORES
-        kernels = problem.spans, problem.limits, problem.items
         times = 1.0
         if self._n_points <= FEW_POINTS:
             times = min(max(self._n_points / POINTS_OF_CLASS / len(np.unique(label)), 1.0), MOST_TIMES)
+        self._regroup_groups(label, int(times * GROUPS[turn % len(GROUPS)]))
+
+    def _regroup_groups(self, label: Ints, most: int) -> None:
+        problem, styles = self.problem, ANSWERS if self.strict else SCORES
+        kernels = problem.spans, problem.limits, problem.items
 
         def work(classes: Classes, order: Ints, starts: Ints, state: Words) -> None:
             regroup(*kernels, classes, order, starts, styles, state, label)
 
-        self._over_groups(label, int(times * GROUPS[turn % len(GROUPS)]), 1.0, work)
+        self._over_groups(label, most, 1.0, work)
 
     @cached_property
     def _near(self) -> IdGrid:

@@ -144,6 +144,35 @@ def test_effort_pays(strict: bool) -> None:
     assert sum(with_effort < without * 0.99 for without, with_effort in losses) >= 3
 
 
+def test_later_rounds_find_what_the_first_ones_do_not() -> None:
+    """They work on small neighbourhoods, at temperatures that follow from what these lose."""
+    losses = []
+    for seed in range(3):
+        cells = random_cells(seed, n_cells=400)
+        plans = [Whole(SeededRandomness(1), effort).plan(cells, Likeness(1)) for effort in (1, 2)]
+        check_plan(plans[1], cells, Likeness(1))
+        losses.append([plan_loss(plan).average for plan in plans])
+    assert all(more <= less * (1 + 1e-12) for less, more in losses)
+    assert any(more < less * 0.999 for less, more in losses)
+
+
+@pytest.mark.parametrize(("few", "strict", "n_wide"), [(40, True, 2), (40, False, 0), (8192, True, 0)])
+def test_a_strict_search_of_groups_begins_with_wide_neighbourhoods(
+    few: int, strict: bool, n_wide: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A group that is only just allowed becomes one large class, which narrow neighbourhoods cannot take apart."""
+    sizes, regroup_groups = [], searching.Search._regroup_groups
+
+    def record(search: searching.Search, label: Any, most: int) -> None:
+        sizes.append(most)
+        regroup_groups(search, label, most)
+
+    monkeypatch.setattr(searching, "FEW_POINTS", few)
+    monkeypatch.setattr(searching.Search, "_regroup_groups", record)
+    Whole(SeededRandomness(1), strict=strict).plan(wide_cells(2), Likeness(4))
+    assert [size == searching.MOST_ITEMS for size in sizes] == [True] * n_wide + [False] * (len(sizes) - n_wide)
+
+
 # --- what a release does not depend on ---
 
 
