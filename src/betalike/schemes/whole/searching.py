@@ -186,7 +186,7 @@ class Search:
         if number >= self._n_rounds and not (self.strict or self._has_many):
             self._improve_nearby(label, number)
             return
-        if number == 0 and self.strict and self._n_points > FEW_POINTS:
+        if number == 0 and self.strict and FEW_POINTS < self._n_points <= MANY_POINTS:
             for _ in range(WIDE_PASSES):
                 self._regroup_groups(label, MOST_ITEMS)
         if number == 0:
