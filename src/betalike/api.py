@@ -52,7 +52,15 @@ from betalike.release.verify_folder import VerifyReport, verify_folder
 from betalike.runtime.notebook import shows_progress
 from betalike.runtime.progress import SILENT, Progress, Stopwatch
 from betalike.runtime.randomness import randomness
-from betalike.schemes import DEFAULT_SCHEME, Baseline, Perturbation, Scheme, choose_scheme, make_promise
+from betalike.schemes import (
+    DEFAULT_SCHEME,
+    Baseline,
+    Perturbation,
+    Scheme,
+    choose_scheme,
+    compile_kernels,
+    make_promise,
+)
 from betalike.table.schema import Attribute, Role
 
 
@@ -170,6 +178,7 @@ def publish(
     inputs = [*input_files(table, hierarchies), *(Path(named) for named in (sign, spec) if named is not None)]
     if folder is not None:
         check_free(folder, force, inputs)  # before the table is read, which may take long
+    compile_kernels(chosen)  # while the table is read
     with contextlib.ExitStack() as stack:
         with watch.step("load"):
             carrier = stack.enter_context(

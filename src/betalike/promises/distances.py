@@ -68,7 +68,7 @@ def earth_movers_distances(classes: ClassCounts, prior: Floats, ground: Ground, 
     posterior = classes.count / classes.sizes[classes.ec]
     edges = edges_of(ground, sensitive, classes.n_values)
     weight = edges.length / edges.scale
-    return _interval_distances(classes.starts, classes.value, posterior, prior, edges.first, edges.last, weight)
+    return interval_distances(classes.starts, classes.value, posterior, prior, edges.first, edges.last, weight)
 
 
 def edges_of(ground: Ground, sensitive: Axis, n_values: int) -> Edges:
@@ -98,7 +98,7 @@ def _tree_edges(sensitive: Axis) -> Edges:
 
 
 @kernel
-def _interval_distances(
+def interval_distances(
     starts: Ints, value: Ints, posterior: Floats, prior: Floats, first: Ints, last: Ints, weight: Floats
 ) -> Floats:
     """Sum over intervals of values of weight * |posterior mass - prior mass|, for each class."""

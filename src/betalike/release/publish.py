@@ -23,9 +23,8 @@ from betalike.release.folder import check_free, sha256_of, staged
 from betalike.release.routes import Draft, Job, route_of
 from betalike.release.signatures import SIGNATURE_FILE, Sign
 from betalike.release.verify import Verified
-from betalike.runtime.kernel_building import compile_ahead
 from betalike.runtime.progress import Stopwatch
-from betalike.schemes import Perturbing
+from betalike.schemes import Perturbing, compile_kernels
 
 __all__ = ["Job", "Published", "publish"]
 
@@ -56,7 +55,7 @@ def publish(
     """
     if into is not None:
         check_engine(engine)
-    compile_ahead(getattr(job.scheme, "kernels", ()))
+    compile_kernels(job.scheme)
     with watch.step("count"):
         route = route_of(engine, job)  # which depends on how many cells there are
         table = route.count()

@@ -7,7 +7,6 @@ that: the job itself compiles whatever is not stored when it is called.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from betalike.runtime.kernel_types import argument_types
 MOST_PROCESSES = 4
 PAUSE = 0.2  # seconds between two reports
 LEAST_SHARE = 0.1  # of the work that must be done before the time that is left is estimated
-SERVE = f"from {__name__} import serve; serve()"
+SERVE = "from betalike.runtime.kernel_serving import serve; serve()"
 
 
 class Compiling(NamedTuple):
@@ -48,24 +47,42 @@ class Task:
         self.kernel = kernel
         self.callees: set[Task] = set()
         self.weight = self.height = len(kernel.py_func.__code__.co_code)
-        self.is_done = False
+        self.is_done = self.is_urgent = False
+
+    def hurry(self) -> None:
+        """Let this kernel come before others: the job waits for it."""
+        if not self.is_urgent:
+            self.is_urgent = True
+            for called in self.callees:
+                called.hurry()
 
 
 class Build:
     """Kernels that other processes compile for a job."""
 
-    def __init__(self, kernels: Iterable[Any]) -> None:
+    def __init__(self, kernels: Iterable[Any] = ()) -> None:
         self.tasks: dict[Any, Task] = {}
-        self._wanted = list(kernels)
-        for kernel in self._wanted:
-            self._add(kernel)
-        self._waiting = list(self.tasks.values())
+        self._wanted: set[Any] = set()
+        self._waiting: list[Task] = []
+        self._n_processes = 0  # that will ask for another kernel
         self._changed = threading.Condition()
         self._began = time.monotonic()
-        n_processes = min(processor_count(), MOST_PROCESSES, len(self._waiting)) if can_start_python() else 0
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(n_processes)]
-        for thread in self._threads:
-            thread.start()
+        self.add(kernels)
+
+    def add(self, kernels: Iterable[Any]) -> None:
+        """Have more kernels compiled, and those that they call."""
+        with self._changed:
+            known, added = set(self.tasks), list(kernels)
+            self._wanted.update(added)
+            for kernel in added:
+                self._add(kernel)
+            self._waiting += [task for kernel, task in self.tasks.items() if kernel not in known]
+            most = min(processor_count(), MOST_PROCESSES, len(self._waiting)) if can_start_python() else 0
+            n_new = max(most - self._n_processes, 0)
+            self._n_processes += n_new
+            self._changed.notify_all()
+        for _ in range(n_new):
+            threading.Thread(target=self._work, daemon=True).start()
 
     def _add(self, kernel: Any, above: int = 0) -> set[Task]:
         """Add a kernel and those that it calls; returns the tasks that its caller has to wait for."""
@@ -82,41 +99,55 @@ class Build:
         self.tasks[kernel] = task
         return {task}
 
+    @property
+    def is_running(self) -> bool:
+        """Whether processes are at work."""
+        return self._n_processes > 0
+
     def wait_for(self, kernel: Any) -> bool:
         """Wait until a kernel is compiled; False if it is not compiled here."""
         task = self.tasks.get(kernel)
-        while task is not None and not task.is_done and any(thread.is_alive() for thread in self._threads):
+        if task is not None and not task.is_done:
+            with self._changed:
+                task.hurry()
+        while task is not None and not task.is_done and self.is_running:
             for listener in _listeners:
                 listener(self._progress())
             with self._changed:
-                self._changed.wait(PAUSE)
+                if not task.is_done:
+                    self._changed.wait(PAUSE)
         return task is not None and task.is_done
 
     def _progress(self) -> Compiling:
-        done = [task for task in self.tasks.values() if task.is_done]
-        share = sum(task.weight for task in done) / sum(task.weight for task in self.tasks.values())
+        tasks = list(self.tasks.values())
+        done = [task for task in tasks if task.is_done]
+        share = sum(task.weight for task in done) / sum(task.weight for task in tasks)
         seconds = time.monotonic() - self._began
-        return Compiling(len(done), len(self.tasks), seconds / share - seconds if share > LEAST_SHARE else None)
+        return Compiling(len(done), len(tasks), seconds / share - seconds if share > LEAST_SHARE else None)
 
     def _work(self) -> None:
         """Have one process compile kernel after kernel."""
         variables = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        is_alive = False
         with (
             contextlib.suppress(OSError),  # it cannot be started, or is gone
             subprocess.Popen([sys.executable, "-c", SERVE], env=variables, text=True, **pipes) as process,
         ):
-            while (task := self._take()) is not None:
+            is_alive = True
+            while is_alive and (task := self._take()) is not None:
                 module, name = task.kernel.__module__, task.kernel.__qualname__
+                is_alive = False  # unless it answers
                 try:
                     print(module, name, int(hasattr(task.kernel, "within")), file=process.stdin, flush=True)
-                    answer = process.stdout.readline() if process.stdout else ""
+                    is_alive = bool(process.stdout and process.stdout.readline())
                 finally:
                     with self._changed:
                         task.is_done = True
                         self._changed.notify_all()
-                if not answer:  # the process is gone
-                    break
+        if not is_alive:
+            with self._changed:
+                self._n_processes -= 1
 
     def _take(self) -> Task | None:
         """Return a kernel whose callees are compiled, one that most other work waits for; None at the end."""
@@ -124,10 +155,11 @@ class Build:
             while self._waiting:
                 ready = [task for task in self._waiting if all(called.is_done for called in task.callees)]
                 if ready:
-                    task = max(ready, key=lambda task: task.height)
+                    task = max(ready, key=lambda task: (task.is_urgent, task.height))
                     self._waiting.remove(task)
                     return task
                 self._changed.wait(PAUSE)
+            self._n_processes -= 1
         return None
 
 
@@ -137,6 +169,10 @@ _listeners: list[Callable[[Compiling], None]] = []
 
 def compile_ahead(kernels: Iterable[Any]) -> None:
     """Have the kernels that a job will call from Python compiled beside it, where they are not stored."""
+    for build in _builds:
+        if build.is_running:
+            build.add(kernels)
+            return
     build = Build(kernels)
     if build.tasks:
         _builds.append(build)
@@ -165,13 +201,3 @@ def processor_count() -> int:
 def can_start_python() -> bool:
     """Return whether the running program is Python itself, not one that contains it."""
     return Path(sys.executable or "").stem.lower().startswith("python")
-
-
-def serve() -> None:
-    """Compile the kernels that are named on standard input, one per line, until it ends."""
-    for line in sys.stdin:
-        module, name, is_called_from_python = line.split()
-        with contextlib.suppress(Exception):  # the job compiles it and shows what is wrong
-            kernel = getattr(importlib.import_module(module), name)
-            (kernel if int(is_called_from_python) else kernel.within).compile(argument_types(kernel.py_func))
-        print("done", flush=True)

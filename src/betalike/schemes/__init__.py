@@ -15,8 +15,10 @@ from betalike.promises import (
     name_promise,
     plain_likeness_of,
 )
+from betalike.promises.distances import interval_distances
 from betalike.promises.parameters import LIKENESS, choose, unknown
 from betalike.promises.parameters import PROMISES as EVERY_PROMISE
+from betalike.runtime.kernel_building import compile_ahead
 from betalike.runtime.randomness import Randomness, SystemRandomness, randomness
 from betalike.schemes.baseline import Baseline
 from betalike.schemes.burel import Burel, Retrieval
@@ -25,7 +27,9 @@ from betalike.schemes.perturbation import Mechanism, Perturbation, Perturbing
 from betalike.schemes.sabre import Redistribution, Sabre
 from betalike.schemes.seam import Seam
 from betalike.schemes.whole import Whole
+from betalike.table.kernels import class_boxes, shuffle_segments
 
+KERNELS = (class_boxes, shuffle_segments, interval_distances)  # for classes of any scheme, after they are formed
 Generalizing = Seam | Whole | Burel | Mondrian | Sabre
 Scheme = Generalizing | Perturbation | Baseline
 # These form classes and generalize; the others publish quasi-identifiers exactly.
@@ -91,6 +95,7 @@ __all__ = [
     "Whole",
     "choose_promise",
     "choose_scheme",
+    "compile_kernels",
     "make_generalizing",
     "make_promise",
     "make_scheme",
@@ -198,6 +203,12 @@ def make_scheme(name: str, randomness: Randomness, **options: Any) -> Scheme:
         if options.get(option) is not None:
             options[option] = choose(choices, options[option], option)
     return SCHEMES[name](randomness=randomness, **options)
+
+
+def compile_kernels(scheme: Scheme) -> None:
+    """Have the kernels that a release takes compiled by processes beside this one, where they are not stored."""
+    if kernels := getattr(scheme, "kernels", ()):
+        compile_ahead((*kernels, *KERNELS))
 
 
 def make_generalizing(name: str, randomness: Randomness, **options: Any) -> Generalizing:

@@ -12,6 +12,7 @@ import numpy as np
 
 from betalike.runtime.arrays import FloatGrid, Floats, IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import inner_kernel, kernel
+from betalike.runtime.new_arrays import greatest_number, new_float_grid, new_floats, new_id_grid, new_ints
 from betalike.runtime.noise import draw_below, draw_unit
 from betalike.schemes.limits import Limits, judge_sum
 from betalike.schemes.merging import Items
@@ -92,9 +93,9 @@ def anneal(spans: Spans, limits: Limits, pieces: Pieces, heat: Heat, label: Ints
     """Move pieces between classes; labels (0, 1, ...) are changed in place, and need not stay without gaps."""
     fluid = _fill(spans, limits, pieces, label)
     n_axes, n_sets = pieces.items.low.shape[1], len(limits.cap)
-    codes = np.zeros((6, n_axes), dtype=np.int32)
-    listed, counts = np.empty(len(label), dtype=np.int64), np.zeros(n_sets)
-    move = Move(listed, counts, codes[0], codes[1], codes[2], codes[3], codes[4], codes[5], np.zeros(4))
+    codes = new_id_grid(6, n_axes, 0)
+    listed, counts = new_ints(len(label), 0), new_floats(n_sets, 0.0)
+    move = Move(listed, counts, codes[0], codes[1], codes[2], codes[3], codes[4], codes[5], new_floats(4, 0.0))
     temperature, penalty = heat.hot, heat.soft
     for number in range(heat.moves):
         if number % STEP == 0:
@@ -122,23 +123,25 @@ def anneal(spans: Spans, limits: Limits, pieces: Pieces, heat: Heat, label: Ints
 def _fill(spans: Spans, limits: Limits, pieces: Pieces, label: Ints) -> Fluid:
     """Return the classes of these labels, and as many free ones as there are points."""
     items, n = pieces.items, len(label)
-    n_used = label.max() + 1
+    n_used = greatest_number(label) + 1
     most, n_axes, n_sets = n_used + len(pieces.start) - 1, items.low.shape[1], len(limits.cap)
     fluid = Fluid(
-        np.full((most, n_axes), NO_CODE, dtype=np.int32),
-        np.full((most, n_axes), -1, dtype=np.int32),
-        np.zeros((most, n_axes), dtype=np.int32),
-        np.zeros((most, n_axes), dtype=np.int32),
-        np.zeros((most, n_sets)),
-        np.zeros(most),
-        np.zeros(most),
-        np.zeros(most),
-        np.full(most, -1),
-        np.full(n, -1),
-        np.full(n, -1),
-        np.arange(most)[::-1].copy(),
-        np.array([most - n_used]),
+        new_id_grid(most, n_axes, NO_CODE),
+        new_id_grid(most, n_axes, -1),
+        new_id_grid(most, n_axes, 0),
+        new_id_grid(most, n_axes, 0),
+        new_float_grid(most, n_sets, 0.0),
+        new_floats(most, 0.0),
+        new_floats(most, 0.0),
+        new_floats(most, 0.0),
+        new_ints(most, -1),
+        new_ints(n, -1),
+        new_ints(n, -1),
+        new_ints(most, 0),
+        new_ints(1, most - n_used),
     )
+    for ec in range(most):
+        fluid.free[ec] = most - 1 - ec
     for piece in range(n):
         ec = label[piece]
         widen_box(fluid.low[ec], fluid.high[ec], items.low[piece], items.high[piece])
@@ -146,7 +149,7 @@ def _fill(spans: Spans, limits: Limits, pieces: Pieces, label: Ints) -> Fluid:
         for i in range(items.start[piece], items.start[piece + 1]):
             fluid.counts[ec, items.number[i]] += items.rows[i]
         _link(fluid, ec, piece)
-    none = np.zeros(n_sets)
+    none = new_floats(n_sets, 0.0)
     for ec in range(n_used):
         fluid.loss[ec] = box_loss(spans, fluid.low[ec], fluid.high[ec])
         fluid.lack[ec] = lack_of(limits, fluid.counts[ec], none, 1.0, fluid.size[ec])

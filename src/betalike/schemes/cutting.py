@@ -8,6 +8,7 @@ import numpy as np
 
 from betalike.runtime.arrays import FloatGrid, Floats, Ints, Words
 from betalike.runtime.compilation import inner_kernel, kernel
+from betalike.runtime.new_arrays import new_float_grid, new_floats, new_ints
 from betalike.schemes.grouping import SAMPLE, draw_median, move_below
 from betalike.schemes.limits import Limits, judge_sum
 from betalike.schemes.merging import Items
@@ -39,14 +40,14 @@ def cut_groups(
     is, so groups may be larger than they should be.
     """
     n = len(members)
-    order, starts = members.copy(), np.empty(n + 1, dtype=np.int64)
-    stack = np.empty((n + 1, 2), dtype=np.int64)
-    stack[0, 0], stack[0, 1] = 0, n
+    order, starts = members.copy(), new_ints(n + 1, 0)
+    begins, ends = new_ints(n + 1, 0), new_ints(n + 1, 0)  # a stack of sets
+    ends[0] = n
     height, n_groups = 1, 0
-    sample, sides = np.empty(SAMPLE), np.zeros((2, len(limits.cap)))
+    sample, sides = new_floats(SAMPLE, 0.0), new_float_grid(2, len(limits.cap), 0.0)
     while height > 0:
         height -= 1
-        begin, end = stack[height, 0], stack[height, 1]
+        begin, end = begins[height], ends[height]
         middle = begin
         if end - begin > cutting.most:
             near = order[begin:end]
@@ -57,8 +58,8 @@ def cut_groups(
             starts[n_groups] = begin
             n_groups += 1
         else:
-            stack[height, 0], stack[height, 1] = middle, end
-            stack[height + 1, 0], stack[height + 1, 1] = begin, middle
+            begins[height], ends[height] = middle, end
+            begins[height + 1], ends[height + 1] = begin, middle
             height += 2
     starts[n_groups] = n
     return order, starts[: n_groups + 1].copy()

@@ -6,6 +6,7 @@ import numpy as np
 
 from betalike.runtime.arrays import FloatGrid, Floats, IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import inner_kernel, kernel
+from betalike.runtime.new_arrays import count_up, new_floats, new_id_grid, new_ints
 from betalike.runtime.noise import draw_below, draw_unit
 from betalike.schemes.merging import add_candidate
 from betalike.schemes.spans import Spans, span_loss
@@ -20,15 +21,14 @@ def make_groups(positions: FloatGrid, weight: Floats, most: float, jitter: float
     A set is cut near the median of the axis on which it is widest. With jitter, a narrower axis may be cut, and farther
     from the median, so that other items come together each time.
     """
-    order = np.arange(len(positions))
-    starts = np.empty(len(positions) + 1, dtype=np.int64)
-    stack = np.empty((len(positions) + 1, 2), dtype=np.int64)
-    stack[0, 0], stack[0, 1] = 0, len(positions)
+    order, starts = count_up(len(positions)), new_ints(len(positions) + 1, 0)
+    begins, ends = new_ints(len(positions) + 1, 0), new_ints(len(positions) + 1, 0)  # a stack of sets
+    ends[0] = len(positions)
     height, n_groups = 1, 0
-    sample = np.empty(SAMPLE)
+    sample = new_floats(SAMPLE, 0.0)
     while height > 0:
         height -= 1
-        begin, end = stack[height, 0], stack[height, 1]
+        begin, end = begins[height], ends[height]
         total = 0.0
         for i in range(begin, end):
             total += weight[order[i]]
@@ -40,8 +40,8 @@ def make_groups(positions: FloatGrid, weight: Floats, most: float, jitter: float
         middle = begin + (end - begin) // 2
         if axis >= 0:
             middle = begin + _part(positions, axis, order[begin:end], jitter, sample, state)
-        stack[height, 0], stack[height, 1] = middle, end
-        stack[height + 1, 0], stack[height + 1, 1] = begin, middle
+        begins[height], ends[height] = middle, end
+        begins[height + 1], ends[height + 1] = begin, middle
         height += 2
     starts[n_groups] = len(positions)
     return order, starts[: n_groups + 1].copy()
@@ -103,8 +103,8 @@ def find_neighbours(spans: Spans, points: IdGrid, order: Ints, starts: Ints, n_n
 
     Ties are broken by noise of up to a tenth.
     """
-    nearest = np.full((len(points), n_nearest), -1, dtype=np.int32)
-    cost, found = np.empty(n_nearest), np.empty(n_nearest, dtype=np.int64)
+    nearest = new_id_grid(len(points), n_nearest, -1)
+    cost, found = new_floats(n_nearest, 0.0), new_ints(n_nearest, 0)
     for group in range(len(starts) - 1):
         for place in range(starts[group], starts[group + 1]):
             one = order[place]

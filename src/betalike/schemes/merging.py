@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from betalike.runtime.arrays import Bools, FloatGrid, Floats, IdGrid, Ids, Ints, Words
+from betalike.runtime.arrays import FloatGrid, Floats, IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import inner_kernel, kernel
+from betalike.runtime.new_arrays import count_up, greatest_number, new_float_grid, new_floats, new_id_grid, new_ints
 from betalike.runtime.noise import draw_unit
 from betalike.schemes.limits import Limits, judge_sum
 from betalike.schemes.spans import NO_CODE, Spans, box_loss, joint_loss_up_to, widen_box
@@ -57,8 +58,7 @@ class Growing(NamedTuple):
     counts: FloatGrid
     size: Floats
     loss: Floats
-    bad: Floats
-    is_allowed: Bools
+    bad: Floats  # what keeps a class from being allowed; 0 if it is
     key: Floats
 
 
@@ -73,13 +73,12 @@ def merge_items(
     """
     growing = gather_items(items, members, group, len(limits.cap))
     n = len(growing.size)
-    none = np.zeros(growing.counts.shape[1])
+    none = new_floats(growing.counts.shape[1], 0.0)
     for c in range(n):
         _renew(spans, limits, growing, c, none, style, state)
-    parent, active, place = np.arange(n), np.arange(n), np.arange(n)
+    parent, active, place = count_up(n), count_up(n), count_up(n)
     n_active = n
-    cost = np.empty(style.n_candidates)
-    candidate = np.empty(style.n_candidates, dtype=np.int64)
+    cost, candidate = new_floats(style.n_candidates, 0.0), new_ints(style.n_candidates, 0)
     while n_active > 1:
         c = _choose_class(growing, active[:n_active])
         if c < 0:
@@ -95,24 +94,23 @@ def merge_items(
     total, is_allowed = 0.0, True
     for i in range(n_active):
         total += growing.size[active[i]] * growing.loss[active[i]]
-        is_allowed = is_allowed and growing.is_allowed[active[i]]
+        is_allowed = is_allowed and growing.bad[active[i]] == 0.0
     return _name_classes(parent, group), total, is_allowed
 
 
 @kernel
 def gather_items(items: Items, members: Ints, group: Ints, n_sets: int) -> Growing:
     """Add up the items that start together."""
-    n, n_axes = group.max() + 1, items.low.shape[1]
-    low = np.full((n, n_axes), NO_CODE, dtype=np.int32)
-    high = np.full((n, n_axes), -1, dtype=np.int32)
-    counts, size = np.zeros((n, n_sets)), np.zeros(n)
+    n, n_axes = greatest_number(group) + 1, items.low.shape[1]
+    low, high = new_id_grid(n, n_axes, NO_CODE), new_id_grid(n, n_axes, -1)
+    counts, size = new_float_grid(n, n_sets, 0.0), new_floats(n, 0.0)
     for i in range(len(members)):
         item, c = members[i], group[i]
         widen_box(low[c], high[c], items.low[item], items.high[item])
         size[c] += items.size[item]
         for j in range(items.start[item], items.start[item + 1]):
             counts[c, items.number[j]] += items.rows[j]
-    return Growing(low, high, counts, size, np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.bool_), np.zeros(n))
+    return Growing(low, high, counts, size, new_floats(n, 0.0), new_floats(n, 0.0), new_floats(n, 0.0))
 
 
 @inner_kernel
@@ -129,7 +127,6 @@ def _renew(spans: Spans, limits: Limits, growing: Growing, c: int, none: Floats,
     """Judge a class, and find its place in the order."""
     growing.loss[c] = box_loss(spans, growing.low[c], growing.high[c])
     growing.bad[c] = _badness(limits, growing.counts[c], none, growing.size[c], style)
-    growing.is_allowed[c] = growing.bad[c] == 0.0
     if style.order == SMALLEST:
         growing.key[c] = growing.size[c]
     elif style.order == WORST:
@@ -152,7 +149,7 @@ def _choose_class(growing: Growing, active: Ints) -> int:
     """Return the class that is merged next; -1 if all are allowed."""
     chosen, least = -1, FAR
     for c in active:
-        if not growing.is_allowed[c] and growing.key[c] < least:
+        if growing.bad[c] != 0.0 and growing.key[c] < least:
             chosen, least = c, growing.key[c]
     return chosen
 
@@ -219,8 +216,7 @@ def _score(limits: Limits, growing: Growing, c: int, other: int, cost: float, st
 @kernel
 def _name_classes(parent: Ints, group: Ints) -> Ints:
     """Return the class of each member by the place of its first member."""
-    first = np.full(len(parent), -1, dtype=np.int64)
-    named = np.empty(len(group), dtype=np.int64)
+    first, named = new_ints(len(parent), -1), new_ints(len(group), 0)
     for i in range(len(group)):
         root = group[i]
         while parent[root] != root:

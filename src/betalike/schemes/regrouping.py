@@ -8,6 +8,7 @@ import numpy as np
 
 from betalike.runtime.arrays import FloatGrid, Floats, IdGrid, Ints, Words
 from betalike.runtime.compilation import kernel
+from betalike.runtime.new_arrays import new_float_grid, new_floats, new_id_grid, new_ints
 from betalike.runtime.noise import draw_below, draw_unit
 from betalike.schemes.limits import Limits, judge_sum
 from betalike.schemes.merging import Items, Style, merge_items
@@ -50,11 +51,10 @@ def outline_classes(spans: Spans, items: Items, label: Ints) -> Classes:
 @kernel
 def list_members(label: Ints) -> tuple[Ints, Ints]:
     """Return where each class begins, in ascending order of labels, and the items class by class."""
-    place = np.zeros(len(label) + 1, dtype=np.int64)
+    place, start, members = new_ints(len(label) + 1, 0), new_ints(len(label) + 1, 0), new_ints(len(label), 0)
     for name in label:
         place[name] += 1
     n_classes, total = 0, 0
-    start = np.empty(len(label) + 1, dtype=np.int64)
     for name in range(len(label)):
         count = place[name]
         place[name] = total
@@ -63,7 +63,6 @@ def list_members(label: Ints) -> tuple[Ints, Ints]:
             n_classes += 1
             total += count
     start[n_classes] = total
-    members = np.empty(len(label), dtype=np.int64)
     for item in range(len(label)):
         members[place[label[item]]] = item
         place[label[item]] += 1
@@ -74,9 +73,8 @@ def list_members(label: Ints) -> tuple[Ints, Ints]:
 def outline_boxes(spans: Spans, items: Items, start: Ints, members: Ints) -> tuple[IdGrid, IdGrid, Floats, Floats]:
     """Return the box, rows and loss of each class."""
     n, n_axes = len(start) - 1, items.low.shape[1]
-    low = np.full((n, n_axes), NO_CODE, dtype=np.int32)
-    high = np.full((n, n_axes), -1, dtype=np.int32)
-    size, loss = np.zeros(n), np.empty(n)
+    low, high = new_id_grid(n, n_axes, NO_CODE), new_id_grid(n, n_axes, -1)
+    size, loss = new_floats(n, 0.0), new_floats(n, 0.0)
     for c in range(n):
         for i in range(start[c], start[c + 1]):
             item = members[i]
@@ -90,7 +88,7 @@ def outline_boxes(spans: Spans, items: Items, start: Ints, members: Ints) -> tup
 def draw_places(classes: Classes, positions: FloatGrid, spread: float, state: Words) -> FloatGrid:
     """Return a place in the box of each class: its middle, or a random one near it."""
     n_axes = positions.shape[1]
-    places = np.empty((len(classes.size), n_axes))
+    places = new_float_grid(len(classes.size), n_axes, 0.0)
     for c in range(len(places)):
         for axis in range(n_axes):
             low, high = np.inf, -np.inf
@@ -180,7 +178,8 @@ def regroup(
         if draw_unit(state) < 0.5:
             _dissolve(group, styles.kept, state)
         else:
-            group[:] = np.arange(len(group))
+            for i in range(len(group)):
+                group[i] = i
         style = Style(
             styles.is_blind,
             styles.n_candidates[draw_below(state, len(styles.n_candidates))],
@@ -201,7 +200,7 @@ def members_of(classes: Classes, near: Ints) -> tuple[Ints, Ints]:
     n = 0
     for c in near:
         n += classes.start[c + 1] - classes.start[c]
-    members, group = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    members, group = new_ints(n, 0), new_ints(n, 0)
     n = 0
     for number in range(len(near)):
         for i in range(classes.start[near[number]], classes.start[near[number] + 1]):
@@ -226,9 +225,9 @@ def _dissolve(group: Ints, kept: float, state: Words) -> None:
 
 @kernel
 def _is_allowed(limits: Limits, items: Items, members: Ints) -> bool:
-    counts, size = np.zeros(len(limits.cap)), 0.0
+    counts, size = new_floats(len(limits.cap), 0.0), 0.0
     for item in members:
         size += items.size[item]
         for i in range(items.start[item], items.start[item + 1]):
             counts[items.number[i]] += items.rows[i]
-    return bool(judge_sum(limits, counts, np.zeros(len(counts)), 1.0, size)[2])
+    return bool(judge_sum(limits, counts, new_floats(len(counts), 0.0), 1.0, size)[2])

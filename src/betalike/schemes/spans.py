@@ -33,12 +33,13 @@ def list_spans(cells: Cells) -> Spans:
     ends = np.cumsum(np.where(is_listed, axes.size**2, 0))
     offset = np.where(is_listed, np.append(0, ends[:-1]), -1)
     listed = np.zeros(ends[-1])
-    _list_losses(axes, offset, listed)
+    list_losses(axes, offset, listed)
     return Spans(axes, offset, listed)
 
 
 @kernel
-def _list_losses(axes: PackedAxes, offset: Ints, listed: Floats) -> None:
+def list_losses(axes: PackedAxes, offset: Ints, listed: Floats) -> None:
+    """Fill in the weighted loss of every range of codes on the axes that are small."""
     for axis in range(len(offset)):
         if offset[axis] >= 0:
             size = axes.size[axis]

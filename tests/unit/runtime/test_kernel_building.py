@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -136,3 +137,42 @@ def test_a_large_kernel_whose_file_is_lost_is_compiled_again_with_its_callers(mo
 def test_progress_says_how_many_and_how_long() -> None:
     assert str(Compiling(12, 40, 14.2)) == "compiling kernels for the first run: 12 of 40, about 14 s left"
     assert str(Compiling(0, 40, None)) == "compiling kernels for the first run: 0 of 40"
+
+
+def test_kernels_are_added_to_those_that_are_being_compiled(module: ModuleType) -> None:
+    build = Build([module.large])
+    build.add([module.other_top])
+    assert build.wait_for(module.other_top)
+    assert build.wait_for(module.large)
+    assert not Build([_import().large, _import().other_top]).tasks
+    assert _run(_import()) == (ANSWER, 0)
+
+
+def test_what_the_job_waits_for_comes_first(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_building, "can_start_python", lambda: False)
+    build = Build([module.other_top])
+    assert not build.wait_for(module.one.within)  # no process is there
+    taken = [build._take() for _ in range(2)]
+    assert [task.kernel.__name__ for task in taken if task] == ["one", "large"]
+
+
+def test_garbage_is_collected_as_before_after_compilation(module: ModuleType) -> None:
+    seen: list[bool] = []
+
+    class Listener(event.Listener):
+        def on_start(self, event: event.Event) -> None:
+            seen.append(gc.isenabled())
+
+        def on_end(self, event: event.Event) -> None: ...
+
+    assert gc.isenabled()
+    with event.install_listener("numba:compile", Listener()):
+        assert _run(module) == (ANSWER, 5)
+    assert seen == [False] * 5
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        assert _run(_import())[0] == ANSWER
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

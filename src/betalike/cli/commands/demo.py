@@ -24,6 +24,11 @@ def demo(
     """Publish a built-in synthetic census table and show the result; no file needed."""
 
     def command() -> int:
+        from betalike.runtime.randomness import SystemRandomness
+        from betalike.schemes import compile_kernels, make_scheme
+
+        compile_kernels(make_scheme(scheme, SystemRandomness()))  # before anything else is imported
+
         from betalike.datasets import census_like, census_like_hierarchies
 
         table = census_like(rows, seed=1)

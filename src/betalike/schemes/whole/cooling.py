@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from betalike.runtime.arrays import IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import kernel
+from betalike.runtime.new_arrays import count_up, greatest_number, new_floats, new_id_grid, new_ids, new_ints
 from betalike.runtime.noise import draw_unit
 from betalike.schemes.annealing import LEAST_LOSS, Heat, Pieces, anneal, lack_of
 from betalike.schemes.limits import Limits
 from betalike.schemes.merging import Items, Style, merge_items
 from betalike.schemes.regrouping import MOST_COUNTS, Classes, members_of
-from betalike.schemes.spans import Spans
+from betalike.schemes.spans import Spans, copy_box
 
 LEAST_WARMTH = 0.1  # groups with temperatures of their own begin at a random one, down to this share of the highest
 COOLING = 0.02  # the last temperature of such a group, as a share of its first
@@ -38,7 +37,7 @@ def anneal_groups(
     The number of moves in `heat` is for each point. With a `warmth` above 0, each group has temperatures of its own.
     The labels are written in place.
     """
-    place = np.full(len(items.size), -1, dtype=np.int32)
+    place = new_ids(len(items.size), -1)
     for g in range(len(starts) - 1):
         group_classes = order[starts[g] : starts[g + 1]]
         before = 0.0
@@ -75,7 +74,7 @@ def weigh_loss(classes: Classes, chosen: Ints) -> float:
 @kernel
 def count_lacking(limits: Limits, items: Items) -> float:
     """Return how many rows all items lack to be allowed on their own."""
-    counts, none, lacking = np.zeros(len(limits.cap)), np.zeros(len(limits.cap)), 0.0
+    counts, none, lacking = new_floats(len(limits.cap), 0.0), new_floats(len(limits.cap), 0.0), 0.0
     for item in range(len(items.size)):
         first, last = items.start[item], items.start[item + 1]
         for i in range(first, last):
@@ -89,32 +88,31 @@ def count_lacking(limits: Limits, items: Items) -> float:
 @kernel
 def _cut_out(items: Items, members: Ints, near: IdGrid, place: Ids) -> Pieces:
     """Return the points of a group as pieces, numbered from 0; `place` is scratch space, -1 before and after."""
-    n, n_near = len(members), near.shape[1]
-    starts = np.zeros(n + 1, dtype=np.int64)
+    n, n_near, n_axes = len(members), near.shape[1], items.low.shape[1]
+    starts = new_ints(n + 1, 0)
     for i in range(n):
         place[members[i]] = i
         starts[i + 1] = starts[i] + items.start[members[i] + 1] - items.start[members[i]]
-    low, high = np.empty((n, items.low.shape[1]), dtype=np.int32), np.empty((n, items.low.shape[1]), dtype=np.int32)
-    number, rows, size = np.empty(starts[n], dtype=np.int32), np.empty(starts[n]), np.empty(n)
-    local = np.full((n, n_near), -1, dtype=np.int32)
+    low, high, local = new_id_grid(n, n_axes, 0), new_id_grid(n, n_axes, 0), new_id_grid(n, n_near, -1)
+    number, rows, size = new_ids(starts[n], 0), new_floats(starts[n], 0.0), new_floats(n, 0.0)
     for i in range(n):
         item = members[i]
-        low[i], high[i], size[i] = items.low[item], items.high[item], items.size[item]
-        first, last = items.start[item], items.start[item + 1]
-        number[starts[i] : starts[i + 1]] = items.number[first:last]
-        rows[starts[i] : starts[i + 1]] = items.rows[first:last]
+        copy_box(low[i], high[i], items.low[item], items.high[item])
+        size[i], first = items.size[item], items.start[item]
+        for j in range(items.start[item + 1] - first):
+            number[starts[i] + j], rows[starts[i] + j] = items.number[first + j], items.rows[first + j]
         for j in range(n_near):
             if near[item, j] >= 0:
                 local[i, j] = place[near[item, j]]
     for item in members:
         place[item] = -1
-    return Pieces(Items(low, high, size, starts, number, rows), np.arange(n), np.arange(n + 1), local)
+    return Pieces(Items(low, high, size, starts, number, rows), count_up(n), count_up(n + 1), local)
 
 
 @kernel
 def _close_gaps(group: Ints) -> None:
     """Number the classes without gaps, in place."""
-    new = np.full(group.max() + 1, -1, dtype=np.int64)
+    new = new_ints(greatest_number(group) + 1, -1)
     n = 0
     for i in range(len(group)):
         if new[group[i]] < 0:

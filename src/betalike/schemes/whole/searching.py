@@ -13,6 +13,7 @@ import numpy as np
 
 from betalike.errors import InfeasibleError
 from betalike.runtime.arrays import Floats, IdGrid, Ints, Words
+from betalike.runtime.kernel_building import compile_ahead
 from betalike.runtime.noise import STATE_WORDS
 from betalike.runtime.randomness import Randomness
 from betalike.schemes.annealing import FORBIDDEN, LEAST_LOSS, Heat
@@ -33,12 +34,13 @@ from betalike.schemes.regrouping import (
     outline_classes,
     regroup,
 )
+from betalike.schemes.spans import list_losses
 from betalike.schemes.whole.cooling import anneal_groups, count_lacking
 from betalike.schemes.whole.problem import GroupingProblem
 
-KERNELS = (
-    merge_groups, anneal_groups, count_lacking, regroup, find_neighbours, make_groups, cut_groups, list_members,
-    outline_boxes, draw_places,
+KERNELS = (  # for tables with few points
+    merge_groups, anneal_groups, count_lacking, regroup, find_neighbours, make_groups, list_members, outline_boxes,
+    draw_places, list_losses,
 )  # fmt: skip
 S = TypeVar("S")
 T = TypeVar("T")
@@ -138,6 +140,8 @@ class Search:
         most = FEW_POINTS if self._has_many or self._n_points <= FEW_POINTS else FIRST_GROUP
         most = min(most * GROWTH if self.strict else most, self._most_held)
         is_cut = self._has_many or (self._n_points > FEW_POINTS and not self.strict)
+        if is_cut:
+            compile_ahead((cut_groups,))
         if is_cut and self._cut_and_merge(label):
             return label
 
