@@ -9,6 +9,7 @@ import numpy as np
 
 from betalike.runtime.arrays import Floats, Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.new_arrays import new_floats
 from betalike.table.axis import Axis, HierarchyAxis
 from betalike.table.cells import ClassCounts
 
@@ -103,9 +104,11 @@ def interval_distances(
 ) -> Floats:
     """Sum over intervals of values of weight * |posterior mass - prior mass|, for each class."""
     n_values = len(prior)
-    distances = np.zeros(len(starts) - 1)
-    cumulated = np.empty(n_values + 1)
-    gap = np.empty(n_values)
+    distances, cumulated, gap = (
+        new_floats(len(starts) - 1, 0.0),
+        new_floats(n_values + 1, 0.0),
+        new_floats(n_values, 0.0),
+    )
     for ec in range(len(distances)):
         for v in range(n_values):
             gap[v] = -prior[v]

@@ -6,7 +6,7 @@ import numpy as np
 
 from betalike.runtime.arrays import FloatGrid, Floats, IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import inner_kernel, kernel
-from betalike.runtime.new_arrays import count_up, new_floats, new_id_grid, new_ints
+from betalike.runtime.new_arrays import new_floats, new_id_grid, new_ints, numbers_below
 from betalike.runtime.noise import draw_below, draw_unit
 from betalike.schemes.merging import add_candidate
 from betalike.schemes.spans import Spans, span_loss
@@ -21,7 +21,7 @@ def make_groups(positions: FloatGrid, weight: Floats, most: float, jitter: float
     A set is cut near the median of the axis on which it is widest. With jitter, a narrower axis may be cut, and farther
     from the median, so that other items come together each time.
     """
-    order, starts = count_up(len(positions)), new_ints(len(positions) + 1, 0)
+    order, starts = numbers_below(len(positions)), new_ints(len(positions) + 1, 0)
     begins, ends = new_ints(len(positions) + 1, 0), new_ints(len(positions) + 1, 0)  # a stack of sets
     ends[0] = len(positions)
     height, n_groups = 1, 0

@@ -11,7 +11,14 @@ import numpy as np
 
 from betalike.runtime.arrays import FloatGrid, Floats, IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import inner_kernel, kernel
-from betalike.runtime.new_arrays import count_up, greatest_number, new_float_grid, new_floats, new_id_grid, new_ints
+from betalike.runtime.new_arrays import (
+    greatest_number,
+    new_float_grid,
+    new_floats,
+    new_id_grid,
+    new_ints,
+    numbers_below,
+)
 from betalike.runtime.noise import draw_unit
 from betalike.schemes.limits import Limits, judge_sum
 from betalike.schemes.spans import NO_CODE, Spans, box_loss, joint_loss_up_to, widen_box
@@ -76,7 +83,7 @@ def merge_items(
     none = new_floats(growing.counts.shape[1], 0.0)
     for c in range(n):
         _renew(spans, limits, growing, c, none, style, state)
-    parent, active, place = count_up(n), count_up(n), count_up(n)
+    parent, active, place = numbers_below(n), numbers_below(n), numbers_below(n)
     n_active = n
     cost, candidate = new_floats(style.n_candidates, 0.0), new_ints(style.n_candidates, 0)
     while n_active > 1:

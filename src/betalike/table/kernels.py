@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from betalike.runtime.arrays import IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import kernel
+from betalike.runtime.new_arrays import new_id_grid, new_ids, unset_ids, unset_ints
+
+NO_CODE = np.iinfo(np.int32).max
 
 
 @kernel
@@ -19,17 +22,16 @@ def append_digit(keys: Words, codes: Ids, size: int) -> None:
 @kernel
 def number_keys_densely(keys: Words, span: int) -> tuple[Ids, Ints]:
     """Number distinct keys below `span` in ascending order; also return the first row of each."""
-    first = np.full(span, -1, dtype=np.int32)
+    first, number = new_ids(span, -1), unset_ids(len(keys))
     for row in range(len(keys) - 1, -1, -1):
         first[keys[row]] = row
-    firsts = np.empty(min(len(keys), span), dtype=np.int64)
+    firsts = unset_ints(min(len(keys), span))
     n = 0
     for key in range(span):
         if first[key] >= 0:
             firsts[n] = first[key]
             first[key] = n
             n += 1
-    number = np.empty(len(keys), dtype=np.int32)
     for row in range(len(keys)):
         number[row] = first[keys[row]]
     return number, firsts[:n].copy()
@@ -44,9 +46,7 @@ def number_keys_by_hash(keys: Words) -> tuple[Ids, Ints]:
         bits += 1
     shift = np.uint64(64 - bits)
     mask = (1 << bits) - 1
-    slots = np.full(1 << bits, -1, dtype=np.int32)
-    number = np.empty(n_rows, dtype=np.int32)
-    firsts = np.empty(n_rows, dtype=np.int64)
+    slots, number, firsts = new_ids(1 << bits, -1), unset_ids(n_rows), unset_ints(n_rows)
     n = 0
     for row in range(n_rows):
         key = keys[row]
@@ -156,15 +156,16 @@ def count_pairs(one: Ids, other: Ids, n_one: int, n_other: int) -> Ints:
 def class_boxes(points: IdGrid, point: Ids, cell: Ids, ec: Ids, n_classes: int) -> tuple[Ids, Ids]:
     """Return the least and greatest code of each class on each axis."""
     n_axes = points.shape[1]
-    low = np.full((n_classes, n_axes), np.iinfo(np.int32).max, dtype=np.int32)
-    high = np.full((n_classes, n_axes), -1, dtype=np.int32)
+    low, high = new_id_grid(n_classes, n_axes, NO_CODE), new_id_grid(n_classes, n_axes, -1)
     for fragment in range(len(cell)):
         p = point[cell[fragment]]
         c = ec[fragment]
         for axis in range(n_axes):
             code = points[p, axis]
-            low[c, axis] = min(low[c, axis], code)
-            high[c, axis] = max(high[c, axis], code)
+            if code < low[c, axis]:
+                low[c, axis] = code
+            if code > high[c, axis]:
+                high[c, axis] = code
     return low, high
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from betalike.runtime.new_arrays import (
-    count_up,
+    numbers_below,
     greatest_number,
     new_float_grid,
     new_floats,
@@ -24,7 +24,7 @@ def test_arrays_are_as_long_as_asked_and_hold_one_value(n: int) -> None:
         (new_floats(n, 0.5), np.full(n, 0.5)),
         (new_id_grid(n, 3, -1), np.full((n, 3), -1, dtype=np.int32)),
         (new_float_grid(n, 3, 0.0), np.zeros((n, 3))),
-        (count_up(n), np.arange(n)),
+        (numbers_below(n), np.arange(n)),
     ]
     for made, expected in pairs:
         assert made.dtype == expected.dtype

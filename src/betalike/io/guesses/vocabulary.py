@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from enum import StrEnum
+from functools import cache
 
 _PERSON = (
     "patient|person|people|customer|client|subject|member|student|pupil|employee|worker|user|participant|respondent|"
@@ -160,8 +161,14 @@ _COUNTS = "^(n|no|nr|num|number|nb|count|anzahl|nombre|numero)_(of_|de_|di_)?[a-
 _PEOPLE = f"({_PERSON})s? *patient* *kunden* *person* *mitarbeiter* mrn pid *matrikel* empno"
 
 
+@cache
 def _compile(terms: str) -> re.Pattern[str]:
+    """Return terms as one regular expression, when it is needed: compiling all of them would slow every start down."""
     return re.compile("|".join(map(_read_term, terms.split())))
+
+
+def _has(words: str, terms: str) -> bool:
+    return _compile(terms).search(words) is not None
 
 
 def _read_term(term: str) -> str:
@@ -175,10 +182,6 @@ def _read_term(term: str) -> str:
     return start + term.removeprefix("*").removesuffix("*").replace("[a-z]*", "[a-z]+").replace("_", " ?") + end
 
 
-_HINTS = {hint: _compile(terms) for hint, terms in _TERMS.items()}
-_RECORDS, _CODED, _SORTED, _ASPECTS, _COUNTED, _PERSONS = map(
-    _compile, (_RECORD, _CODES, _ORDERED, _FEATURES, _COUNTS, _PEOPLE)
-)
 _OWN_LETTERS = str.maketrans({"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe"})
 IDENTIFYING = (
     NameHint.EMAIL,
@@ -208,8 +211,8 @@ def split_name(name: str) -> str:
 def read_name(name: str) -> tuple[NameHint, ...]:
     """Return what a name suggests, the strongest first; nothing for a name that says nothing."""
     words = split_name(name)
-    hints = [hint for hint, pattern in _HINTS.items() if pattern.search(words)]
-    if _RECORDS.search(words) and not _COUNTED.search(words):
+    hints = [hint for hint, terms in _TERMS.items() if _has(words, terms)]
+    if _has(words, _RECORD) and not _has(words, _COUNTS):
         place = sum(hint in IDENTIFYING or hint is NameHint.HOUSEHOLD for hint in hints)
         hints.insert(place, NameHint.RECORD)
     others = {*IDENTIFYING, *PRIVATE, NameHint.UNIT, NameHint.PLACE}
@@ -219,18 +222,18 @@ def read_name(name: str) -> tuple[NameHint, ...]:
 
 def names_a_feature(name: str) -> bool:
     """Return whether a name is about something rather than the thing itself: `has_phone`, `address_type`."""
-    return _ASPECTS.search(split_name(name)) is not None
+    return _has(split_name(name), _FEATURES)
 
 
 def names_a_person(name: str) -> bool:
     """Return whether a name mentions a person: `customer_no`."""
-    return _PERSONS.search(split_name(name)) is not None
+    return _has(split_name(name), _PEOPLE)
 
 
 def names_a_code(name: str) -> bool:
     """Return whether whole numbers under this name are codes and not amounts: `sex`, `country`, `zip`."""
     words = split_name(name)
-    return _CODED.search(words) is not None and not _SORTED.search(words)
+    return _has(words, _CODES) and not _has(words, _ORDERED)
 
 
 def is_person_key(name: str) -> bool:

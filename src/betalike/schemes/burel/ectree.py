@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from betalike.runtime.arrays import Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.new_arrays import copy_ints, new_int_grid, new_ints
 
 
 @kernel
@@ -30,25 +29,27 @@ def class_draws(bucket_sizes: Ints, numerator: Ints, denominator: Ints, k: int) 
     The left half takes the smaller part of an odd number, as in Example 2. Paper: 4.4, biSplit, S_a.
     """
     n_buckets = len(bucket_sizes)
-    leaves = np.empty((64, n_buckets), dtype=np.int64)
-    n_leaves = 0
-    stack = np.empty((130, n_buckets), dtype=np.int64)  # a depth of 64 halvings leaves nothing to halve
-    stack[0] = bucket_sizes
+    leaves, n_leaves = new_int_grid(64, n_buckets, 0), 0
+    stack = new_int_grid(130, n_buckets, 0)  # a depth of 64 halvings leaves nothing to halve
+    copy_ints(stack[0], bucket_sizes)
     height = 1
+    node, left, right = new_ints(n_buckets, 0), new_ints(n_buckets, 0), new_ints(n_buckets, 0)
     while height > 0:
         height -= 1
-        node = stack[height].copy()
-        left = node // 2
-        right = node - left
+        copy_ints(node, stack[height])
+        for bucket in range(n_buckets):
+            left[bucket] = node[bucket] // 2
+            right[bucket] = node[bucket] - left[bucket]
         if is_eligible(left, numerator, denominator, k) and is_eligible(right, numerator, denominator, k):
-            stack[height] = right
-            stack[height + 1] = left
+            copy_ints(stack[height], right)
+            copy_ints(stack[height + 1], left)
             height += 2
             continue
         if n_leaves == len(leaves):
-            grown = np.empty((2 * n_leaves, n_buckets), dtype=np.int64)
-            grown[:n_leaves] = leaves
+            grown = new_int_grid(2 * n_leaves, n_buckets, 0)
+            for leaf in range(n_leaves):
+                copy_ints(grown[leaf], leaves[leaf])
             leaves = grown
-        leaves[n_leaves] = node
+        copy_ints(leaves[n_leaves], node)
         n_leaves += 1
     return leaves[:n_leaves].copy()

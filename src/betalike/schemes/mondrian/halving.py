@@ -7,6 +7,7 @@ import numpy as np
 from betalike.promises.rule import Rule, is_allowed
 from betalike.runtime.arrays import IdGrid, Ids, Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.new_arrays import copy_ids
 from betalike.runtime.sorting import stable_order
 
 
@@ -92,7 +93,7 @@ def move_lower_half(points: IdGrid, cell_point: Ids, axis: int, members: Ids, sp
         else:
             spare[n_right] = cell
             n_right += 1
-    members[n_left:] = spare[:n_right]
+    copy_ids(members[n_left:], spare[:n_right])
 
 
 @kernel

@@ -7,6 +7,7 @@ import numpy as np
 from betalike.promises.rule import Rule, is_allowed
 from betalike.runtime.arrays import IdGrid, Ids, Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.new_arrays import copy_ids
 from betalike.schemes.packing import PackedAxes, median_code, widest_first
 
 
@@ -103,7 +104,7 @@ def part_points(points: IdGrid, axis: int, last: int, members: Ids, spare: Ids) 
         else:
             spare[n_right] = point
             n_right += 1
-    members[n_left:] = spare[:n_right]
+    copy_ids(members[n_left:], spare[:n_right])
     return n_left
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from betalike.promises.rule import Rule, most_work
 from betalike.runtime.arrays import Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.new_arrays import copy_ints
 from betalike.schemes.sabre.draws import worst_work
 
 INNER_SHARE = 0.5  # part of t for the choice of values within buckets; the rest is for uneven draws
@@ -46,9 +47,9 @@ def _split_best(rule: Rule, starts: Ints, is_line: bool) -> Ints:
             if not is_line and not is_between_children(rule, starts[bucket], starts[bucket + 1], value):
                 continue
             tried = np.empty(len(starts) + 1, dtype=np.int64)
-            tried[: bucket + 1] = starts[: bucket + 1]
+            copy_ints(tried, starts[: bucket + 1])
             tried[bucket + 1] = value
-            tried[bucket + 2 :] = starts[bucket + 1 :]
+            copy_ints(tried[bucket + 2 :], starts[bucket + 1 :])
             sizes = np.empty(len(tried) - 1, dtype=np.int64)
             for i in range(len(sizes)):
                 sizes[i] = rule.prior[tried[i] : tried[i + 1]].sum()

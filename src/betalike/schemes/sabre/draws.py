@@ -12,6 +12,7 @@ import numpy as np
 from betalike.promises.rule import Rule, most_work
 from betalike.runtime.arrays import Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.new_arrays import copy_ints, new_int_grid, new_ints
 from betalike.schemes.sabre.parting import halves
 
 
@@ -72,26 +73,28 @@ def class_draws(rule: Rule, bucket_start: Ints, bucket_sizes: Ints) -> Ints:
     Odd tuples go to the left and the right half in turn, so that sums over neighbouring buckets stay balanced.
     """
     n_buckets = len(bucket_sizes)
-    leaves = np.empty((64, n_buckets), dtype=np.int64)
-    n_leaves = 0
-    stack = np.empty((130, n_buckets), dtype=np.int64)  # a depth of 64 halvings leaves nothing to halve
-    stack[0] = bucket_sizes
+    leaves, n_leaves = new_int_grid(64, n_buckets, 0), 0
+    stack = new_int_grid(130, n_buckets, 0)  # a depth of 64 halvings leaves nothing to halve
+    copy_ints(stack[0], bucket_sizes)
     height = 1
+    node, right = new_ints(n_buckets, 0), new_ints(n_buckets, 0)
     while height > 0:
         height -= 1
-        node = stack[height].copy()
+        copy_ints(node, stack[height])
         left = halves(node)
-        right = node - left
+        for bucket in range(n_buckets):
+            right[bucket] = node[bucket] - left[bucket]
         if _is_eligible(rule, bucket_start, left) and _is_eligible(rule, bucket_start, right):
-            stack[height] = right
-            stack[height + 1] = left
+            copy_ints(stack[height], right)
+            copy_ints(stack[height + 1], left)
             height += 2
             continue
         if n_leaves == len(leaves):
-            grown = np.empty((2 * n_leaves, n_buckets), dtype=np.int64)
-            grown[:n_leaves] = leaves
+            grown = new_int_grid(2 * n_leaves, n_buckets, 0)
+            for leaf in range(n_leaves):
+                copy_ints(grown[leaf], leaves[leaf])
             leaves = grown
-        leaves[n_leaves] = node
+        copy_ints(leaves[n_leaves], node)
         n_leaves += 1
     return leaves[:n_leaves].copy()
 

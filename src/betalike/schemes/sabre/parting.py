@@ -7,6 +7,7 @@ import numpy as np
 from betalike.promises.rule import Rule, is_allowed
 from betalike.runtime.arrays import IdGrid, Ids, Ints
 from betalike.runtime.compilation import kernel
+from betalike.runtime.new_arrays import copy_ids
 from betalike.schemes.packing import PackedAxes, median_code, widest_first
 
 
@@ -177,5 +178,5 @@ def _part(
             else:
                 spare[n_right] = cell
                 n_right += 1
-        tuples[middle[bucket] : end[bucket]] = spare[:n_right]
+        copy_ids(tuples[middle[bucket] : end[bucket]], spare[:n_right])
     return middle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from betalike.runtime.arrays import IdGrid, Ids, Ints, Words
 from betalike.runtime.compilation import kernel
-from betalike.runtime.new_arrays import count_up, greatest_number, new_floats, new_id_grid, new_ids, new_ints
+from betalike.runtime.new_arrays import greatest_number, new_floats, new_id_grid, new_ids, new_ints, numbers_below
 from betalike.runtime.noise import draw_unit
 from betalike.schemes.annealing import LEAST_LOSS, Heat, Pieces, anneal, lack_of
 from betalike.schemes.limits import Limits
@@ -106,7 +106,7 @@ def _cut_out(items: Items, members: Ints, near: IdGrid, place: Ids) -> Pieces:
                 local[i, j] = place[near[item, j]]
     for item in members:
         place[item] = -1
-    return Pieces(Items(low, high, size, starts, number, rows), count_up(n), count_up(n + 1), local)
+    return Pieces(Items(low, high, size, starts, number, rows), numbers_below(n), numbers_below(n + 1), local)
 
 
 @kernel
