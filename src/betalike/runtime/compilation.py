@@ -18,7 +18,8 @@ from betalike.runtime.kernel_types import argument_types
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 COMPILING = "Compiling for this machine, once after an installation; this takes some seconds ..."
-TYPES: Any = types  # this part of Numba has no types
+TYPES: Any = types  # these parts of Numba have no types
+REGISTER: Any = event.register
 
 
 def kernel(function: Function) -> Function:
@@ -99,7 +100,7 @@ class _WithoutCollection(event.Listener):
             gc.enable()
 
 
-event.register("numba:compile", _WithoutCollection())
+REGISTER("numba:compile", _WithoutCollection())
 
 
 class _Compilations(event.Listener):

@@ -36,13 +36,16 @@ def compare_options_quickly() -> None:
     """
 
     def is_equal(self: Any, other: object) -> bool:
-        return isinstance(other, CONFIG) and {**_defaults(type(self)), **self._values} == {
-            **_defaults(type(other)),
-            **other._values,
-        }
+        return isinstance(other, CONFIG) and _all_options(self) == _all_options(other)
 
-    CONFIG.__eq__ = is_equal
-    CONFIG.__hash__ = lambda self: _hash(type(self))
+    def hash_of(self: Any) -> int:
+        return _hash(self.__class__)
+
+    CONFIG.__eq__, CONFIG.__hash__ = is_equal, hash_of
+
+
+def _all_options(chosen: Any) -> dict[str, Any]:
+    return {**_defaults(chosen.__class__), **chosen._values}
 
 
 @cache

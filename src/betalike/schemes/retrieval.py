@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from betalike.runtime.arrays import Floats, Ids, Ints, WordGrid, Words
+from betalike.runtime.arrays import Floats, Ids, IntGrid, Ints, WordGrid, Words
 from betalike.runtime.compilation import kernel
 from betalike.runtime.progress import Progress
 from betalike.runtime.randomness import Randomness
@@ -171,7 +171,7 @@ def keys_of_grid(grid: WordGrid, bits: int) -> Words:
 
 @kernel
 def take_nearest_on_curve(
-    draws: Ints,
+    draws: IntGrid,
     words: Words,
     bucket_start: Ints,
     key: Words,

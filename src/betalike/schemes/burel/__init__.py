@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from betalike.promises import Caps, Model, plain_likeness_of
-from betalike.runtime.arrays import Ids, Ints
+from betalike.runtime.arrays import Ids, IntGrid, Ints
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.burel.buckets import fewest_buckets
 from betalike.schemes.burel.ectree import class_draws
 from betalike.schemes.burel.further_split import split_further
-from betalike.schemes.fragments import count_fragments
-from betalike.schemes.retrieval import Retrieval, fill_classes
+from betalike.schemes.fragments import count_fragments, gather_classes
+from betalike.schemes.retrieval import Retrieval, fill_classes, keys_of_grid, take_nearest_on_curve
 from betalike.table.cells import Cells, Plan
 
 __all__ = ["Burel", "Retrieval"]
@@ -27,6 +27,13 @@ class Burel:
     split: bool = False
     retrieval: Retrieval = Retrieval.HILBERT
     randomness: Randomness = field(default_factory=SystemRandomness)
+
+    @property
+    def kernels(self) -> tuple[object, ...]:
+        """Those that take long to compile."""
+        retrieving = (take_nearest_on_curve, keys_of_grid) if self.retrieval == Retrieval.HILBERT else ()
+        splitting = (split_further,) if self.split else ()
+        return (*retrieving, class_draws, gather_classes, count_fragments, *splitting)
 
     @property
     def name(self) -> str:
@@ -47,5 +54,5 @@ class Burel:
         return Plan(cells, cell, count, ec, len(class_start) - 1, {"buckets": len(buckets), "leaves": len(draws)})
 
 
-def _split(members: Ids, class_start: Ints, draws: Ints, cells: Cells, caps: Caps, k: int) -> tuple[Ids, Ints]:
+def _split(members: Ids, class_start: Ints, draws: IntGrid, cells: Cells, caps: Caps, k: int) -> tuple[Ids, Ints]:
     return split_further(members, class_start, draws, cells.value, caps.numerator, caps.denominator, k)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from betalike.runtime.arrays import Ints
+from betalike.runtime.arrays import IntGrid, Ints
 from betalike.runtime.compilation import kernel
 from betalike.runtime.new_arrays import copy_ints, new_int_grid, new_ints
 
@@ -13,7 +13,9 @@ def is_eligible(draws: Ints, numerator: Ints, denominator: Ints, k: int) -> bool
 
     `numerator / denominator` is the cap of each bucket's rarest value. Paper: 4.3, Theorem 1.
     """
-    size = draws.sum()
+    size = 0
+    for bucket in range(len(draws)):
+        size += draws[bucket]
     if size < k:
         return False
     for bucket in range(len(draws)):
@@ -23,7 +25,7 @@ def is_eligible(draws: Ints, numerator: Ints, denominator: Ints, k: int) -> bool
 
 
 @kernel
-def class_draws(bucket_sizes: Ints, numerator: Ints, denominator: Ints, k: int) -> Ints:
+def class_draws(bucket_sizes: Ints, numerator: Ints, denominator: Ints, k: int) -> IntGrid:
     """Halve the table's draws repeatedly while both halves stay eligible; return one row per class.
 
     The left half takes the smaller part of an odd number, as in Example 2. Paper: 4.4, biSplit, S_a.

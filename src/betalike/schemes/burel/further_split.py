@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from betalike.runtime.arrays import Ids, Ints
+from betalike.runtime.arrays import Ids, IntGrid, Ints
 from betalike.runtime.compilation import kernel
 from betalike.schemes.burel.ectree import is_eligible
 
@@ -13,7 +13,7 @@ from betalike.schemes.burel.ectree import is_eligible
 def split_further(
     cells: Ids,
     class_start: Ints,
-    draws: Ints,
+    draws: IntGrid,
     cell_value: Ids,
     numerator: Ints,
     denominator: Ints,

@@ -49,6 +49,11 @@ class Mondrian:
         if not isinstance(self.second_try, bool):
             raise ParameterError(f"second_try is {self.second_try!r}; it must be true or false.")
 
+    @property
+    def kernels(self) -> tuple[object, ...]:
+        """Those that take long to compile."""
+        return (split_points,) if self.attribute == AttributeRule.WIDEST else (halve_tuples, count_fragments)
+
     def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
         """Form classes that keep the promise."""
         progress.start("splitting")
