@@ -7,6 +7,8 @@ that: the job itself compiles whatever is not stored when it is called.
 from __future__ import annotations
 
 import contextlib
+import gc
+import importlib
 import os
 import subprocess
 import sys
@@ -22,7 +24,12 @@ from betalike.runtime.kernel_types import argument_types
 MOST_PROCESSES = 4
 PAUSE = 0.2  # seconds between two reports
 LEAST_SHARE = 0.1  # of the work that must be done before the time that is left is estimated
-SERVE = "from betalike.runtime.kernel_serving import serve; serve()"
+SERVE = f"""
+from betalike.runtime.compilation import compare_options_quickly
+from {__name__} import serve
+compare_options_quickly()
+serve()
+"""
 
 
 class Compiling(NamedTuple):
@@ -201,3 +208,14 @@ def processor_count() -> int:
 def can_start_python() -> bool:
     """Return whether the running program is Python itself, not one that contains it."""
     return Path(sys.executable or "").stem.lower().startswith("python")
+
+
+def serve() -> None:
+    """Compile the kernels that are named on standard input, one per line, until it ends."""
+    gc.disable()  # a compiler makes many objects that live long, and all of them would be searched for garbage
+    for line in sys.stdin:
+        module, name, is_called_from_python = line.split()
+        with contextlib.suppress(Exception):  # the job compiles it and shows what is wrong
+            kernel = getattr(importlib.import_module(module), name)
+            (kernel if int(is_called_from_python) else kernel.within).compile(argument_types(kernel.py_func))
+        print("done", flush=True)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from betalike.runtime.new_arrays import (
-    numbers_below,
     greatest_number,
     new_float_grid,
     new_floats,
     new_id_grid,
     new_ids,
     new_ints,
+    numbers_below,
 )
 
 

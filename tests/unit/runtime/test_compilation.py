@@ -1,4 +1,4 @@
-"""The process that compiles kernels: what it changes in Numba gives the same answers."""
+"""Compilation: what it changes in Numba gives the same answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 SAME_ANSWERS = """
 import itertools
 from numba.core.compiler import Flags
-from betalike.runtime.kernel_serving import compare_options_quickly
+from betalike.runtime.compilation import compare_options_quickly
 
 def options():
     for nrt, nogil, boundscheck in itertools.product((None, False, True), repeat=3):
