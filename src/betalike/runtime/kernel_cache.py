@@ -1,9 +1,10 @@
 """Machine code of kernels on disk, in one private folder per user that all copies of the package share.
 
 A file is named after everything that its code depends on: the sources (`kernel_digest`), the types of the arguments,
-the processor, and the versions of Python and the libraries. A changed kernel has another name, so stale code is never
-loaded, and equal copies of the package find the same file. Files are written whole and renamed into place, so that
-processes do not disturb each other. Files that were unused for long are removed when another one is written.
+the processor, the versions of Python and the libraries, and the modules here that compile, link and store. A changed
+kernel has another name, so stale code is never loaded, and equal copies of the package find the same file. Files are
+written whole and renamed into place, so that processes do not disturb each other. Files that were unused for long are
+removed when another one is written.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ SUFFIX = ".kernel"
 LARGEST = 512 << 20  # bytes that the folder may hold; all kernels of one version take about a tenth
 DAY = 24 * 3600.0
 LONGEST_UNUSED = {SUFFIX: 100, ".tmp": 1}  # days
+MACHINERY = ("compilation.py", "kernel_cache.py", "kernel_linking.py", "kernel_types.py")
 NUMBA: Any = config  # these parts of Numba have no types
 RESULT: Any = compiler.CompileResult
 TO_BYTES: Any = serialize.dumps
@@ -140,7 +142,16 @@ def _surroundings() -> tuple[object, ...]:
     versions = (sys.version_info[:3], sys.implementation.cache_tag, sys.abiflags if hasattr(sys, "abiflags") else "")
     libraries = (numba.__version__, llvmlite.__version__, np.__version__)
     settings = (str(NUMBA.OPT), NUMBA.BOUNDSCHECK, NUMBA.DEBUGINFO_DEFAULT)
-    return (versions, libraries, settings, kernel_linking.LARGEST_COPIED)
+    return (versions, libraries, settings, digest_machinery(Path(__file__).parent))
+
+
+def digest_machinery(folder: Path) -> str:
+    """Return a digest of the modules that compile, link and store kernels: what another version stored may not fit."""
+    try:
+        content = [(folder / name).read_bytes() for name in MACHINERY]
+    except OSError as error:
+        raise UnknownValueError("the sources of the package are not there.") from error
+    return hashlib.sha256(b"\0".join(content)).hexdigest()
 
 
 @functools.cache

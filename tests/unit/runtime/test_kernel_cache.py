@@ -268,3 +268,19 @@ def test_every_kernel_of_the_package_can_be_stored() -> None:
 def _has_kernels(name: str) -> bool:
     path = Path(betalike.__file__).parents[1].joinpath(*name.split(".")).with_suffix(".py")
     return path.exists() and "compilation import" in path.read_text(encoding="utf-8")
+
+
+def test_another_way_to_compile_or_link_has_files_of_its_own(tmp_path: Path) -> None:
+    here = Path(kernel_cache.__file__).parent
+    for name in kernel_cache.MACHINERY:
+        (tmp_path / name).write_bytes((here / name).read_bytes())
+    assert kernel_cache.digest_machinery(tmp_path) == kernel_cache.digest_machinery(here)
+    assert kernel_cache.digest_machinery(here) in kernel_cache._surroundings()
+    for name in kernel_cache.MACHINERY:
+        before = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(before + b"CHANGED = 1\n")
+        assert kernel_cache.digest_machinery(tmp_path) != kernel_cache.digest_machinery(here)
+        (tmp_path / name).write_bytes(before)
+    (tmp_path / name).unlink()
+    with pytest.raises(UnknownValueError):  # then nothing is stored
+        kernel_cache.digest_machinery(tmp_path)
