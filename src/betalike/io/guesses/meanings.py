@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from betalike.io.guesses.profiles import ColumnProfile, Shape
-from betalike.io.guesses.vocabulary import IDENTIFYING, PRIVATE, NameHint, names_a_feature, names_a_person
+from betalike.io.guesses.vocabulary import (
+    IDENTIFYING,
+    PRIVATE,
+    NameHint,
+    names_a_feature,
+    names_a_person,
+    names_nothing_but_a_person,
+)
 from betalike.table.schema import Kind
 
 FEW_ROWS = 30  # in smaller tables, values that differ in most rows say little
@@ -165,6 +172,8 @@ def _by_values(column: ColumnProfile) -> Guess | None:
     if column.is_sequence and is_large:
         return Guess(Meaning.IDENTIFIER, "whole numbers without gaps, each in one row: they number the rows")
     is_text = column.kind is Kind.CATEGORICAL and column.shape not in (Shape.MOMENT, Shape.NUMBER)
+    if is_text and names_nothing_but_a_person(column.name) and not _has_few_values(column):
+        return Guess(Meaning.IDENTIFIER, "its name is a word for a person, and it has many values")
     if is_text and column.rows >= 10 and share > (0.5 if is_large and not is_named else 0.9):
         return Guess(Meaning.IDENTIFIER, "text that differs in most rows identifies people")
     is_code = column.kind in (Kind.INTEGER, Kind.CATEGORICAL) and (column.code_length or 0) >= 5

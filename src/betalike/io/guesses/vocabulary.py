@@ -230,6 +230,11 @@ def names_a_person(name: str) -> bool:
     return _has(split_name(name), _PEOPLE)
 
 
+def names_nothing_but_a_person(name: str) -> bool:
+    """Return whether a name is a word for a person, and no more: `pupil`, `Élève`."""
+    return _has(split_name(name), f"^({_PERSON})s?$")
+
+
 def names_a_code(name: str) -> bool:
     """Return whether whole numbers under this name are codes and not amounts: `sex`, `country`, `zip`."""
     words = split_name(name)

@@ -35,6 +35,8 @@ def plate() -> str:
 MAKERS: dict[str, Callable[[], object]] = {
     "KVNR": lambda: letters(1) + digits(9),
     "élève": lambda: f"{rng.choice(FIRST)} {letters(1)}. {rng.choice(LAST)}",
+    "Schüler": lambda: f"{rng.choice(FIRST)} {rng.choice(LAST)}",  # names of which many repeat
+    "patients": lambda: f"{rng.choice(FIRST)} {rng.choice(LAST)}",
     "Schüler_Nachname": lambda: rng.choice(LAST),
     "prénom": lambda: rng.choice(FIRST),
     "nombre_alumno": lambda: f"{rng.choice(FIRST)} {rng.choice(LAST)}",
@@ -75,6 +77,10 @@ def described(**columns: Callable[[], object]) -> dict[str, str]:
 @pytest.mark.parametrize("name", MAKERS)
 def test_it_is_not_proposed_as_a_quasi_identifier(name: str) -> None:
     assert described(**{name: MAKERS[name]})[name] == "identifier"
+
+
+def test_a_few_kinds_of_persons_are_not_names_of_people() -> None:
+    assert described(patient=lambda: rng.choice(["in", "out", "day"]))["patient"] == "quasi-identifier"
 
 
 def test_exact_coordinates_that_repeat_in_a_large_table_are_identifiers() -> None:
