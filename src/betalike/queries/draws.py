@@ -10,6 +10,7 @@ import polars as pl
 from betalike.engines.coding import value_texts
 from betalike.engines.recounting import as_texts
 from betalike.errors import InputError
+from betalike.io.text_values import with_points
 from betalike.queries.columns import NamedColumn, OrderedColumn
 from betalike.queries.completion import Completion
 from betalike.queries.estimator import Estimator
@@ -20,6 +21,7 @@ from betalike.table.cells import fold
 from betalike.table.hierarchy import ROOT
 from betalike.table.schema import Kind
 
+MOST_PLACES = 6  # of real numbers that are measured or paid in fixed steps
 OTHER_ROWS = "the published table does not have the rows and columns of its certificate."
 
 
@@ -36,6 +38,8 @@ def _classes_of(frame: pl.DataFrame, release: Estimator) -> Ids:
     for column, labels in zip(release.quasi_identifiers, release.index.labels, strict=True):
         names = published_columns(column.name, frame.columns)
         texts = as_texts(frame.select(names)).select(pl.all().cast(pl.String).fill_null(""))
+        if isinstance(column, OrderedColumn) and column.kind is Kind.REAL:
+            texts = texts.select(_shortest(texts[name]) for name in names)
         shown = texts[names[0]]
         if len(names) == 2:
             low, high = pl.col(names[0]), pl.col(names[1])
@@ -43,6 +47,12 @@ def _classes_of(frame: pl.DataFrame, release: Estimator) -> Ids:
             shown = texts.select(joined.alias(column.name)).to_series()
         ids.append(_codes(shown, [label or "" for label in labels]))
     return fold(ids, [len(labels) for labels in release.index.labels])[1]
+
+
+def _shortest(texts: pl.Series) -> pl.Series:
+    """Return texts with single numbers in their shortest form, as labels have them: 1.50 and 1,5 are 1.5."""
+    numbers = with_points(texts).cast(pl.Float64, strict=False)
+    return numbers.cast(pl.String).fill_null(texts)
 
 
 def _sensitive_labels(frame: pl.DataFrame, release: Estimator) -> Ids:
@@ -83,7 +93,7 @@ def _names(column: NamedColumn, codes: Floats) -> pl.Series:
 
 
 def _numbers(column: OrderedColumn, completion: Completion, axis: int, values: Floats) -> pl.Series:
-    """Return numbers or dates of the column's type; decimals have as many places as the labels show."""
+    """Return numbers or dates of the column's type; fractions have as many places as the labels show."""
     spans = completion.release.index.spans[axis]
     series = pl.Series(column.name, values, nan_to_null=True)
     if column.kind is Kind.INTEGER:
@@ -92,11 +102,17 @@ def _numbers(column: OrderedColumn, completion: Completion, axis: int, values: F
     if column.kind in (Kind.DATE, Kind.DATETIME):
         counted = series.round(0).cast(pl.Int64) + int(spans.origin)
         return counted.cast(pl.Int32).cast(pl.Date) if column.kind is Kind.DATE else counted.cast(pl.Datetime("us"))
-    if column.kind is Kind.DECIMAL:
-        labels = [label for label in completion.release.index.labels[axis] if label is not None]
-        parts = (part for label in labels for part in label.strip("[]").split(", "))
-        return (series + float(spans.origin)).round(max((len(part.partition(".")[2]) for part in parts), default=0))
-    return series
+    series, places = series + float(spans.origin), _places(completion.release.index.labels[axis])
+    is_rounded = (
+        column.kind is Kind.DECIMAL or 0 < places <= MOST_PLACES
+    )  # reals without a fraction may be rounded ends
+    return series.round(places) if is_rounded else series
+
+
+def _places(labels: Sequence[str | None]) -> int:
+    """Return how many places after the point labels show at most; none if some number has an exponent."""
+    ends = [end for label in labels if label is not None for end in label.strip("[]").split(", ")]
+    return 0 if any("e" in end for end in ends) else max((len(end.partition(".")[2]) for end in ends), default=0)
 
 
 def _sensitive(frame: pl.DataFrame, completion: Completion, codes: Ids) -> pl.Series:

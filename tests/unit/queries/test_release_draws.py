@@ -77,10 +77,15 @@ def test_frames_are_of_the_kind_that_came_in_and_repeat_for_a_seed() -> None:
     pd.testing.assert_frame_equal(one, other)
 
 
+@pytest.mark.parametrize("is_opened", [False, True])
 @pytest.mark.parametrize("scheme", ["perturb", "baseline"])
-def test_sensitive_values_that_were_hidden_are_drawn_and_rows_stay(scheme: str) -> None:
-    release = betalike.publish(PEOPLE, **ASKED, beta=1, scheme=scheme, seed=1)
-    (drawn,) = release.draws(1, seed=2)
+def test_sensitive_values_that_were_hidden_are_drawn_and_rows_stay(
+    tmp_path: Path, scheme: str, is_opened: bool
+) -> None:
+    release = betalike.publish(PEOPLE, **ASKED, beta=1, scheme=scheme, out=tmp_path / "out", seed=1)
+    (drawn,) = (betalike.open_release(tmp_path / "out") if is_opened else release).draws(1, seed=2)
+    drawn = drawn.with_columns(pl.col("row").cast(pl.Int64))
+    assert drawn["income"].equals(release.frame["income"].cast(pl.Float64))
     assert drawn.select("age", "city", "day", "row").equals(release.frame.select("age", "city", "day", "row"))
     assert set(drawn["ill"]) == {1, 2, 3}
     counts = drawn["ill"].value_counts(sort=True)["count"]
