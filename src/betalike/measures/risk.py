@@ -225,18 +225,23 @@ def cuts_of(risk: Risk) -> dict[str, int]:
     return {"unique": 2, **above}
 
 
+def _shares(risk: Risk) -> dict[str, float]:
+    return {"unique": risk.unique, **{f"above.{threshold_name(t)}": share for t, share in risk.above.items()}}
+
+
 def shown_shares(risk: Risk) -> dict[str, str]:
     """Return the shares of people that are unique, or above a threshold, in words.
 
     None is that of one or two people, nor is the rest, nor the difference between two of them.
     """
-    shares = {"unique": risk.unique, **{f"above.{threshold_name(t)}": share for t, share in risk.above.items()}}
     cuts, safe = cuts_of(risk), shown_cuts(risk)
-    return {name: share_of_people(share, risk.rows, is_safe=cuts[name] in safe) for name, share in shares.items()}
+    return {
+        name: share_of_people(share, risk.rows, is_safe=cuts[name] in safe) for name, share in _shares(risk).items()
+    }
 
 
 def shown_cuts(risk: Risk) -> list[int]:
     """Return the numbers of look-alikes below which the people of a table can be shown."""
-    shares = {"unique": risk.unique, **{f"above.{threshold_name(t)}": share for t, share in risk.above.items()}}
+    shares = _shares(risk)
     below = {cut: round(shares[name] * risk.rows) for name, cut in cuts_of(risk).items()}
     return safe_cuts([(below, risk.rows)], below)
