@@ -68,6 +68,19 @@ def test_every_source_gives_the_same_release(desk: Desk, source: tuple[str, dict
     assert run("verify", desk.out, "--original", table, *options(given)).status == 0
 
 
+@pytest.mark.some(4)
+@pytest.mark.parametrize("source", ["csv", "xlsx", "sav", "dta", "sqlite", "duckdb", "postgresql"], indirect=True)
+def test_a_report_names_the_columns_that_were_left_out_of_every_source(
+    desk: Desk, source: tuple[str, dict[str, Any]]
+) -> None:
+    table, given = source
+    release_of(desk, table, *options(given))
+    page = desk.folder / "report.html"
+    outcome = run("report", desk.out, "--original", table, *options(given), "--quick", "-o", page)
+    assert outcome.status == 0, outcome.text
+    assert ">name</th><td>left out</td>" in page.read_text()
+
+
 @pytest.mark.some(2)
 @pytest.mark.parametrize("source", ["xlsx", "sav", "sqlite", "duckdb", "postgresql"], indirect=True)
 def test_describe_says_how_to_read_the_table_again(

@@ -27,6 +27,7 @@ class Origin:
     specified: Mapping[str, Any] = field(default_factory=dict)
     delimiter: str | None = None  # of a copy in CSV
     value_labels: ValueLabels = field(default_factory=dict)
+    columns: list[str] = field(default_factory=list)  # of the source, those that were not copied too
 
 
 _origins: dict[Path, Origin] = {}

@@ -9,8 +9,8 @@ import contextlib
 import functools
 import inspect
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
@@ -127,7 +127,7 @@ def _open_all(
     needed = find_needed() if foreign or streams else None
     for name, path in streams.items():
         frame = read_stream(path, "standard input")
-        origin = origin_of(path) or Origin("standard input")
+        origin = replace(origin_of(path) or Origin("standard input"), columns=frame.columns)
         taken = frame if needed is None else needed.take(frame)
         opened[name] = stack.enter_context(copied([taken], origin))
     return opened | {name: stack.enter_context(open_foreign(each, options, needed)) for name, each in foreign.items()}
@@ -139,14 +139,21 @@ def open_foreign(
 ) -> Iterator[Path]:
     """Copy a foreign table, or the columns that are needed, and yield the path of the copy."""
 
+    columns: list[str] = []
+
+    def choose(names: Sequence[str]) -> list[str]:
+        columns[:] = names
+        return columns if needed is None else needed.choose(names)
+
     def take(frame: pl.DataFrame) -> pl.DataFrame:
+        if not columns:
+            columns[:] = frame.columns
         return frame if needed is None else needed.take(frame)
 
     used = {name: options[name] for name, (_, family) in WORDS.items() if family == table.family and options[name]}
     if table.family == DATABASE:
         address = parse_address(table.given)
-        origin = Origin(shown(address.shown), address.files, {"table": address.shown, **used})
-        choose = None if needed is None else needed.choose
+        origin = Origin(shown(address.shown), address.files, {"table": address.shown, **used}, columns=columns)
         batches = read_batches(address, options["query"], options["table_name"], choose)
         with copied(map(take, batches), origin) as folder:
             yield folder
@@ -154,18 +161,18 @@ def open_foreign(
     path = Path(table.given)
     specified = {"table": path, **used}
     if table.family == STREAM:
-        with copied(
-            [take(read_stream(path, shown(path.name)))], Origin(shown(path.name), (path,), specified)
-        ) as folder:
+        origin = Origin(shown(path.name), (path,), specified, columns=columns)
+        with copied([take(read_stream(path, shown(path.name)))], origin) as folder:
             yield folder
         return
     if table.family == WORKBOOK:
-        origin = Origin(shown(path.name), (path,), specified, delimiter=",")
+        origin = Origin(shown(path.name), (path,), specified, delimiter=",", columns=columns)
         with copied_as_text(take(read_sheet(path, options["sheet"])), origin) as folder:
             yield folder
         return
     frame, labels = read_statistics(path, table.kind, options["labels"])
-    with copied([take(frame)], Origin(shown(path.name), (path,), specified, value_labels=labels)) as folder:
+    origin = Origin(shown(path.name), (path,), specified, value_labels=labels, columns=columns)
+    with copied([take(frame)], origin) as folder:
         yield folder
 
 

@@ -15,6 +15,7 @@ from betalike.engines.engine import Recount
 from betalike.engines.recounting import as_texts, recount
 from betalike.engines.sensitive import counts_of_part, joint_axis, texts_of
 from betalike.errors import GuaranteeError
+from betalike.io.copies import origin_of
 from betalike.io.frames import to_polars
 from betalike.io.tables import Frame, column_names, text_in_batches
 from betalike.measures.alike import FEW_CLASSES, LookAlikes, PeopleCounts, visible_values
@@ -278,7 +279,9 @@ def _count_people(
 def _left_out(facts: Certificate, original: Original) -> tuple[str, ...]:
     """Return the columns of the original table that are not in the release."""
     published = {*facts.table.quasi_identifiers, *protected_columns(facts), *facts.table.kept}
-    return tuple(name for name in column_names(original.table, original.delimiter) if name not in published)
+    origin = origin_of(original.table)  # a copy has only the columns that are needed
+    names = column_names(original.table, original.delimiter) if origin is None or not origin.columns else origin.columns
+    return tuple(name for name in names if name not in published)
 
 
 def _protected_columns(release: Release, classes: ClassCounts | None) -> Iterator[ProtectedColumn]:
