@@ -138,7 +138,6 @@ def open_foreign(
     table: ForeignTable, options: Mapping[str, Any], needed: NeededColumns | None = None
 ) -> Iterator[Path]:
     """Copy a foreign table, or the columns that are needed, and yield the path of the copy."""
-
     columns: list[str] = []
 
     def choose(names: Sequence[str]) -> list[str]:
