@@ -103,6 +103,6 @@ def _result(target: Generalized, found: ProgramLeak) -> AttackResult:
 def _figures(leak: Leak) -> str:
     value, points = leak.leak, leak.points
     return (
-        f"{value.rate:.3f} ({value.low:.3f} to {value.high:.3f}) to the log-likelihood per person and "
-        f"{100 * points.rate:+.1f} points of success"
+        f"{value.rate:z.3f} ({value.low:z.3f} to {value.high:z.3f}) to the log-likelihood per person and "
+        f"{100 * points.rate:+z.1f} points of success"
     )
