@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 from collections.abc import Iterator, Sequence
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -15,6 +16,7 @@ from betalike.io.damaged_files import compiled_code_silenced, damage_refused
 from betalike.table.schema import check_columns
 
 HUGE = (pl.Int128, pl.UInt128)
+MIXED = ("mixed", "mixed-integer")  # as pandas calls columns of numbers and texts
 EPOCH = datetime.datetime(1970, 1, 1)
 FIRST, LAST = (end - EPOCH for end in (datetime.datetime.min, datetime.datetime.max))
 DAY = datetime.timedelta(days=1)
@@ -53,7 +55,7 @@ def _convert(frame: Any, columns: Sequence[str] | None) -> pl.DataFrame:
         native = native.select(*columns)
     with _named_dependencies():
         if native.implementation.is_pandas():
-            native = nw.from_native(_without_intervals(native.to_native()))
+            native = nw.from_native(_with_texts(native.to_native()))
         huge = _huge_columns(native.to_native()) if native.implementation.is_duckdb() else []
         converted = (native.collect("polars") if isinstance(native, nw.LazyFrame) else native).to_polars()
         return converted.with_columns(pl.col(huge).cast(pl.Int128))  # DuckDB gives them as decimals
@@ -76,8 +78,12 @@ def check_years(frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def _without_intervals(frame: Any) -> Any:
-    """Return a pandas frame with intervals (as `pd.cut` makes them) and periods as text."""
+def _with_texts(frame: Any) -> Any:
+    """Return a pandas frame in which columns that Polars does not have are texts.
+
+    Those are intervals (as `pd.cut` makes them), periods, and columns that mix numbers and texts, which a CSV file of
+    the same table has as texts too.
+    """
     import pandas as pd
 
     texts = {}
@@ -85,7 +91,23 @@ def _without_intervals(frame: Any) -> Any:
         of_categories = dtype.categories.dtype if isinstance(dtype, pd.CategoricalDtype) else dtype
         if isinstance(of_categories, pd.IntervalDtype | pd.PeriodDtype):
             texts[name] = frame[name].astype(object).map(str, na_action="ignore")
+        elif pd.api.types.is_object_dtype(dtype) and _mixes_numbers_and_texts(frame[name]):
+            texts[name] = frame[name].map(_number_text, na_action="ignore")
     return frame.assign(**texts) if texts else frame
+
+
+def _mixes_numbers_and_texts(column: Any) -> bool:
+    import pandas as pd
+
+    if pd.api.types.infer_dtype(column, skipna=True) not in MIXED:
+        return False
+    kinds = {type(value) for value in column.dropna()}
+    return bool not in kinds and all(issubclass(kind, str | Real) for kind in kinds)
+
+
+def _number_text(value: str | Real) -> str:
+    """Return a number as a CSV file has it; whole ones without a point, as pandas adds it where values are missing."""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _huge_columns(relation: Any) -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -141,13 +142,34 @@ def test_whole_numbers_that_became_reals_for_missing_ones_are_codes_all_the_same
 
 
 BAD_COLUMNS: dict[str, list[object]] = {
-    "numbers and text": [i if i % 2 else CANARY for i in range(N_ROWS)],
-    "text and numbers": [CANARY, *range(N_ROWS - 1)],
+    "truth values and text": [i % 4 == 1 if i % 2 else CANARY for i in range(N_ROWS)],
     "lists": [[CANARY, i % 3] for i in range(N_ROWS)],
     "dictionaries": [{CANARY: i % 3} for i in range(N_ROWS)],
     "objects": [type(CANARY, (), {"__repr__": lambda _: CANARY})() for _ in range(N_ROWS)],
     "dates and text": [datetime.date(2020, 1, 1), *[CANARY] * (N_ROWS - 1)],
 }
+
+
+MIXED_COLUMNS: dict[str, list[object]] = {
+    "whole numbers and texts": [i % 5 if i % 2 else "A" for i in range(N_ROWS)],
+    "texts and whole numbers": ["B7", *(i % 3 for i in range(N_ROWS - 1))],
+    "reals, texts and missing ones": [None if i % 7 == 0 else i / 4 if i % 2 else "n.k." for i in range(N_ROWS)],
+    "codes that became reals": [float("nan") if i % 7 == 0 else 60645.0 if i % 2 else "1A" for i in range(N_ROWS)],
+    "numbers of NumPy": [np.int32(i % 4) if i % 2 else np.float64(0.5) if i % 4 else "" for i in range(N_ROWS)],
+    "numbers and a missing code": [20 + i % 9 if i % 11 else "." for i in range(N_ROWS)],
+}
+
+
+@pytest.mark.parametrize("case", MIXED_COLUMNS)
+def test_numbers_mixed_with_texts_are_what_they_are_in_a_csv_file(case: str, tmp_path: Path) -> None:
+    frame = TABLE.to_pandas()
+    frame["city"] = pd.Series(MIXED_COLUMNS[case], dtype=object)
+    file = tmp_path / "same.csv"
+    frame.assign(city=frame["city"].replace(60645.0, 60645)).to_csv(file, index=False)
+    asked = {"quasi_identifiers": ["age", "city"], "missing": ["."], "seed": 1}
+    by_frame, by_file = publish(frame, **asked), publish(file, **asked)
+    assert by_frame.certificate["table"]["columns"] == by_file.certificate["table"]["columns"]
+    assert by_frame.certificate["release"]["average_loss"] == by_file.certificate["release"]["average_loss"]
 
 
 def refusal(frame: Any, **changes: Any) -> BetalikeError | None:
