@@ -10,11 +10,12 @@ import polars as pl
 from betalike.engines.coding import value_texts
 from betalike.engines.recounting import as_texts
 from betalike.errors import InputError
-from betalike.io.text_values import with_points
 from betalike.queries.columns import NamedColumn, OrderedColumn
 from betalike.queries.completion import Completion
-from betalike.queries.estimator import Estimator
+from betalike.queries.estimator import Estimator, as_published
 from betalike.release.audit import published_columns
+from betalike.release.certificate import ColumnFacts
+from betalike.release.recount import is_exact
 from betalike.runtime.arrays import Floats, Ids
 from betalike.runtime.randomness import Randomness
 from betalike.table.cells import fold
@@ -33,26 +34,35 @@ def draw_frames(frame: pl.DataFrame, release: Estimator, draws: int, randomness:
 
 
 def _classes_of(frame: pl.DataFrame, release: Estimator) -> Ids:
-    """Return the class of each row: classes are numbered in the order of their labels."""
+    """Return the class of each row."""
+    index, facts = release.index, {column.name: column for column in release.certificate.table.columns}
     ids = []
-    for column, labels in zip(release.quasi_identifiers, release.index.labels, strict=True):
+    for axis, (column, labels) in enumerate(zip(release.quasi_identifiers, index.labels, strict=True)):
         names = published_columns(column.name, frame.columns)
         texts = as_texts(frame.select(names)).select(pl.all().cast(pl.String).fill_null(""))
-        if isinstance(column, OrderedColumn) and column.kind is Kind.REAL:
-            texts = texts.select(_shortest(texts[name]) for name in names)
         shown = texts[names[0]]
         if len(names) == 2:
             low, high = pl.col(names[0]), pl.col(names[1])
             joined = pl.when(low == high).then(low).otherwise(pl.format("[{}, {}]", low, high))
             shown = texts.select(joined.alias(column.name)).to_series()
-        ids.append(_codes(shown, [label or "" for label in labels]))
-    return fold(ids, [len(labels) for labels in release.index.labels])[1]
+        if is_exact(release.certificate):
+            shown = _as_labels(shown, facts[column.name])
+        of_rows = _codes(shown, [label or "" for label in labels])
+        ids.append(np.concatenate([of_rows, index.ids[:, axis]]))
+    number = fold(ids, index.n_labels)[1]
+    class_of = np.full(int(number.max(initial=-1)) + 1, -1, dtype=np.int32)
+    class_of[number[frame.height :]] = np.arange(len(index.ids))
+    found = class_of[number[: frame.height]]
+    if (found < 0).any():
+        raise InputError(OTHER_ROWS)
+    return found
 
 
-def _shortest(texts: pl.Series) -> pl.Series:
-    """Return texts with single numbers in their shortest form, as labels have them: 1.50 and 1,5 are 1.5."""
-    numbers = with_points(texts).cast(pl.Float64, strict=False)
-    return numbers.cast(pl.String).fill_null(texts)
+def _as_labels(texts: pl.Series, facts: ColumnFacts) -> pl.Series:
+    """Return exact values in the form of labels: 1.50 and 1,5 are 1.5, and 31.12.1980 is 1980-12-31."""
+    given = texts.unique()
+    labels = as_published([text or None for text in given], facts)
+    return texts.replace_strict(given, [label or "" for label in labels], return_dtype=pl.String)
 
 
 def _sensitive_labels(frame: pl.DataFrame, release: Estimator) -> Ids:

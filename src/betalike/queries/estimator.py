@@ -210,7 +210,7 @@ def open_frame(
     facts = {column.name: column for column in table.columns}
     shown = [[label or None for label in labels] for labels in counted.labels]
     if is_exact(certificate):
-        shown = [_as_published(labels, facts[n]) for n, labels in zip(table.quasi_identifiers, shown, strict=True)]
+        shown = [as_published(labels, facts[n]) for n, labels in zip(table.quasi_identifiers, shown, strict=True)]
     columns = tuple(
         _column(facts[name], labels, hierarchies.get(name), certificate.release.layout)
         for name, labels in zip(table.quasi_identifiers, shown, strict=True)
@@ -219,7 +219,7 @@ def open_frame(
     return Estimator(certificate, columns, sensitive_column(table.sensitive, values), index, transition)
 
 
-def _as_published(values: list[str | None], facts: ColumnFacts) -> list[str | None]:
+def as_published(values: list[str | None], facts: ColumnFacts) -> list[str | None]:
     """Return exact numbers and dates, which have the form of the table, in the form of labels."""
     kind = Kind(facts.kind)
     distinct = [value for value in dict.fromkeys(values) if value is not None]

@@ -111,3 +111,21 @@ def test_absurd_numbers_and_releases_of_several_secrets_are_refused() -> None:
     several = betalike.publish(PEOPLE, quasi_identifiers=["age"], sensitive=["ill", "city"], beta=4)
     with pytest.raises(CertificateError, match="several sensitive columns"):
         several.draws(2)
+
+
+@pytest.mark.parametrize("scheme", ["perturb", "baseline"])
+def test_exact_values_in_any_form_are_drawn_as_what_they_mean(scheme: str, tmp_path: Path) -> None:
+    rows, meant = ["born;score;price;illness"], []
+    for i in range(240):
+        day, score, cents = datetime.date(1960, 1, 1) + datetime.timedelta(days=31 * i), i % 7 - 3, i * 7 % 400
+        meant.append((day, score, cents / 100))
+        price = f"{cents // 100},{cents % 100:02}"
+        shown = f"{score:+d}" if i % 2 else str(score)  # one value in two forms
+        rows.append(f"{day:%d.%m.%Y};{shown};{price.removesuffix('0') if i % 3 else price};{'abc'[i * i % 3]}")
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(rows))
+    asked = {"quasi_identifiers": ["born", "score", "price"], "sensitive": "illness", "beta": 2, "scheme": scheme}
+    made = betalike.publish(table, out=tmp_path / "out", **asked)
+    for release in (made, betalike.open_release(tmp_path / "out")):
+        drawn = release.draws(1)[0]
+        assert sorted(drawn.select("born", "score", "price").rows()) == sorted(meant)
