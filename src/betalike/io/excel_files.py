@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,8 @@ from typing import Any
 import polars as pl
 
 from betalike.errors import BetalikeError, FileError, ParameterError, SchemaError, extra_needed, suggestion
-from betalike.io.sources import shown_name
+from betalike.io.damaged_files import compiled_code_silenced
+from betalike.io.sources import read_beginning, shown_name
 from betalike.io.stored_numbers import as_whole, storable
 from betalike.io.workbook_formulas import count_open_formulas
 from betalike.io.workbook_numbers import with_plain_numbers
@@ -22,6 +25,13 @@ DAMAGED = "{} is a workbook that cannot be read; it is damaged, cut off, or prot
 MOMENT, MIDNIGHT, EPOCH = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", " 00:00:00", r"^1899-12-3[01] "
 LONGEST_TEXT = 32_767  # characters of a cell
 DECIMAL = r"^-?[0-9]+(\.[0-9]+)?$"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the first bytes of an .xls file, and of a workbook with a password
+TRIAL = """
+import sys, fastexcel
+book = fastexcel.read_excel(sys.argv[1])
+for name in book.sheet_names:
+    book.load_sheet(name, header_row=None, dtypes="string")
+"""
 NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?")
 # The library reports a column without any cell. Nobody can act on that, so it is not printed on standard error.
 logging.getLogger("fastexcel").addHandler(logging.NullHandler())
@@ -35,6 +45,8 @@ def read_sheet(path: Path, sheet: str | None) -> pl.DataFrame:
     name = shown_name(path)
     with extra_needed("excel", READING):
         import fastexcel
+    if read_beginning(path, len(OLE)) == OLE and not _can_be_read(path):
+        raise FileError(DAMAGED.format(name))
     with _damage_refused(name):
         book = fastexcel.read_excel(path)
         known = book.sheet_names
@@ -59,6 +71,16 @@ def read_sheet(path: Path, sheet: str | None) -> pl.DataFrame:
             "file in a spreadsheet program and save it."
         )
     return _as_table(cells[sheet], name)
+
+
+def _can_be_read(path: Path) -> bool:
+    """Return whether another process survives reading an older workbook.
+
+    A damaged one can end the process that reads it. Errors are found again when this process reads it.
+    """
+    words = [sys.executable, "-I", "-c", TRIAL, str(path.absolute())]
+    nowhere = subprocess.DEVNULL
+    return subprocess.run(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, check=False).returncode in (0, 1)
 
 
 def _only(sheets: Sequence[str], file_name: str) -> str:
@@ -88,11 +110,15 @@ def _every_digit(texts: pl.Series, numbers: pl.Series) -> pl.Series:
 
 @contextlib.contextmanager
 def _damage_refused(name: str) -> Iterator[None]:
+    """Refuse a damaged file; the reader has errors of its own, whose words may show a cell, and may panic."""
     try:
-        yield
+        with compiled_code_silenced():
+            yield
     except (BetalikeError, MemoryError):
         raise
-    except Exception:  # the reader has errors of its own, whose words may show a cell
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise  # an interrupt
         raise FileError(DAMAGED.format(name)) from None
 
 

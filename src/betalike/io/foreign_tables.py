@@ -21,7 +21,7 @@ from betalike.io.addresses import is_address, parse_address
 from betalike.io.arrow_files import is_stream, read_stream
 from betalike.io.copies import Origin, copied, copied_as_text, origin_of
 from betalike.io.databases import read_batches
-from betalike.io.excel_files import read_sheet
+from betalike.io.excel_files import OLE, read_sheet
 from betalike.io.needed_columns import NeededColumns, Needs, all_columns
 from betalike.io.sources import is_standard_input, open_file, read_beginning, shown, standard_input
 from betalike.io.statistics_files import SAS, SPSS, STATA, TRANSPORT, read_statistics
@@ -29,7 +29,7 @@ from betalike.io.statistics_files import SAS, SPSS, STATA, TRANSPORT, read_stati
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 WORKBOOK, STATISTICS, DATABASE, STREAM = "workbook", "statistics file", "database", "stream"
-OLE, ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
+ZIP = b"PK\x03\x04"
 OF_SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 OF_TRANSPORT = b"HEADER RECORD*******LIB"
 OF_SPSS, OF_STATA = (b"$FL2", b"$FL3"), b"<stata_dta>"

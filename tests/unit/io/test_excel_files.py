@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import struct
 import subprocess
 import sys
 import zipfile
@@ -16,7 +17,7 @@ import pytest
 import xlsxwriter
 
 from betalike.errors import FileError, InputError, MissingDependencyError, SchemaError
-from betalike.io.excel_files import read_sheet, read_typed_sheet, write_sheet
+from betalike.io.excel_files import OLE, read_sheet, read_typed_sheet, write_sheet
 
 SECRET = "CANARY7731"
 NOON, MIDNIGHT = datetime.datetime(2020, 1, 2, 12, 30), datetime.datetime(2020, 1, 3)
@@ -184,3 +185,31 @@ def test_older_workbooks_of_excel_are_read(tmp_path: Path) -> None:
         ("1970-01-02", "1.75", "02110", "true", None),
         (None, "2", None, None, "2020-01-02 12:30:00"),
     ]
+
+
+def test_damage_that_ends_the_process_of_the_reader_is_refused(tmp_path: Path) -> None:
+    xlwt = pytest.importorskip("xlwt", reason="xlwt, which writes .xls files, is not installed")
+    made, path = xlwt.Workbook(), tmp_path / "book.xls"
+    sheet = made.add_sheet("Patients")
+    for row, cells in enumerate([("age", "height"), *((30 + n, n / 3) for n in range(1, 40))]):
+        for place, cell in enumerate(cells):
+            sheet.write(row, place, cell)
+    made.save(str(path))
+    whole = path.read_bytes()
+    number = whole.rfind(b"\x03\x02\x0e\x00")  # the record of a number becomes one of the size of the sheet
+    path.write_bytes(whole[:number] + b"\x00" + whole[number + 1 :])
+    with pytest.raises(FileError, match="cannot be read; it is damaged"):
+        read_sheet(path, None)
+
+
+def test_damage_that_makes_the_reader_panic_is_refused_without_its_words(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    header = OLE + bytes(16) + struct.pack("<HHHH", 0x3E, 3, 0xFFFE, 9)
+    header += struct.pack("<H", 6) + bytes(10) + struct.pack("<IIIIIIIII", 1, 1, 0, 4096, 2, 0, 0xFFFFFFFE, 0, 0)
+    table = struct.pack("<I", 0xFFFFFFFD) + struct.pack("<I", 0xFFFFFFFE) + b"\xff" * 504
+    path = tmp_path / "book.xls"
+    path.write_bytes(header.ljust(512, b"\xff") + table + bytes(56))  # the list of parts ends too soon
+    with pytest.raises(FileError, match="cannot be read; it is damaged"):
+        read_sheet(path, None)
+    assert capfd.readouterr() == ("", "")
