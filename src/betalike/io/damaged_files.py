@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import polars as pl
 
 from betalike.errors import BetalikeError, FileError
+from betalike.io.sources import stamp_of
 
 NOT_TO_ITS_END = "the table cannot be read to its end; it is damaged or cut off, or it changed meanwhile."
 
@@ -64,3 +69,22 @@ class _Silence:
 
 
 compiled_code_silenced = _Silence()
+
+
+def ends_its_reader(path: Path, attempt: str, *words: str) -> bool:
+    """Return whether damage to a file ends the process of a compiled library that reads it.
+
+    `attempt` is Python code that reads the file; it gets the path and the words as arguments.
+    """
+    if not sys.executable:  # betalike is part of another program, which cannot be started again
+        return False
+    (stamp,) = stamp_of([path])
+    return _has_ended(attempt, (str(path.absolute()), *words), stamp)
+
+
+@functools.lru_cache(maxsize=16)
+def _has_ended(attempt: str, words: tuple[str, ...], stamp: tuple[int, ...]) -> bool:
+    """Try to read a file in a process of its own, once for each state of the file."""
+    nowhere = subprocess.DEVNULL
+    done = subprocess.run([sys.executable, "-c", attempt, *words], stdin=nowhere, stdout=nowhere, stderr=nowhere)
+    return done.returncode not in (0, 1)  # an ordinary error is 1, and is reported later

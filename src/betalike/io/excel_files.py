@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from betalike.errors import BetalikeError, FileError, ParameterError, SchemaError, extra_needed, suggestion
-from betalike.io.damaged_files import compiled_code_silenced
+from betalike.io.damaged_files import compiled_code_silenced, ends_its_reader
 from betalike.io.sources import read_beginning, shown_name
 from betalike.io.stored_numbers import as_whole, storable
 from betalike.io.workbook_formulas import count_open_formulas
@@ -26,7 +24,7 @@ MOMENT, MIDNIGHT, EPOCH = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", " 00:00:00", r"^1
 LONGEST_TEXT = 32_767  # characters of a cell
 DECIMAL = r"^-?[0-9]+(\.[0-9]+)?$"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the first bytes of an .xls file, and of a workbook with a password
-TRIAL = """
+ATTEMPT = """
 import sys, fastexcel
 book = fastexcel.read_excel(sys.argv[1])
 for name in book.sheet_names:
@@ -45,7 +43,7 @@ def read_sheet(path: Path, sheet: str | None) -> pl.DataFrame:
     name = shown_name(path)
     with extra_needed("excel", READING):
         import fastexcel
-    if read_beginning(path, len(OLE)) == OLE and not _can_be_read(path):
+    if read_beginning(path, len(OLE)) == OLE and ends_its_reader(path, ATTEMPT):
         raise FileError(DAMAGED.format(name))
     with _damage_refused(name):
         book = fastexcel.read_excel(path)
@@ -71,16 +69,6 @@ def read_sheet(path: Path, sheet: str | None) -> pl.DataFrame:
             "file in a spreadsheet program and save it."
         )
     return _as_table(cells[sheet], name)
-
-
-def _can_be_read(path: Path) -> bool:
-    """Return whether another process survives reading an older workbook.
-
-    A damaged one can end the process that reads it. Errors are found again when this process reads it.
-    """
-    words = [sys.executable, "-I", "-c", TRIAL, str(path.absolute())]
-    nowhere = subprocess.DEVNULL
-    return subprocess.run(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, check=False).returncode in (0, 1)
 
 
 def _only(sheets: Sequence[str], file_name: str) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,8 +10,8 @@ import polars as pl
 
 from betalike.errors import FileError, SchemaError, extra_needed
 from betalike.io.copies import ValueLabels
-from betalike.io.damaged_files import compiled_code_silenced
-from betalike.io.sources import shown_name, stamp_of
+from betalike.io.damaged_files import compiled_code_silenced, ends_its_reader
+from betalike.io.sources import shown_name
 from betalike.io.stored_numbers import as_whole, storable
 
 SPSS, STATA, SAS, TRANSPORT = "SPSS", "Stata", "SAS", "SAS transport"
@@ -22,7 +19,7 @@ READERS = {SPSS: "read_sav", STATA: "read_dta", SAS: "read_sas7bdat", TRANSPORT:
 WRITERS = {SPSS: "write_sav", STATA: "write_dta"}
 READING = "reading SPSS, Stata and SAS files"
 DAMAGED = "{} looks like a file of {}, but cannot be read; it is damaged or cut off."
-ATTEMPT = "import sys, pyreadstat; getattr(pyreadstat, sys.argv[1])(sys.argv[2], metadataonly=True)"
+ATTEMPT = "import sys, pyreadstat; getattr(pyreadstat, sys.argv[2])(sys.argv[1], metadataonly=True)"
 WESTERN = "WINDOWS-1252"  # of older files that do not say their encoding
 LONGEST_TEXT = {SPSS: 32_767, STATA: 2045}  # bytes of a cell
 LAST_OF_STATA = b"</stata_dta>"
@@ -37,7 +34,7 @@ def read_statistics(path: Path, kind: str, with_labels: bool = False) -> tuple[p
     name = shown_name(path)
     with extra_needed("stats", READING):
         import pyreadstat
-    if _ends_the_process(path, kind):
+    if ends_its_reader(path, ATTEMPT, READERS[kind]):
         raise FileError(DAMAGED.format(name, kind))
     read = getattr(pyreadstat, READERS[kind])
     frame, facts = _read(read, path, DAMAGED.format(name, kind))
@@ -63,22 +60,6 @@ def _read(read: Any, path: Path, damaged: str) -> tuple[pl.DataFrame, Any]:
             continue
         return frame, facts
     raise FileError(damaged) from None
-
-
-def _ends_the_process(path: Path, kind: str) -> bool:
-    """Return whether the library ends a process that reads what the file says of itself, as damage can make it do."""
-    if not sys.executable:  # betalike is part of another program, which cannot be started again
-        return False
-    (stamp,) = stamp_of([path])
-    return _has_ended(READERS[kind], str(path.absolute()), stamp)
-
-
-@functools.lru_cache(maxsize=16)
-def _has_ended(reader: str, path: str, stamp: tuple[int, ...]) -> bool:
-    """Try to read a file in a process of its own, once for each state of the file."""
-    words = [sys.executable, "-c", ATTEMPT, reader, path]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return done.returncode not in (0, 1)  # an ordinary error is 1, and is reported later
 
 
 def _is_cut_off(path: Path) -> bool:
