@@ -190,3 +190,13 @@ def test_every_error_is_told_with_its_exit_status_and_no_other() -> None:
     classes = [c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, errors.BetalikeError)]
     told = documented((REFERENCE / "errors.md").read_text(encoding="utf-8"))
     assert {name: cells[0] for name, cells in told.items()} == {c.__name__: str(c.exit_status) for c in classes}
+
+
+def test_each_figure_of_a_report_names_the_tests_that_compute_it_again() -> None:
+    rows = table_rows(section(REFERENCE / "reliability.md", "Where each figure of a report is checked"))
+    named = {test for *_, tests in rows for test in in_code(tests)}
+    assert all(in_code(tests) for *_, tests in rows)
+    assert [test for test in sorted(named) if not (DOCS.parent / test).exists()] == []
+    pages = {path.relative_to(DOCS.parent).as_posix() for path in DOCS.parent.glob("tests/unit/*/test_*_figures.py")}
+    assert len(pages) > 4
+    assert pages <= named

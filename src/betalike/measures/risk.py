@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from betalike.errors import ParameterError
 from betalike.measures.alike import LookAlikes, PeopleCounts, safe_cuts
 from betalike.measures.phrases import at_most, percent, share_of_people
 from betalike.promises.people import Holdings
+from betalike.promises.wording import at_most_times
 from betalike.runtime.arrays import Floats, Ints
 from betalike.table.cells import ClassCounts
 
@@ -203,7 +205,10 @@ def three_questions(risk: Risk, inference: Inference, before: Risk | None = None
         linked += f"; in the original table, the average is {percent(before.marketer)}"
     average, gain = inference.average_guess, inference.largest_gain
     everybody = "" if average is None else f", the best guess of everybody's value for {percent(average)} of the people"
-    likelier = "" if gain is None else f", and no value is more than {1 + gain:.4g} times as likely as in the table"
+    likelier = ""
+    if gain is not None:
+        times = at_most_times(Fraction(gain).limit_denominator(10**12))
+        likelier = f", and no value is more than {times} as in the table"
     guessed = at_most(inference.surest_guess)
     inferred = f"the surest guess of a person's value is right with a chance of at most {guessed}{everybody}{likelier}"
     return (

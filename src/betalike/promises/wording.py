@@ -10,6 +10,7 @@ from typing import Any
 
 SHARE = Fraction(1, 100)  # of the example
 DIGITS = 3
+TIMES_DIGITS = 4
 
 
 def times_as_likely(gain: float) -> str:
@@ -18,7 +19,18 @@ def times_as_likely(gain: float) -> str:
     >>> times_as_likely(4)
     '5 times as likely'
     """
-    return f"{1 + gain:.4g} times as likely"
+    return f"{1 + gain:.{TIMES_DIGITS}g} times as likely"
+
+
+def at_most_times(gain: Fraction) -> str:
+    """Return the same where it is a limit, so rounded up.
+
+    >>> at_most_times(Fraction(4)), at_most_times(Fraction(4, 3))
+    ('5 times as likely', '2.334 times as likely')
+    """
+    context = Context(prec=TIMES_DIGITS, rounding=ROUND_CEILING)
+    number = context.divide(Decimal(gain.numerator + gain.denominator), Decimal(gain.denominator))
+    return f"{float(number):g} times as likely"
 
 
 def likeness_sentence(promise: Mapping[str, Any], has_classes: bool) -> str | None:
@@ -43,7 +55,7 @@ def likeness_sentence(promise: Mapping[str, Any], has_classes: bool) -> str | No
     reach = f"makes up {bounds} of any class" if has_classes else f"becomes {bounds} likely once a row is seen"
     subject = _subject(parameters)
     return (
-        f"no {subject} becomes more than {times_as_likely(float(gain))} (gain at most {float(gain):g}): one with a "
+        f"no {subject} becomes more than {at_most_times(gain)} (gain at most {float(gain):g}): one with a "
         f"share of {percent(SHARE, ROUND_CEILING)} {reach}"
     )
 

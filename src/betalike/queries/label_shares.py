@@ -202,7 +202,9 @@ def _ordered_shares(
     shown = spans.is_present
     low, last = spans.measured(spans.low)[shown], spans.measured(spans.high)[shown]
     high = after(last, column.is_discrete)
-    breaks = np.unique(np.concatenate([low, after(low, column.is_discrete), last, high]))
+    ends = np.concatenate([low, last])
+    ends = ends[np.isfinite(ends)]  # those of `*` are infinite if the release does not show the domain
+    breaks = np.unique(np.concatenate([ends, after(ends, column.is_discrete)]))
     breaks = breaks[np.isfinite(breaks)]
     if len(breaks) < 2:
         return OrderedShares(spans, column.is_discrete, np.array([0.0, 1.0]), np.ones(1), spread, 0.0)

@@ -176,7 +176,8 @@ def _class_text(
 ) -> Text:
     text = Text.assemble(("Classes  ", "bold"), f"{release['classes']:,}")
     if sizes is not None:
-        text.append(f", of {sizes.min():,} to {sizes.max():,} rows (median {int(np.median(sizes)):,})  ")
+        median = f"{np.median(sizes):,.1f}".removesuffix(".0")
+        text.append(f", of {sizes.min():,} to {sizes.max():,} rows (median {median})  ")
         text.append(_histogram(sizes, PLAIN_BLOCKS if is_plain else BLOCKS), style="cyan")
     text.append(f"\n         also: k = {also['k']:,}, l = {also['l']:.1f}, t = {also['t']:.3f} ({also['t_ground']})")
     return text

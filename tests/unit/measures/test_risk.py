@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from betalike.errors import ParameterError
 from betalike.measures.risk import (
+    Inference,
     infer_from_chances,
     measure_inference,
     measure_risk,
@@ -114,6 +115,8 @@ def test_the_three_questions_have_the_figures_that_they_speak_of() -> None:
     assert alone.sentence.startswith("fewer than 3 people are alone")  # one of five
     assert "right for 40 % of them on average, and for one person with a chance of at most 100 %" in linked.sentence
     assert "80 % of the people, and no value is more than 2.5 times" in inferred.sentence
+    third = Inference(0.5, None, 4 / 3)
+    assert "no value is more than 2.334 times" in three_questions(risk, third)[2].sentence  # a limit is rounded up
     alone, linked, _ = three_questions(risk, inference, measure_risk(np.array([1, 1, 1, 1, 1])))
     assert alone.sentence.endswith("; in the original table, 100 % of the people are")
     assert linked.sentence.endswith("; in the original table, the average is 100 %")

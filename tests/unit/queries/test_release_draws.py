@@ -129,3 +129,16 @@ def test_exact_values_in_any_form_are_drawn_as_what_they_mean(scheme: str, tmp_p
     for release in (made, betalike.open_release(tmp_path / "out")):
         drawn = release.draws(1)[0]
         assert sorted(drawn.select("born", "score", "price").rows()) == sorted(meant)
+
+
+def test_fractions_are_drawn_within_what_labels_show_if_the_domain_is_hidden() -> None:
+    """The greatest number is in a class with a missing one, which is published as `*`."""
+    weight = [None, 40.5, 99.5, *[60.0 + i / 2 for i in range(27)]]
+    table = pl.DataFrame({"weight": weight, "city": ["Ulm"] * 3 + ["Rom"] * 27, "ill": ["flu", "gout", "cough"] * 10})
+    asked: dict[str, Any] = {"quasi_identifiers": ["weight", "city"], "sensitive": "ill", "scheme": "lmondrian"}
+    release = betalike.publish(table, **asked, beta=0.5, seed=1)
+    assert release.certificate["table"]["columns"][0]["domain"] is None
+    assert release.frame["weight"].eq("*").any()
+    for drawn in release.draws(5, seed=1):
+        assert drawn["weight"].drop_nulls().is_between(40.5, 73).all()
+    assert release.count("weight BETWEEN 40.5 AND 73").count == pytest.approx(30, abs=1)

@@ -38,6 +38,12 @@ def test_the_risk_is_that_of_the_classes() -> None:
     assert "surest guess of a value: at most 33.4 %, in one class" in printed(print_release, publish())
 
 
+def test_the_median_of_two_classes_is_between_them() -> None:
+    frame = pl.DataFrame({"age": [1] * 3 + [2] * 4, "ill": ["flu", "gout", "cough", "flu", "gout", "cough", "flu"]})
+    release = betalike.publish(frame, quasi_identifiers=["age"], sensitive="ill", beta=2, scheme="lmondrian")
+    assert any("2, of 3 to 4 rows (median 3.5)" in line for line in printed(print_release, release))
+
+
 @pytest.mark.parametrize(("asked", "is_warned"), [({}, True), ({"k": 2}, False), ({"beta": 0.1, "k": 6}, False)])
 def test_small_classes_are_warned_of_if_no_size_was_asked(asked: dict[str, Any], is_warned: bool) -> None:
     assert (SMALL in printed(print_release, publish(**asked))) is is_warned
