@@ -177,7 +177,9 @@ def keep(function: Callable[..., Any], results: list[Any]) -> Callable[..., Any]
     return call
 
 
-def ask_one_by_one(release: Any, rows: Sequence[dict[str, str]], queries: Sequence[Any]) -> list[tuple[Any, int]]:
+def ask_one_by_one(
+    release: Any, rows: Sequence[dict[str, str]], queries: Sequence[Any], confidence: float = 0.95
+) -> list[tuple[Any, int]]:
     """Ask a release each query as a text, and count the original's rows that it selects."""
     found = []
     for query in queries:
@@ -192,7 +194,7 @@ def ask_one_by_one(release: Any, rows: Sequence[dict[str, str]], queries: Sequen
             ends = [str(EPOCH + datetime.timedelta(days=end)) if kind == "date" else float(end) for end in (low, high)]
             parts.append("{} BETWEEN {!r} AND {!r}".format(name, *ends))
             selected = [row for row in selected if row[name] and low <= read(row[name], kind) <= high]
-        found.append((release.count(" AND ".join(parts)), len(selected)))
+        found.append((release.count(" AND ".join(parts), confidence=confidence), len(selected)))
     return found
 
 

@@ -67,6 +67,7 @@ def test_a_column_costs_what_the_others_lose_more(people: pl.DataFrame, found: b
 def test_the_knee_is_the_point_farthest_below_the_line_between_the_ends() -> None:
     assert find_knee([(1, 1.0), (2, 0.3), (4, 0.2), (8, 0.0)]) == 2
     assert find_knee([(1, 1.0), (2, 0.9), (4, 0.1), (8, 0.0)]) == 4
+    assert find_knee([(1, 1.0), (2, 0.5), (4, 0.19), (8, 0.0)]) == 2  # 4, if beta were not taken logarithmically
     assert find_knee([(1, 1.0), (2, 0.9), (4, 0.8), (8, 0.0)]) is None  # above the line
     assert find_knee([(1, 0.5), (2, 0.5), (4, 0.5)]) is None
     assert find_knee([(1, 0.5), (2, 0.1)]) is None

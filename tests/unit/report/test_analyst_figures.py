@@ -47,6 +47,7 @@ from shown_figures import (
 pytestmark = pytest.mark.xdist_group("analyst figures")  # one process makes what these tests share
 
 FEW = "groups of few"
+CONFIDENCE = 0.5  # so that some intervals do not hold the exact count
 Table = dict[str, list[Any]]  # the cells of each column; None is missing
 
 
@@ -102,6 +103,7 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("betalike.report.pictures.draw", it.pictures.draw)
         patch.setattr("betalike.report.page.N_QUERIES", 150)
+        patch.setattr("betalike.queries.workload.CONFIDENCE", CONFIDENCE)
         patch.setattr(Completion, "sample", keep(Completion.sample, it.samples))
         patch.setattr(Release, "utility", keep(Release.utility, it.found))
         patch.setattr(asking, "draw_queries", keep(asking.draw_queries, it.queries))
@@ -270,7 +272,11 @@ def test_regressions_are_those_of_statsmodels_and_intervals_follow_rubin(seen: S
 
 
 def test_errors_of_counts_are_those_of_queries_that_are_asked_one_by_one(seen: Seen) -> None:
-    asked = [(answer, exact) for answer, exact in ask_one_by_one(seen.release, seen.before, seen.queries[0]) if exact]
+    asked = [
+        (answer, exact)
+        for answer, exact in ask_one_by_one(seen.release, seen.before, seen.queries[0], CONFIDENCE)
+        if exact
+    ]
     errors = [abs(answer.count - exact) / exact for answer, exact in asked]
     covered = [answer.low <= exact <= answer.high for answer, exact in asked]
     said = re.search(
@@ -280,6 +286,7 @@ def test_errors_of_counts_are_those_of_queries_that_are_asked_one_by_one(seen: S
     assert said is not None
     assert (int(said[1]), int(said[2])) == (len(errors), len(seen.names))
     assert len(errors) > 50
+    assert 0 < sum(covered) < len(covered)
     assert shows(said[3], statistics.median(errors))
     assert shows(said[4], Fraction(sum(covered), len(covered)))
     drawn = {row["label"]: row["share"] for row in seen.pictures.rows("Relative error of the answers")}

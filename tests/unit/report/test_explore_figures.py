@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import math
+import re
 import statistics
 from collections import Counter
 from fractions import Fraction
@@ -10,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import betalike
 from betalike.comparison import compare
-from betalike.report.exploration import write_exploration
+from betalike.report.exploration import print_exploration, write_exploration
 from shown_figures import (
     TREE,
     Pictures,
@@ -85,6 +88,17 @@ def test_each_beta_costs_and_protects_what_its_release_does(folder: Path, seen: 
     below = [(1 - s) - (loss - curve[-1]) / (curve[0] - curve[-1]) for s, loss in zip(steps, curve, strict=True)]
     assert found.knees == {"lmondrian": BETAS[below.index(max(below[1:-1]))]}
     assert f"beta <strong>{found.knees['lmondrian']:g}</strong>" in page
+
+
+def test_a_terminal_shows_the_figures_of_the_page(seen: Seen) -> None:
+    page, _, found, _ = seen
+    out = io.StringIO()
+    print_exploration(Console(file=out, width=120), found)
+    lines = [" ".join(re.sub(r" \*| considered", "", line).split()) for line in out.getvalue().splitlines()]
+    for caption in ("The same in figures", "Shown are the most frequent", "Average loss of the other"):
+        for cells in table_named(page, caption):
+            smallest = str(found.trials[0].smallest_class)
+            assert " ".join(cells).replace("fewer than 3", smallest) in lines
 
 
 def test_values_may_reach_their_caps(folder: Path, seen: Seen) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,29 +12,33 @@ import polars as pl
 import pytest
 
 import betalike
-from shown_figures import Pictures, approx, read_rows, shares_by_series, shows, shows_most, table_named
+from shown_figures import Pictures, approx, classes_of, read_rows, shares_by_series, shows, shows_most, table_named
 
 BETA, PEOPLE = 3, 160
 Classes = dict[tuple[str, ...], dict[str, set[str]]]
+Rows = list[dict[str, str]]
+Seen = tuple[str, Pictures, Classes, Rows, Rows]  # a page, its pictures, who has what in each class, the rows
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Pictures, Classes, list[dict[str, str]]]:
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     """A page on visits whose numbers are published, and who has which value in each class."""
-    rng, folder = np.random.default_rng(4), tmp_path_factory.mktemp("people")
+    rng, folder = np.random.default_rng(7), tmp_path_factory.mktemp("people")
     who = np.repeat(np.arange(PEOPLE), rng.integers(1, 5, PEOPLE))
+    own = np.where(np.arange(len(who)) % 9, who, who - 1)  # whose illness each row has: nearly always the person's
     table = pl.DataFrame(
         {
             "visit": np.arange(len(who)),
             "patient": [f"p{number}" for number in who],
             "age": rng.integers(20, 30, PEOPLE)[who],
             "town": rng.choice(["Ulm", "Rom"], PEOPLE)[who],
-            "illness": rng.choice(["flu", "cold", "gout"], len(who), p=[0.5, 0.3, 0.2]),
+            "illness": rng.choice(["flu", "cold", "gout"], PEOPLE, p=[0.5, 0.3, 0.2])[own],
         }
     )
     table.write_csv(folder / "visits.csv")
     asked: dict[str, Any] = {"quasi_identifiers": ["age", "town"], "sensitive": "illness", "person": "patient"}
-    release = betalike.publish(folder / "visits.csv", out=folder / "out", keep=["visit"], beta=BETA, **asked)
+    asked["scheme"] = "lmondrian"
+    release = betalike.publish(folder / "visits.csv", out=folder / "out", keep=["visit"], beta=BETA, seed=1, **asked)
     pictures = Pictures()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("betalike.report.pictures.draw", pictures.draw)
@@ -41,10 +46,11 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Pictures, Class
     before = read_rows(folder / "visits.csv")
     person = {row["visit"]: row["patient"] for row in before}
     classes: Classes = {}
-    for row in read_rows(folder / "out" / "published.csv"):
+    published = read_rows(folder / "out" / "published.csv")
+    for row in published:
         having = classes.setdefault((row["age"], row["town"]), {})
         having.setdefault(row["illness"], set()).add(person[row["visit"]])
-    return page, pictures, classes, before
+    return page, pictures, classes, before, published
 
 
 def prior_of(rows: list[dict[str, str]]) -> dict[str, float]:
@@ -54,8 +60,8 @@ def prior_of(rows: list[dict[str, str]]) -> dict[str, float]:
     return {value: len(people) / PEOPLE for value, people in having.items()}
 
 
-def test_guesses_gains_and_sizes_are_those_of_people(seen: tuple[str, Pictures, Classes, list[dict[str, str]]]) -> None:
-    page, pictures, classes, before = seen
+def test_guesses_gains_and_sizes_are_those_of_people(seen: Seen) -> None:
+    page, pictures, classes, before, after = seen
     crowds = [set().union(*having.values()) for having in classes.values()]
     shares = [
         (value, len(people) / len(crowd))
@@ -68,7 +74,11 @@ def test_guesses_gains_and_sizes_are_those_of_people(seen: tuple[str, Pictures, 
     in_people = re.search(r"Counted in people, the largest gain is ([\d.]+)", page)
     assert in_people is not None
     assert shows(in_people[1], max(share / prior[value] for value, share in shares) - 1, digits=4)
-    assert float(gain) >= float(in_people[1])  # that of rows, if it is larger
+    rows = classes_of(after, ["age", "town"], "illness").values()
+    share = Counter(row["illness"] for row in before)
+    in_rows = max(n / ec.total() / share[v] * len(before) for ec in rows for v, n in ec.items()) - 1
+    assert float(in_people[1]) > in_rows
+    assert gain == in_people[1]  # the larger of the two
     least = {person: min(len(crowd) for crowd in crowds if person in crowd) for person in set().union(*crowds)}
     drawn = shares_by_series(pictures.rows("How many people share"), "release")
     for label, share in drawn.items():
@@ -77,8 +87,8 @@ def test_guesses_gains_and_sizes_are_those_of_people(seen: tuple[str, Pictures, 
     assert re.search(r"Smallest class</dt><dd>(\d+) people", page)[1] == str(min(map(len, crowds)))  # type: ignore[index]
 
 
-def test_the_worst_classes_have_shares_of_people(seen: tuple[str, Pictures, Classes, list[dict[str, str]]]) -> None:
-    page, _, classes, before = seen
+def test_the_worst_classes_have_shares_of_people(seen: Seen) -> None:
+    page, _, classes, before, _ = seen
     prior = prior_of(before)
     caps = {value: p * (1 + min(BETA, -math.log(p))) for value, p in prior.items()}
     found = []
