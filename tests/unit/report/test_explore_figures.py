@@ -30,6 +30,8 @@ from shown_figures import (
     write_people,
 )
 
+pytestmark = pytest.mark.xdist_group("explored figures")  # one process makes what these tests share
+
 NAMES, SENSITIVE, BETAS = ["age", "city"], "grade", (1, 2, 3, 6)
 ASKED: dict[str, Any] = {"sensitive": SENSITIVE, "hierarchies": {"city": TREE}, "seed": 1}
 N_QUERIES = 40

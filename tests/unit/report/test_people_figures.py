@@ -14,6 +14,8 @@ import pytest
 import betalike
 from shown_figures import Pictures, approx, classes_of, read_rows, shares_by_series, shows, shows_most, table_named
 
+pytestmark = pytest.mark.xdist_group("people figures")  # one process makes what these tests share
+
 BETA, PEOPLE = 3, 160
 Classes = dict[tuple[str, ...], dict[str, set[str]]]
 Rows = list[dict[str, str]]
