@@ -20,6 +20,7 @@ from betalike.table.kernels import add_to_counts, find_keys, pack_numbers
 
 KEY_BITS = 63
 _POOL = ThreadPoolExecutor(2)  # compiled loops let go of the interpreter
+pl.Series(np.empty(0))  # Polars loads NumPy when it first needs it, and fails if two threads do so at once
 MOST_PLACES = 64  # for numbers of a column that is kept apart from the keys
 MOST_SPLIT = 1 << 23  # places of one hash table
 OTHER_ROWS = "the table has other rows than when it was counted. Publish it when nothing changes it."

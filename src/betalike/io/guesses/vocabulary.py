@@ -212,12 +212,16 @@ def read_name(name: str) -> tuple[NameHint, ...]:
     """Return what a name suggests, the strongest first; nothing for a name that says nothing."""
     words = split_name(name)
     hints = [hint for hint, terms in _TERMS.items() if _has(words, terms)]
-    if _has(words, _RECORD) and not _has(words, _COUNTS):
+    if _names_a_record(words):
         place = sum(hint in IDENTIFYING or hint is NameHint.HOUSEHOLD for hint in hints)
         hints.insert(place, NameHint.RECORD)
     others = {*IDENTIFYING, *PRIVATE, NameHint.UNIT, NameHint.PLACE}
     is_bare = re.search(r"\bnames?\b|names?$", words) is not None and others.isdisjoint(hints)
     return (NameHint.PERSON_NAME, *hints) if is_bare else tuple(hints)
+
+
+def _names_a_record(words: str) -> bool:
+    return _has(words, _RECORD) and not _has(words, _COUNTS)
 
 
 def names_a_feature(name: str) -> bool:
@@ -243,6 +247,6 @@ def names_a_code(name: str) -> bool:
 
 def is_person_key(name: str) -> bool:
     """Return whether a column is named like the key of a person, such as patient_id."""
-    hints = read_name(name)
-    is_key = (NameHint.RECORD in hints or NameHint.ACCOUNT in hints) and names_a_person(name)
-    return (is_key or NameHint.OFFICIAL in hints) and not names_a_feature(name)
+    words = split_name(name)
+    is_key = _has(words, _PEOPLE) and (_names_a_record(words) or _has(words, _TERMS[NameHint.ACCOUNT]))
+    return (is_key or _has(words, _TERMS[NameHint.OFFICIAL])) and not names_a_feature(name)
