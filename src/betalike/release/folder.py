@@ -138,6 +138,11 @@ def _stale_stagings(folder: Path) -> list[Path]:
     return [entry for home in homes for entry in home.iterdir() if _is_stale(entry.name, folder.name)]
 
 
+def _movers(folder: Path) -> list[Path]:
+    """Find the staging folders whose files are being moved into this folder, or were when their process was killed."""
+    return [moving.parent for home in (folder, folder.parent) for moving in home.glob(f".*.betalike-*/{MOVING}")]
+
+
 def _stale_files(folder: Path) -> list[Path]:
     return [file for staging in _stale_stagings(_real(folder)) for file in _files_of(staging)]
 
@@ -164,7 +169,7 @@ def staged(folder: Path, check: Callable[[], None] = lambda: None) -> Iterator[P
         staging.chmod(mode)
         with _alone(target.parent):
             check()
-            _commit(staging, target)
+            _commit(staging, target, check)
         is_published = True
     except OSError as error:
         raise FileError(f"the release could not be written to '{folder}': {error.strerror or error}.") from error
@@ -235,8 +240,12 @@ def _sync(staging: Path) -> None:
                 os.fsync(file.fileno())
 
 
-def _commit(staging: Path, folder: Path) -> None:
-    """Move the release into place: in one step if the system can, else file by file with the certificate last."""
+def _commit(staging: Path, folder: Path, check: Callable[[], None]) -> None:
+    """Move the release into place: in one step if the system can, else file by file with the certificate last.
+
+    Only one process moves files one by one, also where the other one, which stands still, was not waited for any longer.
+    So `check` is repeated once others can see that files are moved.
+    """
     if staging.parent != folder:
         entries = list(folder.iterdir()) if folder.exists() else []
         if not entries:
@@ -251,6 +260,9 @@ def _commit(staging: Path, folder: Path) -> None:
     new = {path.name for path in staging.iterdir()}
     moving = staging / MOVING
     moving.mkdir()
+    if any(is_in_progress(other.name, folder.name) and other != staging for other in _movers(folder)):
+        raise FileError(f"another process is moving a release into the folder '{folder}'. Try again when it has ended.")
+    check()
     if _read_digests(folder / CERTIFICATE) is not None:
         # The older certificate goes first: without one, nothing is a release. It still lists what is to be removed if
         # this process is killed.

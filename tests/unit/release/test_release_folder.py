@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,34 @@ def test_nobody_waits_for_ever_for_a_locked_folder(home: Path, monkeypatch: pyte
     finally:
         os.close(lock)
     assert content(home / "out") == FILES
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_of_two_that_move_files_one_by_one_the_later_one_is_refused(
+    home: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    monkeypatch.setattr(release_folder, "MOST_SECONDS_ALONE", 0.1)  # the other one stands still for longer
+    out, checks, refused = home / "out", [0], []
+    stage(out, {"notes.txt": "mine"})
+
+    def check() -> None:
+        checks[0] += 1
+        if checks[0] == at:
+            refused.append(publish("other", lambda: check_free(out, force=False)))
+        check_free(out, force=False)
+
+    def publish(text: str, last_check: Callable[[], None]) -> bool:
+        try:
+            with staged(out, last_check) as staging:
+                for name, usual in FILES.items():
+                    (staging / name).write_text(text if name == "published.csv" else usual)
+        except FileError:
+            return True
+        return False
+
+    refused.append(publish("first", check))
+    assert refused == ([False, True] if at == 1 else [True, False])
+    assert content(out) == {**FILES, "published.csv": "other" if at == 1 else "first", "notes.txt": "mine"}
 
 
 def test_folders_of_killed_processes_are_removed_and_others_not(home: Path) -> None:
