@@ -243,7 +243,7 @@ def _sync(staging: Path) -> None:
 def _commit(staging: Path, folder: Path, check: Callable[[], None]) -> None:
     """Move the release into place: in one step if the system can, else file by file with the certificate last.
 
-    Only one process moves files one by one, also where the other one, which stands still, was not waited for any longer.
+    Only one process moves files one by one, also if another one that stands still was not waited for any longer.
     So `check` is repeated once others can see that files are moved.
     """
     if staging.parent != folder:
