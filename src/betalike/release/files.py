@@ -19,7 +19,7 @@ Check = Callable[[str, bool, str], bool]
 NOTES = re.compile(r"(readme|license|licence|notice|copying|citation)(\.(md|txt|rst|html|pdf|cff))?", re.IGNORECASE)
 LEFT_BY_SYSTEMS = {".gitignore", ".gitattributes", ".gitkeep", ".DS_Store", "Thumbs.db", "desktop.ini", "report.html"}
 MOST_NAMED = 5
-BLOCK = 2**24  # bytes of a CSV file that are read in one turn
+BLOCK = 2**20  # bytes of a CSV file that are read in one turn: more take longer, for want of memory at hand
 
 
 @dataclass(frozen=True)
