@@ -61,7 +61,7 @@ def brief_search(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if f"{place}/".startswith(tuple(f"{name}/" for name in SEARCHED_BRIEFLY)):
             brief = searching.LONG_ROUNDS._replace(first_passes=(1, 1), rounds=(1, 1), moves=(5, 5), passes=(1, 1))
-            for name in ("LONG_ROUNDS", "SHORT_ROUNDS"):
+            for name in ("QUICK_ROUNDS", "LONG_ROUNDS", "SHORT_ROUNDS"):
                 patch.setattr(searching, name, brief)
             for name, number in {"MOST_WAYS": 2, "MOST_ROUNDS": 1, "MOST_PASSES": 2}.items():
                 patch.setattr(seam, name, number)

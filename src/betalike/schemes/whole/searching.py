@@ -106,7 +106,9 @@ class Pace(NamedTuple):
     together: int  # points that are annealed together, at least; larger tables are annealed in parts, on all cores
 
 
-LONG_ROUNDS = Pace((1, 2), 30_000, (2, 2), 1, (28, 400), 500_000, (2, 30), 20_000, 0.05, 0.05, 1.03, 8192)
+QUICK_ROUNDS = Pace((1, 2), 30_000, (2, 2), 1, (28, 400), 500_000, (2, 30), 20_000, 0.05, 0.05, 1.03, 8192)
+# What comes next with more effort; and all rounds of a table with many points.
+LONG_ROUNDS = Pace((2, 4), 90_000, (2, 2), 1, (35, 300), 500_000, (3, 30), 60_000, 0.05, 0.05, 1.03, 8192)
 # With `strict`, classes are always allowed and mix slowly, so that long rounds do not pay.
 SHORT_ROUNDS = Pace((2, 12), 90_000, (7, 12), 80_000, (15, 50), 150_000, (1, 5), 12_000, 0.05, 0.01, BETTER, 2048)
 
@@ -187,8 +189,8 @@ class Search:
 
     def improve(self, label: Ints, number: int, length: int) -> None:
         """Anneal all points and regroup all neighbourhoods; the loss never grows."""
-        pace = self._pace
-        if number >= self._n_rounds and not (self.strict or self._has_many):
+        pace = self._pace(number)
+        if number >= 2 * self._n_rounds and not (self.strict or self._has_many):
             self._improve_nearby(label, number)
             return
         if number == 0 and self.strict and FEW_POINTS < self._n_points <= MANY_POINTS:
@@ -233,9 +235,9 @@ class Search:
 
     def _anneal(self, label: Ints, number: int, length: int) -> list[Ints]:
         """Return labels with all points annealed: two if the points are one group, so that no core is idle."""
-        problem, style, worth = self.problem, BY_ANSWERS if self.strict else BY_SCORE, self._pace.worth
+        problem, style, pace = self.problem, BY_ANSWERS if self.strict else BY_SCORE, self._pace(number)
         kernels = problem.spans, problem.limits, problem.items
-        together = min(max(self._n_points // PARTS, self._pace.together), self._most_held)
+        together = min(max(self._n_points // PARTS, pace.together), self._most_held)
         classes, order, starts = self._divide(label, together, 1.0)
         heat, near = self._heat(classes, number, length), self._near  # here, because it draws randomness
         tries = [label.copy() for _ in range(TRIES if len(starts) == 2 else 1)]
@@ -244,14 +246,14 @@ class Search:
         def work(share: tuple[Ints, int, int, Words]) -> None:
             tried, first, last, state = share
             part = order, starts[first : last + 1]
-            anneal_groups(*kernels, classes, *part, near, heat, style, state, worth, SAME_HEAT, tried)
+            anneal_groups(*kernels, classes, *part, near, heat, style, state, pace.worth, SAME_HEAT, tried)
 
         self._in_threads(shares, work)
         return tries
 
     def _heat(self, classes: Classes, number: int, length: int) -> Heat:
         """Return how long and how hot a round is."""
-        pace = self._pace
+        pace = self._pace(number)
         is_lossy = classes.loss > LEAST_LOSS
         lossy, size = classes.loss[is_lossy], classes.size[is_lossy]
         total = float(lossy @ size) if len(size) else 1.0
@@ -260,7 +262,7 @@ class Search:
         if not self.strict:
             lacking = count_lacking(self.problem.limits, self.problem.items)
             soft, hard = SOFT * total / max(lacking, 1.0), HARD * total / max(lacking, 1.0)
-        is_slow = not self.strict and self._n_points > LARGE_CLASS * len(size)
+        is_slow = pace is QUICK_ROUNDS and self._n_points > LARGE_CLASS * len(size)
         moves = length * self._as_many(pace.moves, int(pace.points_to_move * (MORE_MOVES if is_slow else 1.0)))
         slab = min(SLAB, POINTS_TO_SLAB * max(len(size), 1) / self._n_points)
         hot = pace.hot * (pace.mild / pace.hot) ** (number % self._n_rounds / max(self._n_rounds - 1, 1))
@@ -339,13 +341,15 @@ class Search:
         times = -(-self._n_sets // MANY_VALUES)
         return min(max(points // (times * self._n_points), range_of[0] if times == 1 else 1), range_of[1])
 
-    @property
-    def _pace(self) -> Pace:
-        return SHORT_ROUNDS if self.strict else LONG_ROUNDS
+    def _pace(self, number: int) -> Pace:
+        if self.strict:
+            return SHORT_ROUNDS
+        return QUICK_ROUNDS if number < self._n_rounds and not self._has_many else LONG_ROUNDS
 
     @property
     def _n_rounds(self) -> int:
-        return 1 if self._has_many else self._as_many(self._pace.rounds, self._pace.points_to_round)
+        pace = SHORT_ROUNDS if self.strict else QUICK_ROUNDS
+        return 1 if self._has_many else self._as_many(pace.rounds, pace.points_to_round)
 
     @property
     def _most_held(self) -> int:
