@@ -109,3 +109,17 @@ def test_the_worst_classes_have_shares_of_people(seen: Seen) -> None:
         )
     ratios = [float(posterior[:-2]) / float(cap[:-2]) for *_, posterior, cap in shown]
     assert ratios == sorted(ratios, reverse=True)
+
+
+def test_rows_near_the_promise_are_counted_as_rows(seen: Seen) -> None:
+    page, _, _, before, after = seen
+    share = {value: n / len(before) for value, n in Counter(row["illness"] for row in before).items()}
+    caps = {value: p * (1 + min(BETA, -math.log(p))) for value, p in share.items()}
+    near = 0
+    for counts in classes_of(after, ["age", "town"], "illness").values():
+        size = counts.total()
+        near += size * (max(n / size / caps[value] for value, n in counts.items()) >= 0.9)
+    found = re.search(r"(\w+) in classes that use at least 90 % of what the promise allows: ([\d.]+ %)", page)
+    assert found is not None
+    assert found[1] == "Rows"
+    assert shows(found[2], near / len(after))
