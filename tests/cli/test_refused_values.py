@@ -62,7 +62,7 @@ STRANGE: dict[str, Any] = {
     "object": pl.DataFrame({"x": pl.Series([object()] * 12, dtype=pl.Object)}),
     "duration": pl.DataFrame({"x": [datetime.timedelta(days=1)] * 12}),
     "timedelta": pd.DataFrame({"x": pd.to_timedelta([1] * 12, unit="D")}),
-    "mixed": pd.DataFrame({"x": [1, CANARY, 2.5] * 4}),
+    "mixed": pd.DataFrame({"x": [True, CANARY, 2.5] * 4}),
     "decimal256": pa.table({"x": pa.array([Decimal("1.1")] * 12, pa.decimal256(70, 2))}),
     "interval type": pa.Table.from_pandas(pd.DataFrame({"x": pd.arrays.IntervalArray.from_breaks(range(13))})),
     "uhugeint": duckdb.sql("select 5::uhugeint as x, i from range(12) t(i)"),

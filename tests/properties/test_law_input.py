@@ -234,6 +234,7 @@ def publish_secrets(secrets: list[Any]) -> betalike.Release:
         pytest.param(pd.DataFrame({0: 1, "q": range(N_ROWS), "secret": SECRETS}), id="a name that is no text"),
         pytest.param(pd.DataFrame({"q": pd.Categorical(["x", None, "y"] * 6), "secret": SECRETS}), id="categories"),
         pytest.param(pd.DataFrame({"q": range(N_ROWS), "secret": SECRETS}, index=SECRETS), id="an index"),
+        pytest.param(pd.DataFrame({"q": [1, "a"] * (N_ROWS // 2), "secret": SECRETS}), id="numbers and text"),
     ],
 )
 def test_odd_frames_of_pandas_are_published(frame: pd.DataFrame) -> None:
@@ -244,14 +245,14 @@ def test_odd_frames_of_pandas_are_published(frame: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("frame", "words"),
     [
-        (pd.DataFrame({"q": [1, "a"] * (N_ROWS // 2), "secret": SECRETS}), "values of several types"),
+        (pd.DataFrame({"q": [True, "a"] * (N_ROWS // 2), "secret": SECRETS}), "values of several types"),
         (pd.DataFrame({"q": [{}, []] * (N_ROWS // 2), "secret": SECRETS}), "values of several types"),
         (
             pd.DataFrame([[i, i, secret] for i, secret in enumerate(SECRETS)], columns=["q", "q", "secret"]),
             "two columns of the frame have the same name",
         ),
     ],
-    ids=["numbers and text", "objects", "a name used twice"],
+    ids=["truth values and text", "objects", "a name used twice"],
 )
 def test_frames_of_pandas_without_one_type_or_name_for_a_column_are_refused(frame: pd.DataFrame, words: str) -> None:
     with pytest.raises(InputError, match=words):
