@@ -142,7 +142,7 @@ def open_foreign(
 
     def choose(names: Sequence[str]) -> list[str]:
         columns[:] = names
-        return columns if needed is None else needed.choose(names)
+        return list(names) if needed is None else needed.choose(names)
 
     def take(frame: pl.DataFrame) -> pl.DataFrame:
         if not columns:

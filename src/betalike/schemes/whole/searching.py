@@ -58,7 +58,7 @@ SOFT, HARD = 5.0, 150.0  # penalties for a row that a class lacks; 1 is what is 
 SLAB, POINTS_TO_SLAB = 0.4, 8  # how often a side of a class moves; less often in larger classes, which take longer
 GROUPS = (24, 48, 96, 192)  # points of a neighbourhood that is regrouped, pass by pass
 POINTS_OF_CLASS, MOST_TIMES = 16, 4  # with larger classes, neighbourhoods are larger, at most this many times
-LARGE_CLASS, MORE_MOVES = 32, 1.4  # points of classes that mix slowly, and how many times as many moves they get
+LARGE_CLASS = 32  # points of classes that mix slowly
 SHARES = 8  # of the work, for the cores
 WIDE_PASSES = 2  # with `strict`: a group that was only just allowed as a whole has become one large class
 PARTS = 4  # of a table that are annealed on their own, if they have points enough
@@ -98,6 +98,7 @@ class Pace(NamedTuple):
     points_to_round: int
     moves: tuple[int, int]
     points_to_move: int
+    times_slow: float  # as many moves where classes mix slowly
     passes: tuple[int, int]
     points_to_pass: int
     hot: float
@@ -106,11 +107,11 @@ class Pace(NamedTuple):
     together: int  # points that are annealed together, at least; larger tables are annealed in parts, on all cores
 
 
-QUICK_ROUNDS = Pace((1, 2), 30_000, (2, 2), 1, (28, 400), 500_000, (2, 30), 20_000, 0.05, 0.05, 1.03, 8192)
+QUICK_ROUNDS = Pace((1, 2), 30_000, (2, 2), 1, (28, 400), 500_000, 1.4, (2, 30), 20_000, 0.05, 0.05, 1.03, 8192)
 # What comes next with more effort; and all rounds of a table with many points.
-LONG_ROUNDS = Pace((2, 4), 90_000, (2, 2), 1, (35, 300), 500_000, (3, 30), 60_000, 0.05, 0.05, 1.03, 8192)
+LONG_ROUNDS = Pace((2, 4), 90_000, (2, 2), 1, (35, 300), 500_000, 1.0, (3, 30), 60_000, 0.05, 0.05, 1.03, 8192)
 # With `strict`, classes are always allowed and mix slowly, so that long rounds do not pay.
-SHORT_ROUNDS = Pace((2, 12), 90_000, (7, 12), 80_000, (15, 50), 150_000, (1, 5), 12_000, 0.05, 0.01, BETTER, 2048)
+SHORT_ROUNDS = Pace((2, 12), 90_000, (7, 12), 80_000, (15, 50), 150_000, 1.0, (1, 5), 12_000, 0.05, 0.01, BETTER, 2048)
 
 
 @dataclass(frozen=True)
@@ -262,8 +263,8 @@ class Search:
         if not self.strict:
             lacking = count_lacking(self.problem.limits, self.problem.items)
             soft, hard = SOFT * total / max(lacking, 1.0), HARD * total / max(lacking, 1.0)
-        is_slow = pace is QUICK_ROUNDS and self._n_points > LARGE_CLASS * len(size)
-        moves = length * self._as_many(pace.moves, int(pace.points_to_move * (MORE_MOVES if is_slow else 1.0)))
+        times = pace.times_slow if self._n_points > LARGE_CLASS * len(size) else 1.0
+        moves = length * self._as_many(pace.moves, int(pace.points_to_move * times))
         slab = min(SLAB, POINTS_TO_SLAB * max(len(size), 1) / self._n_points)
         hot = pace.hot * (pace.mild / pace.hot) ** (number % self._n_rounds / max(self._n_rounds - 1, 1))
         return Heat(moves, hot * unit, COLD * unit, soft, hard, alone=0.05, block=1.0, calm=0.5, slab=slab)
