@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import time
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from serving import Served, people, start_page
 
 import betalike
@@ -103,6 +104,7 @@ def assert_calm(visited: Visit, served: Served) -> None:
 def assert_published(page: Page) -> None:
     heading(page, "Look")
     expect(page.get_by_role("heading", name="The promise is kept")).to_be_visible()
+    expect(page.locator("[data-poll]")).to_have_count(0)  # the risk is measured, so the page stays as it is
 
 
 def test_the_whole_way_of_the_demo(site: Site, tmp_path: Path) -> None:
@@ -190,6 +192,30 @@ def test_a_workbook_with_a_hierarchy_and_a_refused_promise_that_is_relaxed(site:
     assert labels <= {*groups, "*", *map(str, range(20, 60))}
 
 
+def test_a_page_that_is_left_does_not_come_back_when_its_job_ends(site: Site, published: str) -> None:
+    served = site.served
+    shutil.copytree(served.projects / published, served.projects / "left")
+    for number in served.projects.glob("left/jobs/*"):
+        if json.loads((number / "job.json").read_bytes())["task"] == "measure":
+            shutil.rmtree(number)
+    with site.visit("/p/left/look") as visited:
+        shown = visited.page
+        expect(shown.locator("[data-poll]")).to_have_count(1)
+        job = served.last_job("left")
+        worker = served.hold("left", job)
+
+        def answer_late(route: Route) -> None:
+            os.kill(worker, signal.SIGCONT)
+            assert served.wait("left", job) == "done"
+            time.sleep(2)  # in which the page asks for its job twice
+            route.continue_()
+
+        shown.route("**/take-away*", answer_late)
+        follow(shown, "Next: take away")
+        heading(shown, "Take away")
+        assert_calm(visited, served)
+
+
 def test_two_tabs(site: Site, published: str) -> None:
     shutil.copytree(site.served.projects / published, site.served.projects / "tabs")
     with site.visit("/p/tabs/columns") as visited:
@@ -254,7 +280,7 @@ def test_the_whole_way_by_keyboard(site: Site) -> None:
         tab_to(shown, "Change the promise")
         shown.keyboard.press("Tab")
         shown.keyboard.press("Enter")
-        heading(shown, "Look")
+        assert_published(shown)
         tab_to(shown, "Next: take away")
         shown.keyboard.press("Enter")
         heading(shown, "Take away")

@@ -2,6 +2,15 @@
 "use strict";
 
 const every = 700; // milliseconds between questions about a job
+const leaving = 10000; // milliseconds that the next page may take to answer; a file to take away leaves this page here
+
+let isPressed = false; // a part that is replaced while a button is pressed would lose the click
+document.addEventListener("pointerdown", () => { isPressed = true; });
+document.addEventListener("pointerup", () => window.setTimeout(() => { isPressed = false; }));
+document.addEventListener("pointercancel", () => { isPressed = false; });
+
+let left = -leaving; // when a link was followed or a form sent
+window.addEventListener("beforeunload", () => { left = Date.now(); });
 
 async function load(address, options) {
   const answer = await fetch(address, { credentials: "same-origin", ...options });
@@ -29,6 +38,10 @@ function poll(part) {
       const page = await load(part.dataset.poll);
       const fresh = page.getElementById(part.id);
       if (!fresh) return;
+      if (isPressed || Date.now() - left < leaving) {
+        poll(part); // a new page, or a part of one, would undo the click
+        return;
+      }
       if (fresh.dataset.next) {
         window.location.assign(fresh.dataset.next);
         return;
@@ -53,11 +66,6 @@ function sent(form, extra) {
   for (const [name, value] of Object.entries(extra)) fields.set(name, value);
   return load(form.action, { method: "POST", body: fields });
 }
-
-let isPressed = false; // a part that is replaced while a button is pressed would lose the click
-document.addEventListener("pointerdown", () => { isPressed = true; });
-document.addEventListener("pointerup", () => window.setTimeout(() => { isPressed = false; }));
-document.addEventListener("pointercancel", () => { isPressed = false; });
 
 // Save every change at once, one after the other: each is sent with the version that the one before made. A form that is
 // sent on meanwhile waits for them.
