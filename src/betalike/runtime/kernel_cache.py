@@ -26,6 +26,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core import compiler, config, serialize
+from numba.core.runtime import nrt
 
 from betalike.runtime import kernel_linking
 from betalike.runtime.kernel_building import wait_for
@@ -41,12 +42,14 @@ MACHINERY = ("compilation.py", "kernel_cache.py", "kernel_linking.py", "kernel_t
 NUMBA: Any = config  # these parts of Numba have no types
 RESULT: Any = compiler.CompileResult
 TO_BYTES: Any = serialize.dumps
+RUNTIME: Any = nrt.rtsys
 
 
 class Stored(NamedTuple):
-    """What a file holds: the kernels that the code refers to, what it defines, and the code itself."""
+    """What a file holds: what the code refers to, what it defines, and the code itself."""
 
-    needs: tuple[kernel_linking.Need, ...]
+    needs: tuple[kernel_linking.Need, ...]  # kernels
+    outside: tuple[str, ...]  # functions and values of Numba, Python and C
     defined: tuple[str, ...]  # by a kernel that others refer to
     code: tuple[Any, ...]
 
@@ -68,7 +71,6 @@ class KernelCache:
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled kernel for these argument types, or nothing if it is not stored or cannot be used."""
-        target_context.refresh()
         path = self._path(signature, target_context.codegen())
         content = None if path is None else read_private(path)
         if path is not None and content is None and wait_for(self.kernel):
@@ -77,6 +79,7 @@ class KernelCache:
             return None
         try:
             stored = Stored(*pickle.loads(content))
+            self._prepare(stored, target_context)
             if not kernel_linking.provide(stored.needs):
                 return None
             kernel_linking.declare_defined(stored.defined, target_context)
@@ -87,9 +90,16 @@ class KernelCache:
             kernel_linking.offer(self.kernel, signature, compiled)
         return compiled
 
+    def _prepare(self, stored: Stored, target_context: Any) -> None:
+        """Get Numba ready to run code; all that it needs to compile takes a second to import, so only if that helps."""
+        RUNTIME.initialize(target_context)
+        if not kernel_linking.is_there(stored.outside):
+            target_context.refresh()
+
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Store a kernel that was just compiled, and remove what was unused longest if the folder is too large."""
         needs = kernel_linking.find_needs(compiled)
+        outside = kernel_linking.find_outside(compiled)
         defined: tuple[str, ...] = ()
         if kernel_linking.is_large(compiled) and signature == argument_types(self.kernel.py_func):
             defined = kernel_linking.find_defined(compiled)
@@ -99,7 +109,7 @@ class KernelCache:
         if path is None or compiled.lifted or compiled.library.has_dynamic_globals:
             return
         with contextlib.suppress(OSError):  # the disk is full, say: this process has its kernel all the same
-            write_private(path, TO_BYTES(tuple(Stored(needs, defined, compiled._reduce()))))
+            write_private(path, TO_BYTES(tuple(Stored(needs, outside, defined, compiled._reduce()))))
             prune(path.parent)
 
     def is_stored(self, signature: Any) -> bool:

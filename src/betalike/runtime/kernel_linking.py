@@ -84,10 +84,29 @@ def find_needs(compiled: Any) -> tuple[Need, ...]:
 def provide(needs: tuple[Need, ...]) -> bool:
     """Load all that a stored kernel refers to; False if one of them now has another name, as it was compiled again."""
     for need in needs:
-        kernel = _kernels.get(need.kernel)
+        kernel = _find(need.kernel)
         if kernel is None:
             return False
         kernel.compile(need.signature)
         if need.symbol not in _linked:
             return False
     return True
+
+
+def _find(key: Key) -> Any:
+    outer = _kernels.get((*key[:2], True))
+    if outer is not None and not key[2]:
+        outer.within()  # which registers it, too
+    return _kernels.get(key)
+
+
+def find_outside(compiled: Any) -> tuple[str, ...]:
+    """List the functions and values of Numba, Python and C that a compiled kernel refers to."""
+    module = compiled.library._final_module
+    names = [value.name for value in (*module.functions, *module.global_variables) if value.is_declaration]
+    return tuple(name for name in names if name not in _linked and not name.startswith("llvm."))
+
+
+def is_there(names: tuple[str, ...]) -> bool:
+    """Return whether this process knows all of these functions and values."""
+    return all(binding.address_of_symbol(name) for name in names)

@@ -19,6 +19,7 @@ import betalike.runtime.kernel_cache as kernel_cache
 from betalike.runtime.compilation import kernel
 from betalike.runtime.kernel_cache import DAY, NAME, SUFFIX, kernel_folder, prune, read_private, write_private
 from betalike.runtime.kernel_digest import UnknownValueError, digest_kernel
+from betalike.runtime.kernel_linking import is_there
 
 INNER = """
 from betalike.runtime.compilation import kernel
@@ -45,6 +46,24 @@ def steps(pair):
 
 def use():
     return steps(Pair(1, 2))
+"""
+LONE = """
+import sys
+import numba
+from numba.core import event
+from betalike.runtime.compilation import kernel
+
+@kernel
+def double(x):
+    return 2 * x
+
+@kernel
+def hashed(text):
+    return hash(text)
+
+with event.install_recorder("numba:compile") as compiled:
+    assert {call}
+print(len(compiled.buffer), "numba.np.linalg" in sys.modules)
 """
 posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions of POSIX")
 
@@ -104,6 +123,23 @@ def test_equal_sources_are_compiled_once_on_a_machine(copy: Copy, cache: Path, t
     another.edit("inner.py", "Take a step", "Go one step further")
     assert another.run() == (20, 0)
     assert len(list(cache.iterdir())) == 2
+
+
+@pytest.mark.parametrize("call", ["double(3) == 6", "hashed('text') == hash('text')"])
+def test_stored_code_runs_without_the_compiler(call: str, tmp_path: Path) -> None:
+    """The compiler takes a second to import. Code that refers to what is not there would end the process."""
+    (tmp_path / "lone.py").write_text(LONE.replace("{call}", call))
+    variables = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONHASHSEED": "1"}
+    words = [sys.executable, "lone.py"]
+    runs = [subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True) for _ in range(2)]
+    assert [run.stderr for run in runs] == ["", ""]
+    assert [run.stdout.split()[1] for run in runs] == ["True", "False"]
+    assert runs[1].stdout.split()[0] == "0"
+
+
+def test_what_stored_code_refers_to_is_looked_up() -> None:
+    assert is_there(("memcpy", "PyExc_ValueError"))
+    assert not is_there(("memcpy", "nobody_has_this_name"))
 
 
 @pytest.mark.some(2)
