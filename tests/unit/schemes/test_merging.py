@@ -14,7 +14,7 @@ from betalike.measures.loss import class_losses
 from betalike.promises import Likeness
 from betalike.runtime.noise import STATE_WORDS
 from betalike.runtime.randomness import SeededRandomness
-from betalike.schemes.merging import ANY, SMALLEST, WORST, Style, merge_items
+from betalike.schemes.merging import ANY, SMALLEST, WORST, Style, find_candidates, merge_items
 from betalike.schemes.whole.problem import GroupingProblem, pose
 from betalike.table.cells import Cells
 from examples import examples
@@ -132,6 +132,22 @@ def test_classes_are_those_of_a_slow_twin(style: Style) -> None:
             compared += 1
             assert as_sets(merged(pose(cells, model), style)[0]) == expected
     assert compared >= 12
+
+
+@examples(60)
+@given(seed=SEEDS, n=st.integers(1, 3000), n_wanted=st.integers(1, 70), n_distinct=st.sampled_from([1, 3, 50, 10**6]))
+def test_candidates_are_the_first_of_all_partners_in_order_of_cost(
+    seed: int, n: int, n_wanted: int, n_distinct: int
+) -> None:
+    costs = np.random.default_rng(seed).integers(0, n_distinct, n) / 7
+    costs[seed % n] = np.inf  # the class itself
+    if seed % 3 == 0:
+        costs.sort()
+    cost, candidate = np.zeros(n_wanted), np.zeros(n_wanted, dtype=np.int64)
+    n_found = find_candidates(costs, cost, candidate)
+    expected = np.argsort(costs, kind="stable")[: min(n_wanted, n - 1)]
+    assert candidate[:n_found].tolist() == expected.tolist()
+    assert cost[:n_found].tolist() == costs[expected].tolist()
 
 
 @examples(40)
