@@ -76,10 +76,10 @@ class Judge:
             return Finding("a cell on standard error", target.__name__, f"{found[0]}: {printed}")
         if left:
             return Finding("left behind", "scratch", ", ".join(left))
-        if time.monotonic() - start > MOST_SECONDS:
-            return Finding("slow", target.__name__, f"{time.monotonic() - start:.1f} s")
         if peak_memory() - before > MOST_MEMORY:
             return Finding("memory", target.__name__, f"{(peak_memory() - before) >> 20} MB")
+        if time.monotonic() - start > MOST_SECONDS:
+            return Finding("slow", target.__name__, f"{time.monotonic() - start:.1f} s")
         return None
 
     @contextlib.contextmanager

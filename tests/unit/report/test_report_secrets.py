@@ -176,7 +176,9 @@ def test_groups_of_one_or_two_people_cannot_be_found_by_subtraction(
     assert [group for group in shown if group in groups] == [group for group in groups if group in shown]
 
 
-def test_pages_can_be_drawn_whatever_the_values_look_like() -> None:
+@pytest.mark.some(1)
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_pages_can_be_drawn_whatever_the_values_look_like(audience: str) -> None:
     """Vega cut long labels of signs beyond the first 65,536 in the middle of a sign, and failed."""
     face = chr(0x1F600)
     values = [face * 50, face * 50 + "b", "</title><script>1</script>", '"><b>', chr(0x202E) + "rtl", "v" * 10_000]
@@ -188,11 +190,10 @@ def test_pages_can_be_drawn_whatever_the_values_look_like() -> None:
         }
     )
     release = betalike.publish(table, quasi_identifiers=["Column", "Risk "], sensitive="illness", beta=4, seed=1)
-    for audience in AUDIENCES:
-        html = release.report(original=table, audience=audience, quick=True, seed=1).html
-        assert "<script" not in html
-        assert face in html
-        assert html.count("…") >= 2
+    html = release.report(original=table, audience=audience, quick=True, seed=1).html
+    assert "<script" not in html
+    assert face in html
+    assert html.count("…") >= 2
 
 
 SIZES = st.lists(
