@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             lists.setdefault((item.path, item.originalname), []).append(item)
     for cases in lists.values():
         (number,) = cases[0].get_closest_marker("some").args
-        usual = {round(place * (len(cases) - 1) / (number - 1)) for place in range(number)}  # evenly spread
+        usual = {round(place * (len(cases) - 1) / max(number - 1, 1)) for place in range(number)}  # evenly spread
         for place, case in enumerate(cases):
             if place not in usual:
                 case.add_marker(pytest.mark.long)
