@@ -27,7 +27,7 @@ SMALLEST, WORST, ANY = 0, 1, 2  # which class that is not allowed is merged firs
 FAR = np.inf
 NO_GAIN = 1e100  # score of a partner that brings a class no nearer to being allowed
 TINY = 1e-9
-SAMPLED = 8  # one class in so many is in a sample
+SAMPLED = 8  # a sample has every eighth class
 
 
 class Items(NamedTuple):
