@@ -16,6 +16,7 @@ import pyspark
 from betalike.engines.spark.session import bundled_java
 
 CLASSES = "org.apache.spark.deploy"
+BRIEF = os.environ.get("SPARK_SUBMIT_OPTS", "")  # for programs that end after seconds
 
 
 def without_java(folder: Path) -> dict[str, str]:
@@ -36,7 +37,10 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.environment = {**without_java(folder), "JAVA_HOME": str(bundled_java()), "SPARK_LOCAL_IP": "127.0.0.1"}
+        java = {"JAVA_HOME": str(bundled_java()), "SPARK_DAEMON_JAVA_OPTS": BRIEF, "SPARK_CONF_DIR": str(folder / "conf")}
+        self.environment = {**without_java(folder), **java, "SPARK_LOCAL_IP": "127.0.0.1"}
+        (folder / "conf").mkdir()
+        (folder / "conf" / "spark-defaults.conf").write_text(f"spark.executor.extraJavaOptions {BRIEF}\n")
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self) -> None:
