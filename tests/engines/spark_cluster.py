@@ -37,10 +37,11 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        java = {"JAVA_HOME": str(bundled_java()), "SPARK_DAEMON_JAVA_OPTS": BRIEF, "SPARK_CONF_DIR": str(folder / "conf")}
+        settings = folder / "settings"
+        settings.mkdir()
+        (settings / "spark-defaults.conf").write_text(f"spark.executor.extraJavaOptions {BRIEF}\n")
+        java = {"JAVA_HOME": str(bundled_java()), "SPARK_CONF_DIR": str(settings), "SPARK_DAEMON_JAVA_OPTS": BRIEF}
         self.environment = {**without_java(folder), **java, "SPARK_LOCAL_IP": "127.0.0.1"}
-        (folder / "conf").mkdir()
-        (folder / "conf" / "spark-defaults.conf").write_text(f"spark.executor.extraJavaOptions {BRIEF}\n")
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self) -> None:
