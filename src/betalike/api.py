@@ -6,10 +6,13 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
+from betalike.attacks.catalogue import ATTACKS, check_names, run_attacks
+from betalike.attacks.open_target import open_target
+from betalike.attacks.result import AttackReport
 from betalike.engines.choice import EngineName, choose_engine, open_engine
 from betalike.engines.engine import Layout
 from betalike.engines.formats import form_for
@@ -59,9 +62,6 @@ from betalike.schemes import (
     make_promise,
 )
 from betalike.table.schema import Attribute, Role
-
-if TYPE_CHECKING:
-    from betalike.attacks.result import AttackReport
 
 
 @short_traceback
@@ -352,9 +352,6 @@ def attack(
         seed: repeatable choices.
         progress: a listener for the progress of the work; by default a bar in notebooks once it takes long.
     """
-    from betalike.attacks.catalogue import ATTACKS, check_names, run_attacks  # which other functions do not wait for
-    from betalike.attacks.open_target import open_target
-
     names = check_names(list(ATTACKS) if attacks is None else attacks)
     progress.start("load")
     reading: dict[str, Any] = {"original": original, "hierarchies": hierarchies, "missing": missing}

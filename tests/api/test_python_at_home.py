@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 import polars as pl
 import pytest
@@ -62,6 +63,13 @@ def test_every_name_is_listed_and_there() -> None:
     assert isinstance(betalike.Hierarchy.from_rows([["a", "*"], ["b", "*"]]), betalike.Hierarchy)
     with pytest.raises(AttributeError, match="no attribute 'publisch'"):
         _ = betalike.publisch  # type: ignore[attr-defined]
+
+
+def test_the_types_of_every_function_can_be_looked_up() -> None:
+    functions = [found for name in dir(betalike) if inspect.isfunction(found := getattr(betalike, name))]
+    assert len(functions) >= 9
+    for function in functions:
+        assert "return" in get_type_hints(function)
 
 
 def test_every_scheme_and_every_promise_is_exported() -> None:

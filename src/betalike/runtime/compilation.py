@@ -45,38 +45,31 @@ def summing_kernel(function: Function) -> Function:
 def _compile(function: Function, **options: bool) -> Function:
     """Make a kernel for calls from Python, and one for calls from kernels, which needs no code that converts arguments.
 
-    The first is used for both if it is there already. The second is made when it is asked for, as few are.
+    The first is used for both if it is there already.
     """
     outside: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}  # stubs lack some of these
     inside: dict[str, Any] = {"no_cpython_wrapper": True, **outside}
-    compiled: Any = _make(function, outside)
-
-    @cache
-    def within() -> Any:
-        return _make(function, inside)
+    compiled: Any = numba.njit(**outside)(function)
+    within: Any = numba.njit(**inside)(function)
+    for made in (compiled, within):
+        made._cache = KernelCache(made)
+        register(made)
 
     def get_call_template(args: Any, kws: dict[str, Any]) -> Any:
         names = list(inspect.signature(function).parameters)
         annotated = dict(zip(names, argument_types(function) or (), strict=False))
         plain = tuple(_plain(arg, annotated.get(name)) for arg, name in zip(args, names, strict=False))
         is_there = not kws and (plain in compiled.overloads or compiled._cache.is_stored(plain))
-        chosen = get_own_template if is_there else within().get_call_template
+        chosen = get_own_template if is_there else within.get_call_template
         return chosen(plain, {name: _plain(arg, annotated.get(name)) for name, arg in kws.items()})
 
     def get_overload(signature: Any) -> Any:
         is_there = tuple(getattr(signature, "args", signature)) in compiled.overloads
-        return get_own_overload(signature) if is_there else within().get_overload(signature)
+        return get_own_overload(signature) if is_there else within.get_overload(signature)
 
     get_own_template, get_own_overload = compiled.get_call_template, compiled.get_overload
     compiled.within, compiled.get_call_template, compiled.get_overload = within, get_call_template, get_overload
     return cast(Function, compiled)
-
-
-def _make(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    made: Any = numba.njit(**options)(function)
-    made._cache = KernelCache(made)
-    register(made)
-    return made
 
 
 def _plain(argument: Any, annotated: Any) -> Any:

@@ -100,7 +100,7 @@ class Build:
         if kernel not in self.tasks or above + task.weight > task.height:
             task.height = above + task.weight
             for called in kernels_called(kernel):  # none calls itself, at any distance
-                task.callees |= self._add(called if called in self._wanted else called.within(), task.height)
+                task.callees |= self._add(called if called in self._wanted else called.within, task.height)
         if types is None:  # its callers compile it, each for its own types
             return task.callees
         self.tasks[kernel] = task
@@ -217,5 +217,5 @@ def serve() -> None:
         module, name, is_called_from_python = line.split()
         with contextlib.suppress(Exception):  # the job compiles it and shows what is wrong
             kernel = getattr(importlib.import_module(module), name)
-            (kernel if int(is_called_from_python) else kernel.within()).compile(argument_types(kernel.py_func))
+            (kernel if int(is_called_from_python) else kernel.within).compile(argument_types(kernel.py_func))
         print("done", flush=True)

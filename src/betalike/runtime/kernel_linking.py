@@ -84,20 +84,13 @@ def find_needs(compiled: Any) -> tuple[Need, ...]:
 def provide(needs: tuple[Need, ...]) -> bool:
     """Load all that a stored kernel refers to; False if one of them now has another name, as it was compiled again."""
     for need in needs:
-        kernel = _find(need.kernel)
+        kernel = _kernels.get(need.kernel)
         if kernel is None:
             return False
         kernel.compile(need.signature)
         if need.symbol not in _linked:
             return False
     return True
-
-
-def _find(key: Key) -> Any:
-    outer = _kernels.get((*key[:2], True))
-    if outer is not None and not key[2]:
-        outer.within()  # which registers it, too
-    return _kernels.get(key)
 
 
 def find_outside(compiled: Any) -> tuple[str, ...]:

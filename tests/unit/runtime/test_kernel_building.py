@@ -151,7 +151,7 @@ def test_kernels_are_added_to_those_that_are_being_compiled(module: ModuleType) 
 def test_what_the_job_waits_for_comes_first(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_building, "can_start_python", lambda: False)
     build = Build([module.other_top])
-    assert not build.wait_for(module.one.within())  # no process is there
+    assert not build.wait_for(module.one.within)  # no process is there
     taken = [build._take() for _ in range(2)]
     assert [task.kernel.__name__ for task in taken if task] == ["one", "large"]
 

@@ -49,7 +49,6 @@ def use():
 """
 LONE = """
 import sys
-import numba
 from numba.core import event
 from betalike.runtime.compilation import kernel
 

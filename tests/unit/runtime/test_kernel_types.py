@@ -74,7 +74,7 @@ def kernels_below(kernels: Iterable[Any]) -> dict[Any, Any]:
 
 
 def overloads(kernel: Any) -> set[Any]:
-    return set(kernel.overloads) | set(kernel.within().overloads)
+    return set(kernel.overloads) | set(kernel.within.overloads)
 
 
 @pytest.mark.parametrize(("scheme", "least"), [(Seam(), 40), (Whole(), 20)], ids=["seam", "whole"])
