@@ -191,12 +191,7 @@ def _see_texts(texts: pl.Series, rows: pl.Series) -> Seen:
     is_number = numbers.is_not_nan().fill_null(False)
     is_whole = plain.cast(pl.Int128, strict=False).is_not_null()
     is_whole |= ((numbers.floor() == numbers) & (numbers.abs() < EXACT)).fill_null(False)
-    by_day, by_month = (parse_moments(texts, order) for order in (DateOrder.DMY, DateOrder.MDY))
-    may_be_date = ~is_number | has_usual_year(by_day)
-    is_day_first, is_month_first = (may_be_date & found.is_not_null() for found in (by_day, by_month))
-    is_date = is_day_first | is_month_first
     trimmed = texts.str.strip_chars()
-    forms = {name: _count(rows, is_date & trimmed.str.contains(form)) for name, form in FORMS.items()}
     return Seen(
         kind=Kind.CATEGORICAL,
         present=int(rows.sum()),
@@ -206,14 +201,28 @@ def _see_texts(texts: pl.Series, rows: pl.Series) -> Seen:
         leading_zeros=_count(rows, is_number & plain.str.contains(LEADING_ZERO)),
         commas=_count(rows, trimmed.str.contains(COMMA)),
         thousands=_count(rows, trimmed.str.contains(THOUSANDS)),
-        day_first=_count(rows, is_day_first),
-        month_first=_count(rows, is_month_first),
-        differing=_count(rows, is_date & by_day.ne_missing(by_month)),
-        midnights=_count(rows, is_date & (by_day.fill_null(by_month).dt.time().cast(pl.Int64) == 0)),
-        forms=Counter({name: n for name, n in forms.items() if n}),
+        **_see_dates(trimmed, rows, is_number),
         codes=codes,
         **_see_code_numbers(numbers.filter(is_number), rows.filter(is_number)),
     )
+
+
+def _see_dates(texts: pl.Series, rows: pl.Series, is_number: pl.Series) -> dict[str, Any]:
+    """Count the dates, and in which forms they are; digits alone are one only in the years of people's dates."""
+    by_day, by_month = (parse_moments(texts, order) for order in (DateOrder.DMY, DateOrder.MDY))
+    if by_day.null_count() == by_month.null_count() == len(texts):
+        return {}
+    may_be_date = ~is_number | has_usual_year(by_day)
+    is_day_first, is_month_first = (may_be_date & found.is_not_null() for found in (by_day, by_month))
+    is_date = is_day_first | is_month_first
+    forms = {name: _count(rows, is_date & texts.str.contains(form)) for name, form in FORMS.items()}
+    return {
+        "day_first": _count(rows, is_day_first),
+        "month_first": _count(rows, is_month_first),
+        "differing": _count(rows, is_date & by_day.ne_missing(by_month)),
+        "midnights": _count(rows, is_date & (by_day.fill_null(by_month).dt.time().cast(pl.Int64) == 0)),
+        "forms": Counter({name: n for name, n in forms.items() if n}),
+    }
 
 
 def _see_code_numbers(numbers: pl.Series, rows: pl.Series) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def _loses_digits(text: str) -> bool:
     return Decimal(repr(float(text))) != Decimal(text)
 
 
-def to_iso(texts: pl.Series, dates: DateOrder) -> pl.Series:
+def _to_iso(texts: pl.Expr, dates: DateOrder) -> pl.Expr:
     """Return texts with the dates in them as YYYY-MM-DD; days come first between points, and as asked elsewhere."""
     slashed = "$3-$2-$1$4" if dates is DateOrder.DMY else "$3-$1-$2$4"
     forms = [*((form, "$1-$2-$3$4") for form in YEAR_FIRST), *((form, slashed) for form in SLASHED)]
@@ -58,11 +58,15 @@ def parse_days(texts: pl.Series, dates: DateOrder) -> pl.Series:
 
 def parse_moments(texts: pl.Series, dates: DateOrder) -> pl.Series:
     """Return the moments, in local time, that texts stand for; null where a text is none. A date is its midnight."""
-    texts = to_iso(texts, dates).str.replace(TIME_ZONE, "$1").str.replace(MOMENT, "$1 $2:00").str.replace("T", " ")
-    whole = pl.select(pl.when(texts.str.contains(DATE)).then(texts + " 00:00:00").otherwise(texts)).to_series()
-    unit: Literal["ns", "us"] = "ns" if whole.str.contains(r"\.\d{7}").any() else "us"
-    moments = whole.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit=unit, strict=False)
-    return moments.set((moments.dt.year() < 1).fill_null(False), None).alias(texts.name)
+    if not (texts.str.len_bytes() >= len("1980-1-1")).any():
+        return pl.Series(texts.name, [None], dtype=pl.Datetime).new_from_index(0, len(texts))
+    text = pl.col("text")
+    iso = _to_iso(text, dates).str.replace(TIME_ZONE, "$1").str.replace(MOMENT, "$1 $2:00").str.replace("T", " ")
+    with_times = pl.when(text.str.contains(DATE)).then(text + " 00:00:00").otherwise(text)
+    whole = texts.alias("text").to_frame().with_columns(iso).with_columns(with_times)
+    unit: Literal["ns", "us"] = "ns" if whole["text"].str.contains(r"\.\d{7}").any() else "us"
+    moments = whole.select(text.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit=unit, strict=False))
+    return moments.select(pl.when(text.dt.year() >= 1).then(text)).to_series().alias(texts.name)
 
 
 def digits_of(numbers: pl.Series) -> pl.Series:
