@@ -52,6 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 SEARCHED_BRIEFLY = ("cli", "api", "tampering", "fuzzing", "unit/engines", "unit/io", "unit/queries")
 SEARCHED_BRIEFLY += ("unit/release", "unit/report", "unit/measures", "unit/table", "unit/promises", "unit/comparison")
 SEARCHED_BRIEFLY += ("properties/test_campaign.py", "properties/test_law_input.py", "properties/test_law_release.py")
+SEARCHED_BRIEFLY += ("docs",)
 
 
 @pytest.fixture(autouse=True, scope="module")
