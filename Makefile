@@ -19,9 +19,10 @@ demo: $(VENV)/.runs  ## publish the built-in table and show the result
 web: $(VENV)/.web  ## show the local page that leads from a table to a verified release
 	$(BIN)/betalike web
 
+# At the niceness of the jobs of the page, which would wait for it. Processes that tests start use all cores again.
 test: $(VENV)/.tests system build/axe  ## run the tests of every behaviour
 	$(BIN)/python -m experiments.warming
-	nice -n 19 $(BIN)/python -m pytest -n 3 --dist loadgroup  # as its jobs do, which would wait for it
+	POLARS_MAX_THREADS=1 OPENBLAS_NUM_THREADS=1 nice -n 19 $(BIN)/python -m pytest -n 3 --dist loadgroup
 
 test-long: $(VENV)/.tests system  ## run the exhaustive tests that `make test` leaves out
 	$(BIN)/python -m experiments.warming

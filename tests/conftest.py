@@ -20,6 +20,9 @@ from examples import FACTOR, load_profile
 
 load_profile()
 gc.set_threshold(100_000)  # as the program does
+pl.thread_pool_size()  # takes what `make test` asks for
+for threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.pop(threads, None)  # processes that tests start take as many as there are cores, as users' do
 typer.testing._get_command = functools.cache(typer.testing._get_command)  # made for each run, it took a third of it
 # Spark's programs end after seconds here, so Java's second compiler costs twice what it saves.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")

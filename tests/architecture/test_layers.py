@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -109,8 +110,18 @@ def forbidden(unit: str, imported: Import) -> str | None:
 
 FILES = sorted(SOURCE.rglob("*.py"))
 NAMES = {path: path.relative_to(SOURCE).as_posix() for path in FILES}
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
-IMPORTS = {path: list(read_imports(tree)) for path, tree in TREES.items()}
+
+
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    """A file of the source, parsed."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def imports_of(path: Path) -> list[Import]:
+    """Every import of a file."""
+    return list(read_imports(tree_of(path)))
 
 
 def test_the_source_is_found() -> None:
@@ -153,7 +164,7 @@ def wrong_imports(is_wrong: Callable[[Path, Import], object]) -> list[str]:
     return [
         f"{NAMES[path]}:{imported.line} imports {imported.module}"
         for path in FILES
-        for imported in IMPORTS[path]
+        for imported in imports_of(path)
         if is_wrong(path, imported)
     ]
 
@@ -197,7 +208,7 @@ def test_only_the_package_itself_imports_by_name() -> None:
     wrong = [
         f"{NAMES[path]}:{node.lineno}"
         for path in FILES
-        for node in ast.walk(TREES[path])
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Call)
         and ast.unparse(node.func) in by_name
         and unit_of(path) != ""
@@ -221,7 +232,7 @@ def test_tests_import_no_private_names() -> None:
 
 def test_chance_comes_from_randomness() -> None:
     allowed = {path for path in FILES if unit_of(path) == "datasets" or path.parent == SOURCE / "runtime"}
-    sources = {NAMES[path]: random_sources(TREES[path]) for path in FILES if path not in allowed}
+    sources = {NAMES[path]: random_sources(tree_of(path)) for path in FILES if path not in allowed}
     assert {name: found for name, found in sources.items() if found} == {}
 
 
@@ -231,7 +242,7 @@ def test_modules_are_named_after_what_they_hold() -> None:
 
 def test_every_class_has_a_name_of_its_own() -> None:
     defined = [
-        node.name for file in SOURCE.rglob("*.py") for node in ast.parse(file.read_text()).body
+        node.name for file in FILES for node in tree_of(file).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     ]  # fmt: skip
     assert {name for name in defined if defined.count(name) > 1} == set()

@@ -31,7 +31,7 @@ def test_random_plans_keep_their_promise_and_every_row(chunk):
     assert failures("plan", chunk, PLANS) == []
 
 
-@chunks(2)
+@chunks(1)
 def test_random_releases_are_what_their_files_and_certificates_say(chunk):
     assert failures("release", chunk, RELEASES) == []
 
