@@ -19,7 +19,10 @@ READERS = {SPSS: "read_sav", STATA: "read_dta", SAS: "read_sas7bdat", TRANSPORT:
 WRITERS = {SPSS: "write_sav", STATA: "write_dta"}
 READING = "reading SPSS, Stata and SAS files"
 DAMAGED = "{} looks like a file of {}, but cannot be read; it is damaged or cut off."
-ATTEMPT = "import sys, pyreadstat; getattr(pyreadstat, sys.argv[2])(sys.argv[1], metadataonly=True)"
+ATTEMPT = """
+import sys, pyreadstat
+getattr(pyreadstat, sys.argv[2])(sys.argv[1], metadataonly=True, output_format="dict")  # a frame might need pandas
+"""
 WESTERN = "WINDOWS-1252"  # of older files that do not say their encoding
 LONGEST_TEXT = {SPSS: 32_767, STATA: 2045}  # bytes of a cell
 LAST_OF_STATA = b"</stata_dta>"

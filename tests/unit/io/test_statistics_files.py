@@ -93,8 +93,14 @@ def test_a_damaged_file_is_refused(sav: Path, n_bytes: int) -> None:
     assert SECRET not in str(caught.value)
 
 
-def test_a_file_that_would_end_the_process_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_pandas", [True, False])
+def test_a_file_that_would_end_the_process_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_pandas: bool
+) -> None:
     """The library reads past its memory here; a later version may refuse the file, or read it."""
+    if not has_pandas:
+        (tmp_path / "pandas.py").write_text("raise ImportError")
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     write_spss(patients(60), tmp_path)
     content = bytearray((tmp_path / "people.sav").read_bytes())
     content[284] = 226
