@@ -26,7 +26,7 @@ test: $(VENV)/.tests system build/axe  ## run the tests of every behaviour
 
 test-long: $(VENV)/.tests system  ## run the exhaustive tests that `make test` leaves out
 	$(BIN)/python -m experiments.warming
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 --dist loadgroup -m long
+	HYPOTHESIS_PROFILE=long nice -n 19 $(BIN)/python -m pytest -n 3 --dist loadgroup -m long
 
 system:  ## a browser and a PostgreSQL server for the tests, where this is Debian, run as root, and they are missing
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
