@@ -19,7 +19,8 @@ demo: $(VENV)/.runs  ## publish the built-in table and show the result
 web: $(VENV)/.web  ## show the local page that leads from a table to a verified release
 	$(BIN)/betalike web
 
-# At the niceness of the jobs of the page, which would wait for it. Processes that tests start use all cores again.
+# Three processes keep two cores busy, so libraries take one thread in each. Jobs of the page are nice too: they would wait for
+# tests that are not.
 test: $(VENV)/.tests system build/axe  ## run the tests of every behaviour
 	$(BIN)/python -m experiments.warming
 	POLARS_MAX_THREADS=1 OPENBLAS_NUM_THREADS=1 nice -n 19 $(BIN)/python -m pytest -n 3 --dist loadgroup

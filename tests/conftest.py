@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if place not in usual:
                 case.add_marker(pytest.mark.long)
     laws = [item for item in items if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)]
-    for law in laws if FACTOR >= 1 else []:
+    for law in laws if FACTOR > 1 else []:
         if hasattr(law.module, "examples"):
             law.add_marker(pytest.mark.long)
 

@@ -8,7 +8,7 @@ from campaign.running import check
 
 FIRST = 1_000_000
 PLANS, RELEASES, ON_SPARK = 200, 50, 6  # of each chunk
-N_CHUNKS = 20
+N_CHUNKS = 40
 
 
 def chunks(n_quick: int) -> pytest.MarkDecorator:

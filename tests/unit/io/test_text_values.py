@@ -37,6 +37,12 @@ def one(text: str, order: DateOrder) -> datetime.datetime | None:
     return found[0]
 
 
+@pytest.mark.parametrize("text", ["1980-1-2", "1980/1/2", "1980.1.2", "19800102", "2.1.1980", "2/1/1980", "2-1-1980"])
+def test_the_shortest_dates_are_read(text: str) -> None:
+    assert one(text, DateOrder.DMY) == twin(text, DateOrder.DMY) == datetime.datetime(1980, 1, 2)
+    assert one(text[:-1], DateOrder.DMY) is None
+
+
 @given(moments, st.sampled_from(DateOrder), st.integers(0, 6), st.sampled_from(TIMES))
 def test_every_form_is_read_as_python_reads_it(
     moment: datetime.datetime, order: DateOrder, form: int, time: str
