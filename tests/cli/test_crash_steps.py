@@ -26,7 +26,7 @@ _watchers: list[tuple[str, Step]] = []
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    for folder, watcher in list(_watchers):
+    for folder, watcher in list(_watchers or ()):  # None once Python ends
         if is_step(folder, event, arguments):
             _watchers.clear()  # the watcher's own steps do not count
             watcher()

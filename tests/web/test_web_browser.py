@@ -216,6 +216,25 @@ def test_a_page_that_is_left_does_not_come_back_when_its_job_ends(site: Site, pu
         assert_calm(visited, served)
 
 
+@pytest.mark.parametrize(
+    ("field", "beta", "words"), [("#slider", "2", "at most 3 %"), ("#beta", "9", "at most 5.61 %")]
+)
+def test_a_beta_that_is_set_before_the_script_is_there_counts(
+    site: Site, published: str, field: str, beta: str, words: str
+) -> None:
+    with site.visit(f"/p/{published}/promise") as visited:
+        shown, held = visited.page, list[Route]()
+        expect(shown.locator("#meaning")).to_contain_text("at most 5 %")
+        shown.route("**/page.js", lambda route: held.append(route))
+        shown.reload(wait_until="commit")
+        shown.locator(field).fill(beta)
+        expect(shown.locator("#meaning")).to_contain_text("at most 5 %")
+        held[0].continue_()
+        expect(shown.locator("#meaning")).to_contain_text(words)
+        assert shown.locator("#beta").input_value() == beta
+        assert_calm(visited, site.served)
+
+
 def test_two_tabs(site: Site, published: str) -> None:
     shutil.copytree(site.served.projects / published, site.served.projects / "tabs")
     with site.visit("/p/tabs/columns") as visited:

@@ -151,6 +151,8 @@ function slide(slider) {
     mark();
     show(number.value);
   });
+  const changed = [number, slider].find((field) => field.value !== field.defaultValue); // before this script was there
+  if (changed) changed.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
 function prepare(part) {

@@ -40,6 +40,7 @@ from betalike.web.project import Project, StaleError, copy_spec, spec_text
 MOST_VALUES = 12
 LONGEST_K = 15  # digits
 NO_VALUE = "(no value)"
+SLIDER = (0.5, 8)
 LEAST_ROWS = 3  # values of fewer rows are counted, not named
 WIDER = tuple(name for name, one in PARAMETERS.items() if one.is_in_files and name not in ("beta", "k", "model"))
 SCHEME_WORDS = {
@@ -84,6 +85,8 @@ def show_promise(request: Request, problem: str | None = None, status: int = 200
         status,
         spec=spec,
         promise=promise,
+        slider=SLIDER,
+        at=f"{min(max(promise['beta'] or 4, SLIDER[0]), SLIDER[1]):.1f}",  # where a browser puts it
         wider=[_field(name, promise[name]) for name in WIDER],
         is_wide=any(promise[name] is not None for name in WIDER) or spec.promise.model not in (None, "enhanced"),  # type: ignore[attr-defined]  # made from the parameters
         formats=FORMATS,
