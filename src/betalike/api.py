@@ -187,8 +187,9 @@ def publish(
         published = publish_table(carrier, job, watch, folder, force, inputs, signer, target)
         labels, types = carrier.sensitive_labels, carrier.types
         path = None if folder is None else folder / f"published.{job.form.ending}"
-        native = carrier.give_back(published.rows, path, job.form)
-    if not is_path(table) and isinstance(native, pl.DataFrame):
+        make_frame = carrier.give_back(published.rows, path, job.form)
+        native = None if is_path(table) else make_frame()
+    if isinstance(native, pl.DataFrame):
         native = like(native, table)
     worst_value = labels[published.verified.verdict.worst_value]
     matrix = published.perturbing
@@ -196,6 +197,7 @@ def publish(
         published.certificate,
         folder=folder,
         frame=native,
+        make_frame=make_frame if is_path(table) else None,
         transition=None if matrix is None else matrix.by_label(published.certificate.prior_counts),
         verified=published.verified,
         worst_value=worst_value,

@@ -217,8 +217,8 @@ class Engine(ABC):
         """Write the release to a file, and return the columns with cells that a spreadsheet would run as formulas."""
 
     @abstractmethod
-    def give_back(self, release: Any, path: Path | None, form: Format) -> Any:
-        """Return a finished release as a frame: its rows, or a lazy frame of the files where they are too many."""
+    def give_back(self, release: Any, path: Path | None, form: Format) -> Callable[[], Any]:
+        """Return how to get a finished release as a frame: its rows, or a lazy frame of files with too many rows."""
 
     @abstractmethod
     def recount(self, release: Any, path: Path | None, form: Format, layout: Layout) -> Recount:

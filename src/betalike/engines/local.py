@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -296,25 +297,24 @@ class LocalEngine(Engine):
     def write(self, release: Rows, path: Path, form: Format) -> list[str]:
         """Write a release; return the columns with cells that a spreadsheet would run as formulas."""
         if isinstance(release, pl.DataFrame):
-            release = Stream.of(release if form.is_csv else self._plain(release))
+            release = Stream.of(release if form.is_csv else _plain(release, self._shared_texts(release)))
 
         def rows(scratch: Path) -> Iterator[pl.DataFrame]:
             yield from self._progress.flow(release.make(scratch), "rows written", self._source.n_rows)
 
         return sink(Stream(release.schema, rows), path, form, self._value_labels)
 
-    def _plain(self, release: pl.DataFrame) -> pl.DataFrame:
-        """Return a held release with text as text: while it is made and written, repeated texts are kept once."""
+    def _shared_texts(self, release: pl.DataFrame) -> list[str]:
+        """Return the columns of a held release whose repeated texts are kept once while it is made and written."""
         own = {**self._source.types(self._kept), **self._sensitive.shown.schema}
-        texts = [name for name, dtype in release.schema.items() if dtype == pl.Categorical and own.get(name) != dtype]
-        return release.with_columns(categories.as_texts(release[name]) for name in texts)
+        return [name for name, dtype in release.schema.items() if dtype == pl.Categorical and own.get(name) != dtype]
 
-    def give_back(self, release: Rows, path: Path | None, form: Format) -> pl.DataFrame | pl.LazyFrame:
-        """Return a finished release: its rows if they are held, else a lazy frame of the written files."""
+    def give_back(self, release: Rows, path: Path | None, form: Format) -> Callable[[], pl.DataFrame | pl.LazyFrame]:
+        """Return how to get a finished release: from its rows if they are held, else from the written files."""
         if isinstance(release, pl.DataFrame):
-            return self._plain(release)
+            return partial(_plain, release, self._shared_texts(release))
         assert path is not None
-        return scan_release(path, form)
+        return partial(scan_release, path, form)
 
     def recount(self, release: Rows, path: Path | None, form: Format, layout: Layout) -> Recount:
         """Recount a release from the file alone, or as it is where there is none."""
@@ -348,6 +348,11 @@ class LocalEngine(Engine):
         if found.fingerprint != trace.fingerprint:
             n_changed = max(n_rows, 1)
         return ExactRecount(n_rows, n_changed, n_unknown, trace.moves)
+
+
+def _plain(release: pl.DataFrame, texts: Sequence[str]) -> pl.DataFrame:
+    """Return a held release with text as text."""
+    return release.with_columns(categories.as_texts(release[name]) for name in texts)
 
 
 def _repeated_text(column: pl.Series) -> pl.Series:

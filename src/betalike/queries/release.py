@@ -62,6 +62,7 @@ class Release(Shown):
         *,
         folder: Path | None = None,
         frame: Any = None,
+        make_frame: Callable[[], Any] | None = None,
         transition: dict[str, dict[str, float]] | None = None,
         verified: Verified | None = None,
         worst_value: str | None = None,
@@ -73,7 +74,7 @@ class Release(Shown):
         self.facts, self.folder = facts, folder
         self.verified, self.worst_value, self.engine, self.types = verified, worst_value, engine, types
         self._frame, self._transition, self._hierarchies = frame, transition, hierarchies or {}
-        self._warnings = warnings
+        self._make_frame, self._warnings = make_frame, warnings
 
     def _summary(self) -> Row:
         shown = ("rows", "classes", "promise", "scheme", "quasi_identifiers", "sensitive", "kept", "average_loss")
@@ -96,8 +97,12 @@ class Release(Shown):
     @cached_property
     def frame(self) -> Any:
         """The published rows, of the kind of frame that came in; of an opened release, read when they are needed."""
-        if self._frame is not None or self.folder is None:
+        if self._frame is not None:
             return self._frame
+        if self._make_frame is not None:
+            return self._make_frame()
+        if self.folder is None:
+            return None
         path = self.folder / (published_name(self.facts) or "published.csv")
         return read_published(path, written_form(self.facts, path))
 

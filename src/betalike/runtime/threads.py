@@ -1,12 +1,14 @@
-"""Split a loop over numbered items between the processors; compiled loops release Python's lock."""
+"""Share work out between the processors; compiled loops release Python's lock."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 MOST_THREADS = 8
+T = TypeVar("T")
 
 
 def split_work(n_items: int, work: Callable[[int, int], None], least: int) -> None:
@@ -18,3 +20,12 @@ def split_work(n_items: int, work: Callable[[int, int], None], least: int) -> No
         return
     with ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(work, ends[:-1], ends[1:]))
+
+
+def share_work(work: Callable[..., T], *items: Iterable[object]) -> list[T]:
+    """Return what `work` returns for each item, in order, with one thread per processor.
+
+    More threads than that would take longer to start than they save.
+    """
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return list(pool.map(work, *items))

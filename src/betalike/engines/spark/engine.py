@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -252,9 +252,10 @@ class SparkEngine(Engine):
                 file.unlink()  # files that Hadoop adds
         return []
 
-    def give_back(self, release: SparkFrame, path: Path | None, form: Format) -> SparkFrame:
-        """Return a finished release: the written files, where there are any."""
-        return self._written(release, path)
+    def give_back(self, release: SparkFrame, path: Path | None, form: Format) -> Callable[[], SparkFrame]:
+        """Return how to get a finished release: from the written files, where there are any."""
+        written = self._written(release, path)
+        return lambda: written
 
     def recount(self, release: SparkFrame, path: Path | None, form: Format, layout: Layout) -> Recount:
         """Recount a release from the files alone, or as it is where there are none."""

@@ -30,7 +30,8 @@ WAYS = tuple(
 # once and at most as often as given.
 CELLS_TO_SPLIT, MOST_WAYS = 200_000, len(WAYS)
 CELLS_TO_REPEAT, MOST_ROUNDS = 10_000, 4  # all ways again with other draws, which matter in small tables
-CELLS_TO_IMPROVE, MOST_PASSES = 500_000, 50
+CELLS_TO_IMPROVE, MOST_PASSES = 550_000, 80
+SMALL = 20_000  # tables with fewer cells are improved twice as often, which is still quick
 MOST_EFFORT = 1000
 FIRST_PARTS = 16  # the table is divided into about this many sets, which are then split on all cores
 # A table with too many cells to be split in two ways, and few rows per cell, is first cut at medians. That loses less.
@@ -65,7 +66,8 @@ class Seam:
         problem, cooling = pose(cells, likeness), Cooling(cells, likeness, self.randomness)
         n_ways = min(max(CELLS_TO_SPLIT // len(cells.count), 1), MOST_WAYS)
         n_rounds = min(max(CELLS_TO_REPEAT // (MOST_WAYS * len(cells.count)), 1), MOST_ROUNDS)
-        n_passes = min(max(CELLS_TO_IMPROVE // len(cells.count), 1), MOST_PASSES)
+        more = 2 if len(cells.count) < SMALL else 1
+        n_passes = min(max(more * CELLS_TO_IMPROVE // len(cells.count), 1), MOST_PASSES)
         passes = list(range(self.effort * n_passes))
         parts = _presplit(cells, model)
         if parts is None:

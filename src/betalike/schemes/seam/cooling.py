@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,6 +12,7 @@ from betalike.promises import Likeness, Rule
 from betalike.runtime.arrays import Floats, Ids, Ints, Words
 from betalike.runtime.noise import STATE_WORDS
 from betalike.runtime.randomness import Randomness
+from betalike.runtime.threads import share_work
 from betalike.schemes.annealing import LEAST_LOSS, Heat, Pieces, anneal
 from betalike.schemes.grouping import find_neighbours, make_groups
 from betalike.schemes.limits import Limits, count_sets, make_limits
@@ -77,8 +77,7 @@ class Cooling:
         def work(share: Ints, state: Words) -> Fragments:
             return self._cool_share(plan.cell[share], plan.count[share], plan.ec[share], near, heat, state)
 
-        with ThreadPoolExecutor() as pool:
-            results = list(pool.map(work, shares, states))
+        results = share_work(work, shares, states)
         shifts = np.append(0, np.cumsum([result[3] for result in results]))
         ec = [result[2] + shift for result, shift in zip(results, shifts, strict=False)]
         return Plan(

@@ -14,6 +14,7 @@ HALVINGS = 40
 # How often the seam may grow before a cut is given up, and how often of these with a reserve; the same in haste.
 ATTEMPTS, WITH_RESERVE = 60, 20
 HASTY_ATTEMPTS, HASTY_WITH_RESERVE = 20, 10
+QUARTERS = 4
 
 
 @summing_kernel
@@ -97,44 +98,69 @@ def can_part(left: Floats, total: Floats, sizes: tuple[float, float, float], cap
 
 
 @inner_kernel
+def short_of(left: Floats, total: Floats, sizes: tuple[float, float, float], cap: Floats, margin: Floats) -> int:
+    """Return the first value of which parts of these sizes have no room for all tuples; -1 if there is none."""
+    for v in range(len(left)):
+        if falls_short(v, left, total, sizes, cap, margin):
+            return v
+    return -1
+
+
+@inner_kernel
+def falls_short(
+    v: int, left: Floats, total: Floats, sizes: tuple[float, float, float], cap: Floats, margin: Floats
+) -> bool:
+    """Whether parts of these sizes have no room for all tuples of a value."""
+    room = min(left[v], np.floor(cap[v] * sizes[0] + margin[v]))
+    room += min(total[v] - left[v], np.floor(cap[v] * sizes[1] + margin[v]))
+    return bool(total[v] > room + np.floor(cap[v] * sizes[2] + margin[v]))
+
+
+@inner_kernel
 def fit_sizes(
     group: Group, left: Floats, sizes: tuple[float, float], gains: tuple[float, float], to_beat: float
 ) -> tuple[float, float, float, bool]:
     """Return the gain and the core sizes that rounding permits, and whether with reserve; no gain if none.
 
-    Starts from the formula's sizes and lets the seam grow while what is gained is still above `to_beat`.
+    Starts from the formula's sizes and lets the seam grow while what is gained is still above `to_beat`. Quarters of
+    what it gets beyond the formula come from the left core. A value that one attempt had no room for is asked first in
+    the next, for mostly it is the same.
     """
     has_floor, least = len(group.floor) > 0, least_size(group)
-    extra = 0  # what the seam gets beyond the formula
+    has_one_core = min(sizes[0], sizes[1]) <= 0.0
+    before, extra, short = 0, 0, -1  # what the seam gets beyond the formula, and the value there was no room for
     for attempt in range(HASTY_ATTEMPTS if group.is_hasty else ATTEMPTS):
         has_reserve = attempt < (HASTY_WITH_RESERVE if group.is_hasty else WITH_RESERVE)
         cap, floor = (group.tight, group.lift) if has_reserve else (group.cap, group.floor)
+        begin = before if has_one_core and has_reserve else 0  # smaller seams were tried already
+        steps = min(extra - begin, QUARTERS)
         best, can_beat = (to_beat, 0.0, 0.0, False), False
-        for quarter in range(5 if extra > 0 else 1):  # of it from the left core
-            from_left = extra * quarter // 4
-            if quarter > 0 and from_left == extra * (quarter - 1) // 4:
-                continue
-            size_left, size_right = max(sizes[0] - from_left, 0.0), max(sizes[1] - (extra - from_left), 0.0)
+        for step in range(steps + 1):
+            from_left = begin + (extra - begin) * step // max(steps, 1)
+            from_right = from_left if has_one_core else extra - from_left
+            size_left, size_right = max(sizes[0] - from_left, 0.0), max(sizes[1] - from_right, 0.0)
             most_left, most_right = size_left if size_left >= least else 0.0, size_right if size_right >= least else 0.0
             can_beat |= most_left * gains[0] + most_right * gains[1] > to_beat
             size_left = size_left if is_size(group, size_left) else 0.0
             size_right = size_right if is_size(group, size_right) else 0.0
-            rest = group.size - size_left - size_right
+            three = (size_left, size_right, group.size - size_left - size_right)
             gain = size_left * gains[0] + size_right * gains[1]
-            if (
-                gain > best[0]
-                and is_size(group, rest)
-                and (
-                    can_lift(left, group.total, (size_left, size_right, rest), cap, group.margin, floor)
-                    if has_floor
-                    else can_part(left, group.total, (size_left, size_right, rest), cap, group.margin)
-                )
-            ):
+            if gain <= best[0] or not is_size(group, three[2]):
+                continue
+            if has_floor:
+                is_possible = can_lift(left, group.total, three, cap, group.margin, floor)
+            elif short >= 0 and falls_short(short, left, group.total, three, cap, group.margin):
+                continue
+            else:
+                is_possible = can_part(left, group.total, three, cap, group.margin)
+                short = short if is_possible else short_of(left, group.total, three, cap, group.margin)
+            if is_possible:
                 best = (gain, size_left, size_right, has_reserve)
         if best[1] + best[2] > 0.0:
             return best
-        if not can_beat:
+        if not can_beat and not has_one_core:
             break
+        before = extra
         extra += 1 + max(extra // 20, attempt * int(group.size) // 4000)
     return (0.0, 0.0, 0.0, False)
 

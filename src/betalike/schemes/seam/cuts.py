@@ -44,14 +44,13 @@ def codes_on(points: IdGrid, cell_point: Ids, cells: Ids, axis: int, codes: Ints
 
 
 @kernel
-def bin_codes(problem: SplitProblem, axis: int, codes: Ints, counts: Ints, low: int, high: int, bins: Ids) -> int:
+def bin_codes(axes: PackedAxes, axis: int, codes: Ints, counts: Ints, low: int, high: int, bins: Ids) -> int:
     """Part the codes of a set into bins between which it may be cut; fill in the bin of each, and return their number.
 
     For a hierarchy, bins are the children of the lowest common ancestor. For an ordered attribute, they are single
     codes, or ranges with about as many tuples each where there are many codes, so that no table grows with the number
     of distinct values. No bin is empty.
     """
-    axes = problem.axes
     n = len(codes)
     if axes.is_tree[axis]:
         ancestor = lowest_ancestor(axes, axis, low, high)
@@ -143,13 +142,12 @@ def quantile_edges(codes: Ints, missing: int) -> Ints:
 
 
 @kernel
-def count_bins(group: Group, codes: Ints, bins: Ids, table: FloatGrid) -> tuple[Floats, Ints, Ints]:
+def count_bins(value: Ids, tuples: Ints, codes: Ints, bins: Ids, table: FloatGrid) -> tuple[Floats, Ints, Ints]:
     """Add up the tuples of each value in each bin; return all tuples of each bin, and its least and greatest code."""
     n_bins = len(table)
     sizes = np.zeros(n_bins, dtype=np.float64)
     low = np.full(n_bins, NO_CODE, dtype=np.int64)
     high = np.full(n_bins, -1, dtype=np.int64)
-    value, tuples = group.value, group.tuples
     for i in range(len(codes)):
         b = bins[i]
         table[b, value[i]] += tuples[i]
@@ -247,7 +245,7 @@ def find_cuts(
         if low[axis] == high[axis] or problem.axes.weight[axis] == 0.0:
             continue
         codes_on(problem.points, problem.cell_point, group.cell, axis, codes[axis])
-        n_bins[axis] = bin_codes(problem, axis, codes[axis], group.tuples, low[axis], high[axis], bins[axis])
+        n_bins[axis] = bin_codes(problem.axes, axis, codes[axis], group.tuples, low[axis], high[axis], bins[axis])
     room = 2 * n_bins.sum()
     cuts = Cuts(
         np.empty(room, dtype=np.float64),
@@ -264,7 +262,7 @@ def find_cuts(
     for axis in range(n_axes):
         if n_bins[axis] > 0:
             table = cuts.up_to[place : place + n_bins[axis]]
-            sizes, lows, highs = count_bins(group, codes[axis], bins[axis], table)
+            sizes, lows, highs = count_bins(group.value, group.tuples, codes[axis], bins[axis], table)
             n_cuts = cuts_of_axis(problem, axis, sizes, lows, highs, bounds, place, looks_ahead, cuts, n_cuts)
             add_up(table)
             place += n_bins[axis]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
 from betalike.measures.loss import plan_loss
@@ -12,6 +10,7 @@ from betalike.runtime.compilation import kernel
 from betalike.runtime.draws import Draws, draws_from
 from betalike.runtime.randomness import Randomness
 from betalike.runtime.sorting import stable_order
+from betalike.runtime.threads import share_work
 from betalike.schemes.retrieval import hilbert_keys
 from betalike.schemes.seam.problem import SplitProblem
 from betalike.schemes.seam.splitting import box_loss, box_of, split_set, with_room
@@ -139,11 +138,8 @@ def improve(
 
     shares = range(0, plan.n_classes, share)
     draws = [draws_from(randomness) for _ in shares]  # drawn here, because threads ask in any order
-    if len(plan.cell) < FEW_FRAGMENTS:
-        results = list(map(work, shares, draws))
-    else:
-        with ThreadPoolExecutor() as pool:
-            results = list(pool.map(work, shares, draws))
+    in_turn = len(plan.cell) < FEW_FRAGMENTS
+    results = list(map(work, shares, draws)) if in_turn else share_work(work, shares, draws)
     shifts = np.append(0, np.cumsum([result[3] for result in results]))
     return Plan(
         cells,

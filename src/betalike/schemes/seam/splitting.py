@@ -63,7 +63,8 @@ def cut_set(
     kept: Ints,
 ) -> bool:
     """Find the best possible cut; fill in the side of each fragment (0 left, 1 right) and what its core keeps."""
-    low, high = box_of(problem, cells)
+    low, high = np.empty(problem.points.shape[1], dtype=np.int64), np.empty(problem.points.shape[1], dtype=np.int64)
+    find_box(problem.points, problem.cell_point, cells, low, high)
     loss = box_loss(problem, low, high)
     if loss <= 0.0:
         return False

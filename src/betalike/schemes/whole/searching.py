@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -16,6 +15,7 @@ from betalike.runtime.arrays import Floats, IdGrid, Ints, Words
 from betalike.runtime.kernel_building import compile_ahead
 from betalike.runtime.noise import STATE_WORDS
 from betalike.runtime.randomness import Randomness
+from betalike.runtime.threads import share_work
 from betalike.schemes.annealing import FORBIDDEN, LEAST_LOSS, Heat
 from betalike.schemes.cutting import Cutting, cut_groups
 from betalike.schemes.grouping import find_neighbours, make_groups
@@ -328,8 +328,7 @@ class Search:
         """Call `work` with each share, on all cores."""
         if self._n_points < FEW or len(shares) == 1:
             return [work(share) for share in shares]
-        with ThreadPoolExecutor() as pool:
-            return list(pool.map(work, shares))
+        return share_work(work, shares)
 
     def _state(self) -> Words:
         return self.randomness.words(STATE_WORDS).copy()

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from betalike.schemes.seam.cores import (
     can_part,
     core_sizes,
+    falls_short,
     fill_core,
     fill_cores,
     fit_sizes,
     largest_core,
     most_sizes,
+    short_of,
 )
 from betalike.schemes.seam.group import Group, rounding_down
 from seam_tables import Cut, best_gain, can_part_into, group_of, is_allowed, most, problem_of, random_cut
@@ -166,6 +168,20 @@ def test_a_set_can_be_parted_just_if_contents_are_found_by_trying_them_all(seed:
         sizes = (float(in_left), float(in_right), float(cut.size - in_left - in_right))
         assert can_part(left, group.total, sizes, group.cap, group.margin) == expected
         assert flow[in_left, in_right] == expected
+
+
+@given(seed=SEEDS)
+def test_parts_fall_short_of_a_value_if_they_cannot_hold_all_its_tuples(seed: int) -> None:
+    cut = random_cut(seed, largest=40)
+    group, left = group_of(cut.problem, cut.total), cut.numbered(cut.left)
+    for a, b in np.random.default_rng(seed).integers(0, cut.size // 2 + 1, (10, 2)).tolist():
+        sizes = (a, b, cut.size - a - b)
+        rooms = [[most(cut.problem, v, n) for n in sizes] for v in cut.values]
+        held = [(cut.left[v], cut.right[v]) for v in cut.values]
+        short = [n for n, (x, y) in enumerate(held) if x + y > min(x, rooms[n][0]) + min(y, rooms[n][1]) + rooms[n][2]]
+        parts = (group.total, tuple(map(float, sizes)), group.cap, group.margin)
+        assert short_of(left, *parts) == (short[0] if short else -1)
+        assert [n for n in range(len(left)) if falls_short(n, left, *parts)] == short
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def binned(problem: SplitProblem, axis: int, codes: np.ndarray, counts: np.ndarr
     """The bin of each code and the number of bins, none of which is empty."""
     codes, counts = np.ascontiguousarray(codes, dtype=np.int64), np.ascontiguousarray(counts)
     bins = np.full(len(codes), -1, dtype=np.int32)
-    n_bins = bin_codes(problem, axis, codes, counts, codes.min(), codes.max(), bins)
+    n_bins = bin_codes(problem.axes, axis, codes, counts, codes.min(), codes.max(), bins)
     assert sorted(set(bins.tolist())) == list(range(n_bins))
     return bins, n_bins
 
@@ -132,7 +132,7 @@ def test_bins_are_counted(seed: int, axis: int) -> None:
     counts, codes = cells.count[chosen], cells.points[cells.point[chosen], axis].astype(np.int64)
     group, bins = gather(problem, chosen, counts, 1.0, 0.0, scratch(problem)), rng.integers(0, 5, len(chosen))
     table = np.zeros((5, len(group.total)))
-    sizes, low, high = count_bins(group, codes, bins.astype(np.int32), table)
+    sizes, low, high = count_bins(group.value, group.tuples, codes, bins.astype(np.int32), table)
     for b in range(5):
         for number, value in zip(group.value, cells.value[chosen], strict=True):
             assert table[b, number] == counts[(bins == b) & (cells.value[chosen] == value)].sum()

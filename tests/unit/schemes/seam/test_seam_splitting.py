@@ -350,8 +350,12 @@ def test_efforts_from_0_to_1000_are_taken() -> None:
     assert Seam().effort == 1
 
 
-@pytest.mark.parametrize("effort", [0, 1, 3])
-def test_no_effort_is_no_pass_and_more_effort_more_passes(effort: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("effort", "small", "times"), [(0, 0, 1), (1, 0, 1), (3, 0, 1), (1, 20_000, 2), (3, 20_000, 2)]
+)
+def test_no_effort_is_no_pass_more_effort_more_passes_and_small_tables_get_twice_as_many(
+    effort: int, small: int, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     windows = []
 
     def watched(problem: SplitProblem, plan: Plan, window: int, *options: object, **more: object) -> Plan:
@@ -360,9 +364,10 @@ def test_no_effort_is_no_pass_and_more_effort_more_passes(effort: int, monkeypat
 
     monkeypatch.setattr(seam, "improve", watched)
     monkeypatch.setattr(seam, "CELLS_TO_IMPROVE", 1000)
+    monkeypatch.setattr(seam, "SMALL", small)
     cells = random_cells(1, n_cells=150)
     Seam(effort=effort).plan(cells, Likeness(2))
-    n_passes = effort * (1000 // len(cells.count))
+    n_passes = effort * (times * 1000 // len(cells.count))
     expected = itertools.islice(itertools.cycle(seam.WINDOWS), n_passes)
     assert [window for window in windows if window > 1] == list(expected)
 
