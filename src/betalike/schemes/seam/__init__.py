@@ -75,7 +75,7 @@ class Seam:
         else:
             plans = [improve(problem._replace(is_hasty=True), parts, 1, 0, *WAY_TO_SPLIT_PARTS, self.randomness)]
             passes = passes[1:]  # one pass would cost half as much as the split, and gain a hundredth
-        before = plan = min(plans, key=_loss)
+        before = plan = min(plans, key=_loss) if len(plans) > 1 else plans[0]
         for number in progress.track(passes, "improving classes"):
             if number >= n_passes and number % n_passes == 0:  # each effort after the first begins with annealing
                 before, plan = plan, cooling.cool(plan)
@@ -83,7 +83,7 @@ class Seam:
             window = WINDOWS[number % len(WINDOWS)]
             offset = window // 2 * (number % 2)
             plan = improve(problem, plan, window, offset, reserve, looks_ahead, self.randomness, turn=number // 2)
-            if (number + 1) % n_passes == 0:  # annealing may have lost more
+            if number >= n_passes and (number + 1) % n_passes == 0:  # annealing may have lost more
                 plan = min(before, plan, key=_loss)
         return plan
 
