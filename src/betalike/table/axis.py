@@ -76,10 +76,6 @@ class OrderedAxis:
         """Return the loss of published ranges: single values lose nothing, `*` loses all. Paper: Eq. 2."""
         return self.read_labels(labels)[0]
 
-    def labels_at_ends(self, labels: Sequence[str | None]) -> set[str]:
-        """Return the labels of values and ranges that begin or end where the domain does."""
-        return self.read_labels(labels)[1]
-
     def read_labels(self, labels: Sequence[str | None]) -> tuple[Floats, set[str]]:
         """Return the losses of labels and those at the ends of the domain; reading many numbers twice is slow."""
         losses = np.array([1.0 if label == ROOT else 0.0 for label in labels])

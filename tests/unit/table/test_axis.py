@@ -272,12 +272,12 @@ def test_numbers_of_no_reasonable_size_are_refused_at_once(kind: Kind, label: st
 def test_labels_at_the_ends_of_the_domain_are_those_whose_numbers_are(axis: OrderedAxis) -> None:
     labels = axis.labels(*all_ranges(axis))
     ends = zip(labels, axis.meanings(labels), strict=True)
-    assert axis.labels_at_ends(labels) == {a for a, b in ends if isinstance(b, tuple) and {*b} & {*axis.domain}}
+    assert axis.read_labels(labels)[1] == {a for a, b in ends if isinstance(b, tuple) and {*b} & {*axis.domain}}
 
 
 def test_whole_numbers_at_the_ends_of_the_domain_are_not_rounded() -> None:
     axis = OrderedAxis("x", Kind.INTEGER, np.array([2**53 + 1, 2**60]), (2.0**53, 2.0**61))
-    assert axis.labels_at_ends([str(2**53 + 1), str(2**53), "[1, 9007199254740992]", "*", None]) == {
+    assert axis.read_labels([str(2**53 + 1), str(2**53), "[1, 9007199254740992]", "*", None])[1] == {
         str(2**53),
         "[1, 9007199254740992]",
     }
