@@ -154,10 +154,14 @@ def used_by_transition(demands: Demands, posterior: Floats, is_seen: NDArray[np.
 
 
 def sums_over(sets: Sets, of_values: NDArray[Any]) -> NDArray[Any]:
-    """Return sums over the values of each set."""
+    """Return sums over the values of each set; of rounded numbers, no sum is a difference, which would lose digits."""
     if np.array_equal(sets.first, sets.last):  # every value by itself
         return of_values[sets.order[sets.first]]
-    up_to = np.concatenate([np.zeros_like(of_values[:1]), np.cumsum(of_values[sets.order], axis=0)])
+    nothing, ordered = np.zeros_like(of_values[:1]), of_values[sets.order]
+    if ordered.dtype.kind == "f":
+        ends = np.column_stack([sets.first, sets.last + 1]).ravel()
+        return np.asarray(np.add.reduceat(np.concatenate([ordered, nothing]), ends, axis=0)[::2])
+    up_to = np.concatenate([nothing, np.cumsum(ordered, axis=0)])
     return np.asarray(up_to[sets.last + 1] - up_to[sets.first])
 
 

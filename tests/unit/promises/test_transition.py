@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 import twins
 from betalike.promises import UNITS, Form, Likeness, Transition, judge_transition
+from betalike.promises.sets import Sets
+from betalike.promises.transition import sums_over
 from random_tables import BETAS, FORMS
 
 
@@ -48,6 +50,17 @@ def test_the_verdict_is_that_of_fractions(case: tuple[Transition, np.ndarray], b
     assert verdict.worst_gain == pytest.approx(float(gain), rel=1e-9, abs=1e-9)
     assert verdict.holds or verdict.worst_ratio > 1 - 1e-9
     assert not verdict.holds or verdict.worst_ratio <= 1
+
+
+SETS = st.lists(st.sets(st.integers(0, 5), min_size=1), min_size=1, max_size=6)
+SHARES = st.lists(st.sampled_from([0.0, 7.3e-14, 1e-300, 0.25, 1 - 2**-53]), min_size=6, max_size=6)
+
+
+@given(members=SETS, shares=SHARES)
+def test_sums_over_sets_keep_the_digits_of_small_shares(members: list[set[int]], shares: list[float]) -> None:
+    sums = sums_over(Sets.of([sorted(values) for values in members]), np.array(shares)[:, None])
+    exact = [sum(Fraction(shares[value]) for value in values) for values in members]
+    assert sums[:, 0].tolist() == pytest.approx([float(total) for total in exact], rel=1e-12, abs=0)
 
 
 def test_a_unit_too_much_is_seen() -> None:
