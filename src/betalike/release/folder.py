@@ -34,6 +34,7 @@ RELEASE_FILES = (
 MOVING = "moving"  # a folder in a staging folder whose files are being moved one by one
 
 MOST_SECONDS_ALONE = 20.0
+MOST_SECONDS_CLEARING, TIMES_GONE = 2.0, 3
 
 
 def check_free(folder: Path, force: bool, inputs: Iterable[Path] = ()) -> None:
@@ -176,7 +177,17 @@ def staged(folder: Path, check: Callable[[], None] = lambda: None) -> Iterator[P
     finally:
         shutil.rmtree(staging, ignore_errors=True)
         if not is_published:
+            _keep_away(staging)
             _remove_empty(absent)
+
+
+def _keep_away(staging: Path) -> None:
+    """Remove a staging folder until it stays away: workers of a cancelled job may still write into it for a moment."""
+    end, times_gone = time.monotonic() + MOST_SECONDS_CLEARING, 0
+    while times_gone < TIMES_GONE and time.monotonic() < end:
+        time.sleep(0.05)
+        times_gone = 0 if os.path.lexists(staging) else times_gone + 1
+        shutil.rmtree(staging, ignore_errors=True)
 
 
 def sha256_of(path: Path) -> str:

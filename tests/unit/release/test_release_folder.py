@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -270,3 +273,30 @@ def test_the_digest_of_a_file(home: Path) -> None:
     path = home / "f"
     path.write_bytes(b"x" * 100_000)
     assert sha256_of(path) == hashlib.sha256(b"x" * 100_000).hexdigest()
+
+
+def test_a_folder_into_which_others_still_write_is_removed(home: Path) -> None:
+    """As the workers of a cluster do for a moment after their job was cancelled; they make folders that are missing."""
+    is_written = threading.Event()
+
+    def write_on(staging: Path) -> None:
+        end = time.monotonic() + 0.3
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError):
+                (staging / "part" / "task").mkdir(parents=True, exist_ok=True)
+                (staging / "part" / "task" / "rows").write_bytes(b"rows")
+            is_written.set()
+
+    writers = []
+
+    def publish() -> None:
+        with staged(home / "out") as staging:
+            writers.append(threading.Thread(target=write_on, args=[staging]))
+            writers[0].start()
+            is_written.wait()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        publish()
+    writers[0].join()
+    assert list(home.iterdir()) == []
