@@ -36,7 +36,9 @@ def read_rows(folder: Path) -> list[str]:
     """Read the published rows as texts, with the names of the columns, and the matrix of a perturbed release."""
     (path,) = folder.glob("published.*")
     parts = [path] if path.is_file() else [part for part in path.iterdir() if part.suffix in (".csv", ".parquet")]
-    matrix = [repr(row) for path in folder.glob("transition.csv") for row in csv.reader(path.open(encoding="utf-8"))]
+    matrix = [
+        repr(row) for path in folder.glob("transition.csv") for row in csv.reader(path.read_text("utf-8").splitlines())
+    ]
     return [row for part in parts for row in _read(part)] + matrix
 
 
