@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     )
     from betalike.table.hierarchy import Hierarchy
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev"
 # fmt: off
 __all__ = [
     "SILENT", "Anonymity", "Answer", "AttackReport", "AttackResult", "AttributeRule", "AuditReport", "Baseline",

@@ -19,7 +19,6 @@ from betalike.engines.formats import form_for
 from betalike.engines.recipes import with_built
 from betalike.errors import ParameterError, short_traceback
 from betalike.io.arguments import check_one_sensitive, make_schema, missing_is_value
-from betalike.io.database_tables import open_for
 from betalike.io.description import Description, describe_frame, load_described, specified_table
 from betalike.io.foreign_tables import SourceOptions, takes_tables
 from betalike.io.frames import like, to_polars
@@ -77,7 +76,6 @@ def publish(
     spec: str | Path | None = None,
     beta: float | None = None,
     out: str | Path | None = None,
-    into: str | None = None,
     scheme: str | Scheme = DEFAULT_SCHEME,
     promise: str | Model | None = None,
     k: int = 1,
@@ -119,7 +117,6 @@ def publish(
         spec: a specification (release.toml) for everything that is not given here.
         beta: the largest gain: with 4, a value becomes at most 5 times as likely as its share of the table says.
         out: folder for published.csv and certificate.json; without it the release stays in memory.
-        into: also a new table of a database, "postgresql://USER@HOST/DATABASE/TABLE", in one transaction.
         scheme: a scheme such as Seam(effort=4), or its name: "whole", "seam", "burel", "burel+split" and the rivals
             "lmondrian", "dmondrian", "tmondrian", "mondrian" and "sabre" generalize; "perturb" perturbs the sensitive
             column and "baseline" publishes only its distribution, both with exact quasi-identifiers.
@@ -157,7 +154,7 @@ def publish(
             SAS); the SELECT whose rows are the table, or the table itself, of a database.
         **parameters: the numbers of a promise that is named, such as t. See `betalike.promises.parameters`.
     """
-    signer, target = None if sign is None else load_signer(sign, out), open_for(into, out, force)
+    signer = None if sign is None else load_signer(sign, out)
     chosen = choose_scheme(scheme, seed, options or {})
     promised = make_promise(chosen.name, promise, k, {"beta": beta, **parameters})
     assert promised is not None  # every scheme has a promise
@@ -184,7 +181,7 @@ def publish(
             carrier = stack.enter_context(
                 open_engine(table, schema, missing, delimiter, choice, folder, master, progress, form)
             )
-        published = publish_table(carrier, job, watch, folder, force, inputs, signer, target)
+        published = publish_table(carrier, job, watch, folder, force, inputs, signer)
         labels, types = carrier.sensitive_labels, carrier.types
         path = None if folder is None else folder / f"published.{job.form.ending}"
         make_frame = carrier.give_back(published.rows, path, job.form)

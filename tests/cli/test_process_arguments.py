@@ -10,7 +10,7 @@ SECRETS = ["s3cret", "s3%40cret", "s3@cret", "s3/cret", "s3?cr#et", "s3:cret"]
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-@pytest.mark.parametrize("form", ["://ann:{}@host:1/db", "--into=postgresql://ann:{}@host/db/t?connect_timeout=3"])
+@pytest.mark.parametrize("form", ["://ann:{}@host:1/db", "--table=postgresql://ann:{}@host/db/t?connect_timeout=3"])
 def test_passwords_before_the_host(form: str, secret: str) -> None:
     shown = b"betalike\0publish\0postgresql" + form.format(secret).encode() + b"\0--beta\0004"
     assert [shown[begin:end] for begin, end in find_passwords(shown)] == [secret.encode()]

@@ -67,7 +67,7 @@ def test_what_a_page_shows_works_from_top_to_bottom(page: Path) -> None:
         place = f"{name_of(page)}:{block.line}"
         if file := block.noted("file"):
             Path(file).write_text(block.text, encoding="utf-8")
-        if block.language == "python":
+        if block.language == "python" and block.noted("run by") is None:
             is_output = after is not None and after.language == "text" and after.follows <= 1
             run_python(block, after if is_output else None, namespace, place)
         elif block.language in ("console", "setup"):

@@ -26,7 +26,6 @@ REASONS = {
     "42P01|no such table|Catalog Error": "it has no such table; names are taken as they are written, also in case",
     "42703|no such column|Binder Error": "there is no such column in the query",
     "42601|syntax error|incomplete input|Parser Error": "the query is not correct SQL, or not one SELECT",
-    "42P07|already exists": "there is such a table already",
     "3F000|schema .* does not exist": "there is no such schema",
     "42501|permission denied": "the user may not do this",
     "25006|read-only|data-modifying": "a query may only read",
@@ -82,7 +81,7 @@ def quoted(name: str) -> str:
 
 
 @contextlib.contextmanager
-def failures_named(address: Address, done: str = "read") -> Iterator[None]:
+def failures_named(address: Address) -> Iterator[None]:
     """Raise an error that says why a database refused, in words that show neither cells nor passwords."""
     try:
         yield
@@ -93,7 +92,7 @@ def failures_named(address: Address, done: str = "read") -> Iterator[None]:
         reason = next(
             (reason for words, reason in REASONS.items() if re.search(words, said)), "it gives no known reason"
         )
-        raise FileError(f"'{shown(address.shown)}' cannot be {done}: {reason}.") from None
+        raise FileError(f"'{shown(address.shown)}' cannot be read: {reason}.") from None
 
 
 def _check_file(address: Address) -> None:

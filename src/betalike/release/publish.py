@@ -14,11 +14,9 @@ from typing import Any
 
 from betalike.engines.engine import Engine
 from betalike.engines.streams import rows_of_files
-from betalike.io.addresses import Address
 from betalike.promises import fit
 from betalike.release.certificate import FILE_NAME, BinnedFacts, Certificate, PublishedFile, Scheme
 from betalike.release.certify import certify
-from betalike.release.database_copy import check_engine, opened_target, verify_copy, write_copy
 from betalike.release.folder import check_free, sha256_of, staged
 from betalike.release.routes import Draft, Job, route_of
 from betalike.release.signatures import SIGNATURE_FILE, Sign
@@ -47,14 +45,11 @@ def publish(
     force: bool = False,
     inputs: Sequence[Path] = (),
     sign: Sign | None = None,
-    into: Address | None = None,
 ) -> Published:
-    """Publish a table to a folder, and into a table of a database if one is named; in memory if there is no folder.
+    """Publish a table to a folder, or in memory if there is none.
 
     With `force`, an older release in the folder is replaced. The `inputs`, files that are read, never are.
     """
-    if into is not None:
-        check_engine(engine)
     compile_kernels(job.scheme)
     with watch.step("count"):
         route = route_of(engine, job)  # which depends on how many cells there are
@@ -65,18 +60,14 @@ def publish(
     with watch.step("assign"):
         rows, trace = route.rows_of(plan, promise)
     draft = Draft(table, promise, plan, rows, trace)
-    with _staging(folder, force, inputs) as staging, opened_target(into, force) as target:
+    with _staging(folder, force, inputs) as staging:
         path, formulas, n_rows = None, set[str](), dict[str, int]()
         if staging is not None:
             path = staging / f"published.{job.form.ending}"
             with watch.step("write"):
                 formulas, n_rows = route.write(draft, path)
-                if target is not None:
-                    write_copy(target, route, draft, path)
         with watch.step("verify"):
             verified = route.verify(draft, path)
-            if target is not None and path is not None:
-                verify_copy(target, route, draft, path)
             files = {} if path is None else _describe_files(path, rows_of_files(path, verified.audit.rows) | n_rows)
         details, formed_classes = route.details(draft)
         certificate = certify(

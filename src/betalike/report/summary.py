@@ -31,8 +31,8 @@ SMALL_CLASS = 5  # rows; with fewer, a person's row is found with a chance above
 TEXT_WIDTH = 76  # of sentences, to fit into the frame on a terminal of 80 columns
 
 
-def print_release(console: Console, release: Release, into: str | None = None) -> None:
-    """Print the summary of a published release, and the table of a database that it was also written to."""
+def print_release(console: Console, release: Release) -> None:
+    """Print the summary of a published release."""
     certificate, verified = release.certificate, release.verified
     sizes = None if verified is None or verified.classes is None else verified.classes.sizes
     parts = _summary_parts(certificate, release.worst_value, sizes, console.options.ascii_only)
@@ -43,8 +43,6 @@ def print_release(console: Console, release: Release, into: str | None = None) -
         shown = [name if n == 1 else f"{name} ({n} files)" for name, n in parts_of.items()]
         files = ", ".join([*shown, "certificate.json"])
         parts += [Text(), Text.assemble(("Files    ", "bold"), f"{release.folder}: {files}")]
-    if into is not None:
-        parts.append(Text.assemble(("Table    ", "bold"), into))
     if release.engine is not None:
         reason = f"{' ' * 9}{release.engine.name}: {release.engine.reason}"
         filled = textwrap.fill(reason, TEXT_WIDTH, subsequent_indent=" " * 9)

@@ -29,7 +29,6 @@ def publish(
     quasi_identifiers: options.Qi = None,
     sensitive: options.Sensitive = None,
     out: Annotated[str | None, option("Folder for the release.")] = None,
-    into: Annotated[str | None, option("Also a new table, postgresql://USER@HOST/DATABASE/TABLE.")] = None,
     spec: options.Spec = None,
     scheme: Annotated[str | None, option(SCHEMES)] = None,
     hierarchies: options.Hierarchies = None,
@@ -96,7 +95,6 @@ def publish_and_show(arguments: dict[str, Any], as_json: bool, shows_rows: bool 
     """Publish with a progress bar and print the summary, or the certificate with --json."""
     from rich.console import Console
 
-    from betalike.io.addresses import shown_address
     from betalike.release.certify import FORMULAS, UNPROTECTED
     from betalike.report.summary import print_release, print_rows
 
@@ -112,6 +110,5 @@ def publish_and_show(arguments: dict[str, Any], as_json: bool, shows_rows: bool 
     console = Console()
     if shows_rows:
         print_rows(console, "The release: rows in random order", release.frame.head(5).to_dict(as_series=False))
-    into = arguments.get("into")
-    print_release(console, release, None if into is None else shown_address(into))
+    print_release(console, release)
     return 0
