@@ -26,7 +26,7 @@ from betalike.io.guesses.person_warning import warn_about_persons
 from betalike.io.hierarchies import choose_hierarchies, warn_about_names
 from betalike.io.input_files import input_files
 from betalike.io.needed_columns import published_columns
-from betalike.io.specification import takes_specification
+from betalike.io.specification import takes_specification, warn_about_replaced
 from betalike.io.tables import Frame, is_path, read_text, text_in_batches
 from betalike.measures.risk import THRESHOLDS
 from betalike.promises import Model
@@ -65,7 +65,7 @@ from betalike.table.schema import Attribute, Role
 
 @short_traceback
 @takes_parameters
-@takes_specification
+@takes_specification()
 @shows_progress
 @takes_tables("table", needs=published_columns)
 def publish(
@@ -124,7 +124,7 @@ def publish(
             with the scheme "mondrian" any other. By default what the scheme is for.
         k: least number of rows in a class.
         hierarchies: a folder with one `<column>.csv` each, or a mapping from column to Hierarchy, file, rows, or a
-            recipe such as {"prefix": [3, 1]}.
+            recipe such as {"prefix": [3, 1]}; added to those of the specification, unless it is {}.
         kinds: types of columns where the guess is wrong, such as {"zip": "categorical"}.
         domains: least and greatest value of a numeric column, where the table does not show them.
         weights: how much the loss on each quasi-identifier counts; 1 by default.
@@ -160,6 +160,7 @@ def publish(
     assert promised is not None  # every scheme has a promise
     if out is not None and str(out) == "":
         raise ParameterError("out is empty; name a folder for the release.")
+    replaced = warn_about_replaced(spec, hierarchies, quasi_identifiers, sensitive)
     hierarchies = with_built(hierarchies, table, quasi_identifiers, sensitive, missing, delimiter, person, dates)
     is_value, ends = missing_is_value(missing_sensitive), {"round": round, "bottom": bottom, "top": top}
     schema = make_schema(
@@ -201,6 +202,7 @@ def publish(
         engine=choice,
         types=types,
         warnings=(
+            *replaced,
             *warn_about_names(hierarchies, [*schema.quasi_identifier_names, *schema.sensitive_columns]),
             *(() if person or choice.name is EngineName.SPARK else warn_about_persons(table, schema, delimiter)),
         ),

@@ -186,7 +186,7 @@ def parameter_of(scheme: str) -> str:
 
 
 @short_traceback
-@takes_specification
+@takes_specification()
 @shows_progress
 @takes_tables("table", needs=published_columns)
 def compare(

@@ -117,7 +117,7 @@ class Exploration(Shown):
 
 
 @short_traceback
-@takes_specification
+@takes_specification("beta")
 @shows_progress
 @takes_tables("table", needs=published_columns)
 def explore(
@@ -155,7 +155,7 @@ def explore(
         table: as for `publish`, and so are the other arguments that `publish` has.
         quasi_identifiers: columns that others may know.
         sensitive: the column to protect.
-        spec: a specification, as for `publish`.
+        spec: a specification, as for `publish`; its beta is not used.
         beta: the betas to try.
         schemes: names, or schemes such as Seam(effort=4), that take a beta and form classes.
         consider: further columns, to see what each would cost as a quasi-identifier.

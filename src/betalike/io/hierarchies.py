@@ -36,18 +36,28 @@ def _hierarchy(column: str, given: Any) -> Hierarchy:
 
 def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hierarchy]:
     """Read the hierarchies that a folder has for these columns."""
+    folder = _existing(folder)
+    paths = {column: folder / f"{column}.csv" for column in columns if "/" not in column}
+    return {column: read_hierarchy(path) for column, path in paths.items() if os.path.lexists(path)}
+
+
+def hierarchy_files(folder: str | Path) -> dict[str, Path]:
+    """Return the file of each hierarchy in a folder, by the name of its column."""
+    return {path.stem: path for path in sorted(_existing(folder).glob("*.csv"))}
+
+
+def _existing(folder: str | Path) -> Path:
     folder = Path(folder)
     if not folder.is_dir():
         raise FileError(f"there is no folder '{folder}' with hierarchies. Check the path.")
-    paths = {column: folder / f"{column}.csv" for column in columns if "/" not in column}
-    return {column: read_hierarchy(path) for column, path in paths.items() if os.path.lexists(path)}
+    return folder
 
 
 def warn_about_names(given: str | Path | Mapping[str, Any] | None, columns: Sequence[str]) -> list[str]:
     """Return a warning for each hierarchy that is not used, though its name differs little from that of a column."""
     if given is None:
         return []
-    names = [path.stem for path in sorted(Path(given).glob("*.csv"))] if isinstance(given, str | Path) else list(given)
+    names = list(hierarchy_files(given) if isinstance(given, str | Path) else given)
     without = {_plain(column): column for column in columns if column not in names}
     return [
         f"the hierarchy '{name}' is not used, because no column has this name; if it is for the column "

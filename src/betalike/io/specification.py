@@ -7,7 +7,7 @@ import datetime
 import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
 
@@ -16,9 +16,10 @@ import msgspec
 from betalike.errors import FileError, ParameterError, SchemaError
 from betalike.io.addresses import is_address, move_address
 from betalike.io.foreign_tables import DEFAULTS
-from betalike.promises.parameters import NUMBERS, PARAMETERS, takes
+from betalike.io.hierarchies import hierarchy_files
+from betalike.promises.parameters import NUMBERS, PARAMETERS, choose, takes
 from betalike.schemes import DEFAULT_SCHEME, promises_of
-from betalike.table.schema import Role
+from betalike.table.schema import Kind, Role
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -191,11 +192,38 @@ def with_specification(path: str | Path, given: Mapping[str, Any]) -> dict[str, 
         kept = {column: value for column, value in arguments[name].items() if column in named}
         is_cleared = name == "bins" and given.get(name) == {}
         merged[name] = {} if is_cleared else {**kept, **(given.get(name) or {})}
+    merged["hierarchies"] = _combine_hierarchies(arguments["hierarchies"], given.get("hierarchies"), merged["kinds"])
     is_same = merged.get("scheme", DEFAULT_SCHEME) == arguments.get("scheme", DEFAULT_SCHEME)
     merged["options"] = {**(arguments["options"] if is_same else {}), **(given.get("options") or {})}
     if {"scheme", "model", "promise"} & set(given):
         _leave_out_other_promise(merged, given)
     return merged
+
+
+def _combine_hierarchies(specified: Mapping[str, Any], given: Any, kinds: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the hierarchies of a specification and of a call, whose own count more; `{}` means none at all."""
+    if given is None or given == {}:
+        return specified if given is None else {}
+    if isinstance(given, str | Path):
+        files = hierarchy_files(given)  # a folder may have some of columns that are numbers here
+        ordered = {column for column, kind in kinds.items() if choose(Kind, kind, f"type of '{column}'").is_ordered}
+        given = {column: file for column, file in files.items() if column not in ordered}
+    return {**specified, **given}
+
+
+def warn_about_replaced(
+    path: str | Path | None, hierarchies: Any, quasi_identifiers: Sequence[str], sensitive: str | Sequence[str]
+) -> list[str]:
+    """Return a warning for each of the columns whose hierarchy in the specification is not the one that is used."""
+    if path is None or not hierarchies:
+        return []
+    columns = [*quasi_identifiers, *([sensitive] if isinstance(sensitive, str) else sensitive)]
+    specified = read_specification(path).arguments(Path(path).parent)["hierarchies"]
+    return [
+        f"the hierarchy given for '{column}' replaces the one in the specification"
+        for column, tree in specified.items()
+        if column in columns and hierarchies.get(column) != tree
+    ]
 
 
 def _leave_out_other_promise(arguments: dict[str, Any], given: Mapping[str, Any]) -> None:
@@ -213,22 +241,32 @@ def _leave_out_other_promise(arguments: dict[str, Any], given: Mapping[str, Any]
             del arguments[name]
 
 
-def takes_specification(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Let the argument `spec` name a specification; arguments of the call count more."""
-    signature = inspect.signature(function)
-    kinds = {name: parameter.kind for name, parameter in signature.parameters.items()}
-    further = next((name for name, kind in kinds.items() if kind is inspect.Parameter.VAR_KEYWORD), "")
+def takes_specification(
+    *own: str,
+) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """Let the argument `spec` name a specification; arguments of the call count more.
 
-    @functools.wraps(function)
-    def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        given: dict[str, Any] = dict(signature.bind_partial(*args, **kwargs).arguments)
-        given |= given.pop(further, {})
-        if given.get("spec") is not None:
-            merged = with_specification(given["spec"], given)
-            given = {name: value for name, value in merged.items() if further or name in signature.parameters}
-        for name in ("table", "quasi_identifiers", "sensitive"):
-            if given.get(name) is None:
-                raise ParameterError(f"{name} is missing. Give it, or name a specification: spec=...")
-        return function(**given)  # type: ignore[call-arg]  # by name, as the signature says
+    The arguments that are a function's `own` are not taken from the specification.
+    """
 
-    return called
+    def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        signature = inspect.signature(function)
+        kinds = {name: parameter.kind for name, parameter in signature.parameters.items()}
+        further = next((name for name, kind in kinds.items() if kind is inspect.Parameter.VAR_KEYWORD), "")
+
+        @functools.wraps(function)
+        def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+            given: dict[str, Any] = dict(signature.bind_partial(*args, **kwargs).arguments)
+            given |= given.pop(further, {})
+            if given.get("spec") is not None:
+                merged = with_specification(given["spec"], given)
+                taken = {name: value for name, value in merged.items() if name in given or name not in own}
+                given = {name: value for name, value in taken.items() if further or name in signature.parameters}
+            for name in ("table", "quasi_identifiers", "sensitive"):
+                if given.get(name) is None:
+                    raise ParameterError(f"{name} is missing. Give it, or name a specification: spec=...")
+            return function(**given)  # type: ignore[call-arg]  # by name, as the signature says
+
+        return called
+
+    return decorate
