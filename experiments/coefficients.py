@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 import betalike
 from betalike.measures.combining import combine
-from betalike.measures.regression import RegressionModel
 from betalike.measures.sample import Sample
 from betalike.queries.columns import NamedColumn
 from betalike.queries.completion import Completion, sample_columns, sensitive_codes
@@ -30,6 +29,7 @@ from betalike.queries.label_shares import LeafShares, Spread
 from betalike.queries.original import count_original, original_sample
 from betalike.runtime.randomness import SeededRandomness
 from experiments.interval_coverage import Source, sources
+from experiments.regression import RegressionModel
 from experiments.wages import cps_like
 
 WAGES = "cps"
@@ -117,7 +117,7 @@ def compare(source: Source, scheme: str, beta: float, n_draws: int) -> Compared 
     if model is None:
         return None
     if source.name == WAGES:
-        model = replace(model, target="log wage", numbers=np.log(model.numbers))
+        model = replace(model, numbers=np.log(model.numbers))
     completion, randomness = Completion(release), SeededRandomness(1)
     completed = [model.fit(completion.sample(randomness)) for _ in range(n_draws)]
     before, middle = model.fit(original), model.fit(complete_by_midpoints(release))

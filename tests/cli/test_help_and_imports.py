@@ -15,7 +15,7 @@ OPTIONS = {
     "demo": "--out --rows --beta --scheme --force --seed --json --help",
     "describe": "--output -o --hierarchies --missing --sheet --labels --query --table --delimiter --force --json "
     "--help",
-    "publish": "--qi --sensitive --beta --out --into --spec --scheme --model --k --t --delta --l --c --ground "
+    "publish": "--qi --sensitive --beta --out --spec --scheme --model --k --t --delta --l --c --ground "
     "--negative-beta --groups --width --with-values --hierarchies "
     "--numeric --categorical --keep --person --weights --round --bottom --top "
     "--missing --missing-sensitive --dates --bins --format --layout "

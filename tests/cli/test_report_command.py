@@ -184,7 +184,7 @@ def test_publish_makes_the_officers_report(desk: Desk) -> None:
 
 def test_an_analyst_sees_original_and_release_side_by_side(reports: dict[str, Path]) -> None:
     html = (reports["missing"] / "analyst.html").read_text(encoding="utf-8")
-    for words in ("Distributions, original and release", "Relations between columns", "regression of", "left out"):
+    for words in ("Distributions, original and release", "Relations between columns", "left out"):
         assert words in html
     for audience in ("analyst", "public"):
         for name in RELEASES:

@@ -123,18 +123,14 @@ class ColumnGroups:
     group: Ints | None = None
 
     @staticmethod
-    def of(sample: Sample, place: int, most: int = MOST_BINS, fewest_people: int = 1) -> ColumnGroups:
-        """Choose groups by the original table: each value if there are few, else intervals of the same width.
-
-        Levels with fewer people than `fewest_people` are in the group of other levels.
-        """
+    def of(sample: Sample, place: int, most: int = MOST_BINS) -> ColumnGroups:
+        """Choose groups by the original table: each value if there are few, else intervals of the same width."""
         column, values = sample.columns[place], sample.values[:, place]
         is_missing = np.isnan(values)
         if column.levels is not None:
             level = np.where(is_missing, -1, values).astype(np.int64)
             counts = np.bincount(level[~is_missing], sample.count[~is_missing], len(column.levels))
-            people = sample.people(level, len(column.levels))
-            return _level_bins(column.levels, np.where(people < fewest_people, 0.0, counts), most)
+            return _level_bins(column.levels, counts.astype(np.float64), most)
         present = np.unique(values[~is_missing])
         if len(present) <= most:
             edges = present[1:]

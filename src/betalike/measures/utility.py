@@ -13,7 +13,6 @@ import numpy as np
 
 from betalike.errors import ParameterError
 from betalike.measures.phrases import FEWEST
-from betalike.measures.regression import Regression, compare_fits
 from betalike.measures.sample import MOST_BINS, ColumnGroups, Sample, as_numbers, is_spread_over
 from betalike.runtime.arrays import Floats, Ints
 
@@ -117,7 +116,6 @@ class Utility:
     two_ways: tuple[TwoWay, ...]
     means: tuple[Mean, ...]
     correlations: tuple[Correlation, ...]
-    regression: Regression | None
 
 
 def measure_utility(original: Sample, completed: Sequence[Sample]) -> Utility:
@@ -138,7 +136,6 @@ def measure_utility(original: Sample, completed: Sequence[Sample]) -> Utility:
         two_ways=tuple(_two_way(original, completed, place) for place in names),
         means=tuple(_mean(original, completed, place) for place in means),
         correlations=tuple(_correlation(original, completed, first, second) for first, second in pairs),
-        regression=compare_fits(original, completed),
     )
 
 

@@ -208,7 +208,7 @@ class Release(Shown):
         seed: int | None = None,
         **source: Unpack[SourceOptions],
     ) -> UtilityReport:
-        """Compare the release with its original table: distributions, means, correlations, a regression, counts."""
+        """Compare the release with its original table: distributions, means, correlations, counts."""
         reading: dict[str, Any] = {"missing": missing, "delimiter": delimiter}
         return report_utility(self.estimator, original, randomness(seed), draws=draws, queries=queries, **reading)
 

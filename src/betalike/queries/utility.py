@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from betalike.errors import ParameterError
 from betalike.io.tables import Frame
-from betalike.measures.regression import Regression
 from betalike.measures.utility import Correlation, Distribution, Mean, TwoWay, measure_utility
 from betalike.queries.completion import Completion
 from betalike.queries.estimator import Estimator
@@ -26,14 +25,13 @@ N_PREDICATES, SELECTIVITY = 3, 0.1
 class UtilityReport(Shown):
     """Figures of the original table and of its release; each has a sentence that says what it means.
 
-    The figures of the release are those of `draws` completed tables: averages, and for the regression Rubin's rules.
+    The figures of the release are averages over `draws` completed tables.
     """
 
     distributions: tuple[Distribution, ...]
     two_ways: tuple[TwoWay, ...]
     means: tuple[Mean, ...]
     correlations: tuple[Correlation, ...]
-    regression: Regression | None
     counts: WorkloadResult | None
     draws: int
 
@@ -42,18 +40,15 @@ class UtilityReport(Shown):
         """What each figure means, one sentence for each."""
         sentences = [column.meaning for column in self.distributions] + [table.meaning for table in self.two_ways]
         sentences += [mean.meaning for mean in self.means] + [pair.meaning for pair in self.correlations]
-        if self.regression is not None:
-            sentences.append(self.regression.meaning)
         if self.counts is not None and (error := self.counts.median_relative_error) is not None:
             sentences.append(f"half of the random COUNT queries are answered with an error of at most {error:.1%}")
         return sentences
 
     def _summary(self) -> Row:
-        regression, counts = self.regression, self.counts
+        counts = self.counts
         return {
             "largest distance of a column": max((figure.distance for figure in self.distributions), default=None),
             "largest distance of a two-way table": max((figure.distance for figure in self.two_ways), default=None),
-            "coefficients in their interval": None if regression is None else regression.covered,
             "median relative error of counts": None if counts is None else counts.median_relative_error,
             "draws": self.draws,
         }
@@ -67,16 +62,11 @@ class UtilityReport(Shown):
         def plain(figures: Sequence[Any]) -> list[dict[str, Any]]:
             return [{**asdict(figure), "meaning": figure.meaning} for figure in figures]
 
-        regression: Mapping[str, Any] | None = None
-        if self.regression is not None:
-            more = {name: getattr(self.regression, name) for name in ("covered", "distance", "meaning")}
-            regression = {**asdict(self.regression), **more}
         return {
             "distributions": plain(self.distributions),
             "two_ways": plain(self.two_ways),
             "means": plain(self.means),
             "correlations": plain(self.correlations),
-            "regression": regression,
             "counts": None if self.counts is None else self.counts.to_dict(),
             "draws": self.draws,
         }
@@ -100,9 +90,7 @@ def report_utility(
     completed = [completion.sample(randomness) for _ in range(draws)]
     found = measure_utility(original_sample(release, cells, labels, counted.holders), completed)
     counts = ask_counts(release, cells, labels, queries, randomness) if queries else None
-    return UtilityReport(
-        found.distributions, found.two_ways, found.means, found.correlations, found.regression, counts, draws
-    )
+    return UtilityReport(found.distributions, found.two_ways, found.means, found.correlations, counts, draws)
 
 
 def check_draws(draws: int) -> None:

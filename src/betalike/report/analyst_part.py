@@ -52,7 +52,6 @@ def analyst_part(evidence: Evidence, utilities: Sequence[UtilityReport]) -> dict
         "means": _distinct(it for utility in utilities for it in utility.means if math.isfinite(it.release)),
         "correlations": _strongest(utilities),
         "two_ways": [(name, tables) for name, utility in named if (tables := _two_ways(utility))],
-        "regressions": [utility.regression for utility in utilities if utility.regression is not None],
         "counts": [
             (name, utility.counts, _count_picture(utility.counts, f"counts{place}"))
             for place, (name, utility) in enumerate(named)

@@ -73,7 +73,6 @@ def test_rare_levels_are_together() -> None:
     cities = [0.0] * 5 + [1.0] * 3 + [2.0]
     rows = sample([1.0] * 9, cities, [0.0] * 9)
     assert ColumnGroups.of(rows, 1).labels == ("Ulm", "Rom", "Bari", OTHER, MISSING)
-    assert ColumnGroups.of(rows, 1, fewest_people=2).labels == ("Ulm", "Rom", OTHER, MISSING)
     assert ColumnGroups.of(rows, 1, most=2).labels == ("Ulm", OTHER, MISSING)
     assert ColumnGroups.of(rows, 1, most=2).codes(np.array([0, 1, 2, NAN])).tolist() == [0, 1, 1, 2]
 

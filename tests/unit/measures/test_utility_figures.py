@@ -76,8 +76,6 @@ def test_a_table_compared_with_itself_loses_nothing() -> None:
     same = measure_utility(sample(BEFORE), [sample(BEFORE)] * 3)
     assert all(figure.distance < 1e-12 for figure in (*same.distributions, *same.two_ways))
     assert all(abs(figure.original - figure.release) < 1e-12 for figure in (*same.means, *same.correlations))
-    assert same.regression is not None
-    assert same.regression.distance < 1e-9
 
 
 def test_values_that_are_missing_or_new_have_their_groups() -> None:

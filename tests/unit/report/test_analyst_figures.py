@@ -1,7 +1,7 @@
 """Each figure of an analyst's page, computed again from the CSV files and the completed tables.
 
-Distributions and widths are counted in plain Python, means and correlations by NumPy, Cramer's V by SciPy, regressions
-by statsmodels, and intervals by Rubin's rules written out. Counts are asked one by one.
+Distributions and widths are counted in plain Python, means and correlations by NumPy, Cramer's V by
+SciPy. Counts are asked one by one.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
-from scipy import stats
 from scipy.stats.contingency import association
 
 import betalike
@@ -39,7 +37,6 @@ from shown_figures import (
     shares_by_series,
     shows,
     table_named,
-    tables_of,
     widths_and_loss,
     write_people,
 )
@@ -222,53 +219,6 @@ def test_strengths_of_relations_are_those_of_scipy(seen: Seen) -> None:
         assert shows(first, strengths[0], places=3)
         assert shows(second, strengths[1], places=3)
         assert shows(moved, float(away))
-
-
-def fitted(table: Table, seen: Seen, terms: Sequence[str], target: str) -> tuple[Any, Any]:
-    """Coefficients and standard errors by statsmodels: the first term is the intercept."""
-    design = [np.ones(len(table[seen.sensitive]))]
-    for term in terms[1:]:
-        name, is_level, level = term.partition(" = ")
-        cells = ["missing" if cell is None else cell for cell in table[name]] if is_level else []
-        design.append(np.array([cell == level for cell in cells]) if is_level else numbers(table, name))
-    values = table[seen.sensitive]
-    is_whole = np.array([value is not None for value in values]) & ~np.isnan(np.array(design)).any(axis=0)
-    x = np.array(design).T[is_whole]
-    if "=" in target:
-        chosen = np.array([value == target.partition(" = ")[2] for value in values])[is_whole]
-        fit = sm.Logit(chosen.astype(float), x).fit(disp=0, tol=1e-12, maxiter=100)
-    else:
-        fit = sm.OLS(numbers(table, seen.sensitive)[is_whole], x).fit()
-    return fit.params, fit.bse
-
-
-def test_regressions_are_those_of_statsmodels_and_intervals_follow_rubin(seen: Seen) -> None:
-    ((caption, shown),) = [(c, rows) for c, rows in tables_of(seen.page).items() if " regression of " in c]
-    kind, target = re.match(r"A (\w+) regression of (.*) on the quasi", caption).groups()  # type: ignore[union-attr]
-    assert (kind, target.split(" ")[0]) == ("linear" if seen.sensitive == "grade" else "logistic", seen.sensitive)
-    terms = [term for term, *_ in shown]
-    assert terms[:5] == ["intercept", *seen.names[:-1], "city = Kiel", "city = Rom", "city = Bari"][:5]
-    (before, errors), *after = (fitted(table, seen, terms, target) for table in (seen.original, *seen.completed))
-    m = len(after)
-    n_inside, distances = 0, []
-    for place, (_, original, release, interval) in enumerate(shown):
-        estimates, variances = [fit[0][place] for fit in after], [fit[1][place] ** 2 for fit in after]
-        within, between = statistics.mean(variances), (1 + 1 / m) * statistics.variance(estimates)
-        middle, error = statistics.mean(estimates), math.sqrt(within + between)
-        reach = stats.t.ppf(0.975, (m - 1) * (1 + within / between) ** 2) * error
-        for text, figures in ((original, (before[place], errors[place])), (release, (middle, error))):
-            estimate, plus = text.split(" ± ")
-            assert shows(estimate, figures[0])
-            assert shows(plus, figures[1], digits=2)
-        low, high = interval.split(" to ")
-        assert shows(low, middle - reach)
-        assert shows(high, middle + reach)
-        n_inside += bool(middle - reach <= before[place] <= middle + reach)
-        distances.append(abs(middle - before[place]) / errors[place])
-    said = re.search(r"In words: (.*?) of the original.*half of them differ by at most ([\d.e+-]+) standard", seen.page)
-    assert said is not None
-    assert shows(said[1], Fraction(n_inside, len(shown)))
-    assert shows(said[2], statistics.median(distances), digits=2)
 
 
 def test_errors_of_counts_are_those_of_queries_that_are_asked_one_by_one(seen: Seen) -> None:

