@@ -149,3 +149,13 @@ def people(n_rows: int = 60, **columns: str) -> str:
     head = ",".join(["age", "diagnosis", *columns])
     rows = [",".join([str(20 + n % 40), "flu" if n % 3 else "asthma", *columns.values()]) for n in range(n_rows)]
     return "\n".join([head, *rows]) + "\n"
+
+
+def visits(n_people: int = 150, n_visits: int = 3) -> str:
+    """Return a table of visits as CSV: each patient has a name and a birth date of their own, and several rows."""
+    rows = [
+        f"Patient {n},{1930 + n % 60}-{1 + n // 60:02}-{1 + n % 28:02},{'fm'[n % 2]},{(n + visit) % 7}"
+        for n in range(n_people)
+        for visit in range(n_visits)
+    ]
+    return "\n".join(["patient_name,birth_date,sex,diagnosis", *rows]) + "\n"

@@ -16,7 +16,14 @@ from betalike.errors import FileError, SchemaError
 from betalike.io.column_types import TypeGuess, stored_kind
 from betalike.io.copies import origin_of
 from betalike.io.guesses.costs import PROPOSED_BINS, estimate_loss, even_bins
-from betalike.io.guesses.identification import EXACT_ROWS, Identification, find_worst, hash_column, measure
+from betalike.io.guesses.identification import (
+    EXACT_ROWS,
+    Identification,
+    count_unique_people,
+    find_worst,
+    hash_column,
+    measure,
+)
 from betalike.io.guesses.keys import find_followers
 from betalike.io.guesses.meanings import Guess, Meaning, guess_meanings
 from betalike.io.guesses.profiles import ColumnProfile, profile_column
@@ -27,6 +34,7 @@ from betalike.io.sources import shown_name, table_files
 from betalike.io.specification_draft import draft_specification
 from betalike.io.tables import CSV, is_path, kind_of, load
 from betalike.io.typed_frames import read_types
+from betalike.runtime.arrays import Words
 from betalike.runtime.display import Row, Shown
 from betalike.table.schema import Kind, Role
 
@@ -67,6 +75,7 @@ class ColumnGuess:
     missing: int
     unique: float
     separation: float
+    unique_people: float | None = None
     hierarchy: Path | None = None
     prefix: tuple[int, ...] = ()
     cost: SensitiveCost | None = None
@@ -84,6 +93,7 @@ class ColumnGuess:
             "missing": self.missing,
             "unique": self.unique,
             "separation": self.separation,
+            "unique_people": self.unique_people,
             **({} if self.cost is None else {"cost": dataclasses.asdict(self.cost)}),
         }
 
@@ -204,6 +214,7 @@ def describe_frame(
     meanings = choose_meanings(profiles, guess_meanings(profiles, functools.partial(find_followers, frame)))
     roles = choose_roles(profiles, meanings)
     n_known = sum(role is Role.QUASI_IDENTIFIER for role, _ in roles)
+    persons = _hash_persons(frame, [role for role, _ in roles])
     guesses = []
     for profile, found, guess, (role, reason) in zip(profiles, figures, meanings, roles, strict=True):
         path = Path(hierarchies, f"{profile.name}.csv") if hierarchies is not None else None
@@ -226,13 +237,14 @@ def describe_frame(
                 profile.missing,
                 found.unique,
                 found.separation,
+                None if persons is None else count_unique_people(hash_column(frame[profile.name]), persons),
                 path if has_tree else None,
                 _choose_prefix(profile) if kind is Kind.CATEGORICAL else (),
                 _measure_cost(frame[profile.name], kind, guess.meaning, n_known),
             )
         )
     known = {guess.name: guess.separation for guess in guesses if guess.role is Role.QUASI_IDENTIFIER}
-    combinations = find_worst(frame, known)
+    combinations = find_worst(frame, known, persons)
     return Description(
         frame.height,
         tuple(guesses),
@@ -241,6 +253,13 @@ def describe_frame(
         frame.height > EXACT_ROWS,
         tuple(dict.fromkeys([*missing, *read.missing])),
     )
+
+
+def _hash_persons(frame: pl.DataFrame, roles: Sequence[Role]) -> Words | None:
+    """Return a hash of whose row each is; None without a key of persons, or in a table too large to count people."""
+    if Role.PERSON not in roles or frame.height > EXACT_ROWS:
+        return None
+    return hash_column(frame.to_series(roles.index(Role.PERSON)))
 
 
 def _choose_kind(profile: ColumnProfile, guess: Guess, types: Mapping[str, TypeGuess]) -> tuple[Kind, str]:

@@ -76,6 +76,7 @@ class SeenColumn(msgspec.Struct):
     preview: list[str | None]
     prefix: list[int] = []
     cost: str = ""
+    unique_people: float | None = None
 
 
 class SeenTable(msgspec.Struct):
@@ -84,6 +85,7 @@ class SeenTable(msgspec.Struct):
     rows: int
     columns: list[SeenColumn]
     combinations: list[dict[str, Any]] = []
+    person: str | None = None  # the column that people were counted by
 
 
 class StaleError(InputError):

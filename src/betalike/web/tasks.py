@@ -61,10 +61,15 @@ def open_table(project: Project, arguments: Arguments, progress: Progress) -> di
                 rows[column.name],
                 list(column.prefix),
                 "" if column.cost is None else column.cost.wording,
+                column.unique_people,
             )
             for column in description.columns
         ],
-        [{"columns": list(found.columns), "unique": found.unique} for found in description.combinations],
+        [
+            {"columns": list(found.columns), "unique": found.unique, "unique_people": found.unique_people}
+            for found in description.combinations
+        ],
+        next((column.name for column in description.columns if column.role is Role.PERSON), None),
     )
     progress.start("count")
     counted = [column.name for column in description.columns if column.role is not Role.IDENTIFIER]

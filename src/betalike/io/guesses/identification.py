@@ -29,13 +29,15 @@ class Identification:
     """How well some columns together identify rows.
 
     `unique` is the share of rows that share their values with no other row, and `separation` the share of pairs of rows
-    that differ.
+    that differ. `unique_people` is the share of people who have values that nobody else has; None if nothing says whose
+    row each is.
     """
 
     columns: tuple[str, ...]
     distinct: int
     unique: float
     separation: float
+    unique_people: float | None = None
 
 
 def hash_column(column: pl.Series) -> Words:
@@ -57,12 +59,15 @@ def mix_hashes(hashes: Sequence[Words]) -> Words:
     return mixed
 
 
-def measure(columns: Sequence[str], hashes: Words) -> Identification:
-    """Count distinct values, unique rows and pairs that differ; in large tables estimate them."""
+def measure(columns: Sequence[str], hashes: Words, persons: Words | None = None) -> Identification:
+    """Count distinct values, unique rows and people, and pairs that differ; in large tables estimate them.
+
+    People are not counted in large tables: one person's rows may have values that are counted and others that are not.
+    """
     n_rows = len(hashes)
     if n_rows <= EXACT_ROWS:
-        sizes = _group_sizes(hashes)
-        return Identification(tuple(columns), len(sizes), _unique(sizes, n_rows), _separation(sizes))
+        sizes, people = _group_sizes(hashes), None if persons is None else count_unique_people(hashes, persons)
+        return Identification(tuple(columns), len(sizes), _unique(sizes, n_rows), _separation(sizes), people)
     share = -(-n_rows // (EXACT_ROWS // 4))  # a quarter of the rows, as there may be many combinations to measure
     is_small = hashes * np.uint64(0xD1342543DE82EF95) < np.uint64(2**64 // share)
     sizes = _group_sizes(hashes[is_small])
@@ -73,6 +78,13 @@ def measure(columns: Sequence[str], hashes: Words) -> Identification:
     return Identification(tuple(columns), distinct, min(_unique(sizes, n_rows) * share, 1.0), _separation(sampled))
 
 
+def count_unique_people(hashes: Words, persons: Words) -> float:
+    """Return the share of people who have values that nobody else has, in one of their rows or several."""
+    held = pl.DataFrame({"values": hashes, "person": persons}).unique()
+    alone = held.filter(pl.len().over("values") == 1)
+    return alone["person"].n_unique() / held["person"].n_unique()
+
+
 @functools.lru_cache(4)
 def sample_rows(n_rows: int, size: int) -> Words:
     """Return row numbers, the same ones in each run: nobody is protected by this choice."""
@@ -81,21 +93,23 @@ def sample_rows(n_rows: int, size: int) -> Words:
     return rows
 
 
-def find_worst(frame: pl.DataFrame, candidates: Mapping[str, float]) -> list[Identification]:
+def find_worst(
+    frame: pl.DataFrame, candidates: Mapping[str, float], persons: Words | None = None
+) -> list[Identification]:
     """Return the pairs and triples of columns that make most rows unique, then all columns together.
 
     Candidates are the columns with how well each separates rows. Combinations are compared in a sample of rows; the
-    best are then measured in the whole table.
+    best are then measured in the whole table, in people too if `persons` says whose row each is.
     """
     names = sorted(candidates, key=lambda name: -candidates[name])[:MOST_COLUMNS]
     if len(names) < 2:
         return []
     groups = [group for size in (2, 3) if size < len(candidates) for group in _promising(frame, names, size)]
     hashes = {name: hash_column(frame[name]) for name in {name for group in groups for name in group}}
-    worst = [measure(group, mix_hashes([hashes[name] for name in group])) for group in groups]
-    worst.sort(key=lambda found: (-found.unique, -found.separation))
+    worst = [measure(group, mix_hashes([hashes[name] for name in group]), persons) for group in groups]
+    worst.sort(key=lambda found: (-(found.unique_people or 0), -found.unique, -found.separation))
     shown = [[found for found in worst if len(found.columns) == size][:MOST_SHOWN] for size in (2, 3)]
-    return [*shown[0], *shown[1], _measure_all(frame, list(candidates), hashes)]
+    return [*shown[0], *shown[1], _measure_all(frame, list(candidates), hashes, persons)]
 
 
 def _promising(frame: pl.DataFrame, names: Sequence[str], size: int) -> list[tuple[str, ...]]:
@@ -110,12 +124,14 @@ def _promising(frame: pl.DataFrame, names: Sequence[str], size: int) -> list[tup
     return list(dict.fromkeys(one.columns for one in (*by_unique, *by_separation)))
 
 
-def _measure_all(frame: pl.DataFrame, names: list[str], known: Mapping[str, Words]) -> Identification:
+def _measure_all(
+    frame: pl.DataFrame, names: list[str], known: Mapping[str, Words], persons: Words | None
+) -> Identification:
     """Measure all columns together; only some of their hashes are held at once."""
     mixed = np.zeros(frame.height, dtype=np.uint64)
     for name in names:
         mixed = mix_hashes([mixed, known[name] if name in known else hash_column(frame[name])])
-    return measure(names, mixed)
+    return measure(names, mixed, persons)
 
 
 def _group_sizes(hashes: Words) -> Words:

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from betalike.errors import BetalikeError, ParameterError
 from betalike.io.foreign_tables import DEFAULTS
 from betalike.io.specification import ENDS, ColumnSpec, Specification
-from betalike.table.schema import DateOrder, Kind
+from betalike.table.schema import DateOrder, Kind, Role
 from betalike.web.checks import problem_with_columns
 from betalike.web.pages import (
     CONFLICT,
@@ -26,7 +26,7 @@ from betalike.web.pages import (
     show_step,
     step_path,
 )
-from betalike.web.project import StaleError
+from betalike.web.project import SeenTable, StaleError
 from betalike.web.views.home import remember_password, source_of
 
 ROLES = {
@@ -101,7 +101,14 @@ def show_columns(request: Request, problem: str | None = None, status: int = 200
         types={str(kind): words for kind, words in TYPES.items()},
         orders=DATE_ORDERS,
         hint=problem_with_columns(project),
+        unit=_unit(record.spec, facts),
     )
+
+
+def _unit(spec: Specification, facts: SeenTable) -> str:
+    """Return what is singled out: people, unless nothing says whose row it is, or another column than was found."""
+    named = spec.with_role(Role.PERSON)
+    return "people" if facts.person is not None and named in ([], [facts.person]) else "rows"
 
 
 @posted

@@ -37,6 +37,20 @@ def test_figures_are_those_of_counting_every_pair(rows: list[tuple[object, ...]]
     assert (found.distinct, found.unique, pytest.approx(found.separation)) == slowly(rows)
 
 
+@examples(60)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), min_size=1, max_size=40))
+def test_people_are_singled_out_by_what_nobody_else_has(rows: list[tuple[int, int]]) -> None:
+    """Each row is of a person and has a value: a person with several rows is one person all the same."""
+    persons, values = (hash_column(pl.Series([row[place] for row in rows])) for place in (0, 1))
+    owners: dict[int, set[int]] = {}
+    for person, value in rows:
+        owners.setdefault(value, set()).add(person)
+    alone = {next(iter(known)) for known in owners.values() if len(known) == 1}
+    share = len(alone) / len({person for person, _ in rows})
+    assert measure(["value"], values, persons).unique_people == pytest.approx(share)
+    assert measure(["value"], values).unique_people is None
+
+
 def test_large_tables_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identification, "EXACT_ROWS", 20_000)
     rng = np.random.default_rng(1)
