@@ -44,6 +44,16 @@ OPTIONAL = {"duckdb", "pandas", "pyarrow", "altair", "vl_convert", "pyspark", "c
 OPTIONAL |= {"pyreadstat", "adbc_driver_postgresql", "adbc_driver_sqlite", "tomli_w", "uvicorn"}
 NAMELESS = {"utils", "util", "helpers", "helper", "misc", "common", "aux", "manager", "tools"}
 RANDOM = {"random", "numpy.random"}
+PROCESS_MODULES = (
+    "subprocess.",
+    "multiprocessing.",
+    "pty.",
+    "concurrent.futures.ProcessPool",
+    "concurrent.futures.process.",
+)
+PROCESS_NAMES = re.compile(
+    r"os\.(exec|spawn|posix_spawn|fork|system|popen|startfile)\w*|asyncio\.(\w+\.)*create_subprocess_\w+"
+)
 MOST_LINES = 450
 
 
@@ -217,6 +227,23 @@ def test_only_the_package_itself_imports_by_name() -> None:
     assert wrong == []
 
 
+def started_with(tree: ast.AST) -> set[str]:
+    """Return what a file could start a process with: modules that it imports, and names such as `os.execv`."""
+    imported = {i.module for i in read_imports(tree) if f"{i.module}.".startswith(PROCESS_MODULES)}
+    names = {i.module for i in read_imports(tree)}
+    names |= {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return imported | set(filter(PROCESS_NAMES.fullmatch, names))
+
+
+def test_every_process_is_started_in_one_place() -> None:
+    """`start_python` keeps Python from running what lies in the working folder."""
+    allowed = SOURCE / "runtime" / "processes.py"
+    found = {NAMES[path]: started_with(tree_of(path)) for path in FILES if path != allowed}
+    assert {name: ways for name, ways in found.items() if ways} == {}
+    calls = [node for node in ast.walk(tree_of(allowed)) if isinstance(node, ast.Call)]
+    assert [ast.unparse(call) for call in calls] == ["Popen([sys.executable, '-P', *words], **options)"]
+
+
 def random_sources(tree: ast.AST) -> set[str]:
     """Return what a file draws random numbers from: imported modules, and np.random or os.urandom in expressions."""
     imported = {module for i in read_imports(tree) for module in RANDOM if f"{i.module}.".startswith(f"{module}.")}
@@ -302,3 +329,22 @@ def test_imports_inside_functions_are_not_at_once() -> None:
 )
 def test_sources_of_chance_are_found(source: str, sources: set[str]) -> None:
     assert random_sources(ast.parse(source)) == sources
+
+
+@pytest.mark.parametrize(
+    ("source", "ways"),
+    [
+        ("import subprocess", {"subprocess"}),
+        ("from subprocess import run", {"subprocess.run"}),
+        ("import multiprocessing as mp", {"multiprocessing"}),
+        ("from concurrent.futures import ProcessPoolExecutor", {"concurrent.futures.ProcessPoolExecutor"}),
+        ("from os import execv", {"os.execv"}),
+        ("def f():\n    os.spawnlp(mode, name)", {"os.spawnlp"}),
+        ("run = os.posix_spawn", {"os.posix_spawn"}),
+        ("await asyncio.create_subprocess_exec(name)", {"asyncio.create_subprocess_exec"}),
+        ("from concurrent.futures import ThreadPoolExecutor\nos.path.join(a, b)", set()),
+        ("from betalike.runtime.processes import start_python", set()),
+    ],
+)
+def test_ways_to_start_a_process_are_found(source: str, ways: set[str]) -> None:
+    assert started_with(ast.parse(source)) == ways

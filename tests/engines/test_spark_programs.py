@@ -44,6 +44,18 @@ def test_a_worker_without_betalike_is_told(table: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_workers_run_nothing_that_lies_beside_the_table(table: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    for module in ("numba", "numpy", "pyarrow", "polars", "betalike"):
+        (tmp_path / f"{module}.py").write_text(f"open({str(notes)!r}, 'a').write('{module} ')\n")
+    words = command(table, tmp_path / "out", "--master", "local[2]")
+    words.insert(1, "-P")  # as the installed program, whose own path has no working folder
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT)
+    assert done.returncode == 0, done.stderr
+    assert not notes.exists(), notes.read_text()
+
+
+@pytest.mark.long
 def test_a_cluster_without_workers_is_told(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path)
     program = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import polars as pl
 
 from betalike.errors import BetalikeError, FileError
 from betalike.io.sources import stamp_of
+from betalike.runtime.processes import DEVNULL, start_python
 
 NOT_TO_ITS_END = "the table cannot be read to its end; it is damaged or cut off, or it changed meanwhile."
 
@@ -85,6 +85,6 @@ def ends_its_reader(path: Path, attempt: str, *words: str) -> bool:
 @functools.lru_cache(maxsize=16)
 def _has_ended(attempt: str, words: tuple[str, ...], stamp: tuple[int, ...]) -> bool:
     """Try to read a file in a process of its own, once for each state of the file."""
-    nowhere = subprocess.DEVNULL
-    done = subprocess.run([sys.executable, "-c", attempt, *words], stdin=nowhere, stdout=nowhere, stderr=nowhere)
-    return done.returncode not in (0, 1)  # an ordinary error is 1, and is reported later
+    with start_python("-c", attempt, *words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL) as process:
+        status = process.wait()
+    return status not in (0, 1)  # an ordinary error is 1, and is reported later

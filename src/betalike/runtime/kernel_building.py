@@ -10,7 +10,6 @@ import contextlib
 import gc
 import importlib
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 
 from betalike.runtime.kernel_digest import kernels_called
 from betalike.runtime.kernel_types import argument_types
+from betalike.runtime.processes import DEVNULL, PIPE, start_python
 
 MOST_PROCESSES = 4
 PAUSE = 0.2  # seconds between two reports
@@ -135,11 +135,11 @@ class Build:
     def _work(self) -> None:
         """Have one process compile kernel after kernel."""
         variables = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        pipes: dict[str, Any] = {"stdin": PIPE, "stdout": PIPE, "stderr": DEVNULL}
         is_alive = False
         with (
             contextlib.suppress(OSError),  # it cannot be started, or is gone
-            subprocess.Popen([sys.executable, "-c", SERVE], env=variables, text=True, **pipes) as process,
+            start_python("-c", SERVE, env=variables, text=True, **pipes) as process,
         ):
             is_alive = True
             while is_alive and (task := self._take()) is not None:

@@ -13,8 +13,6 @@ import contextlib
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -22,7 +20,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from betalike.web.locks import is_held, take
+from betalike.runtime.locks import is_held, take
+from betalike.runtime.processes import DEVNULL, PIPE, Process, TimeoutExpired, start_python
 from betalike.web.project import Project
 
 MOST_JOBS = 10**9
@@ -63,7 +62,7 @@ class Result(msgspec.Struct):
 class PageJob:
     """One job of a project, as its folder shows it."""
 
-    def __init__(self, project: Project, number: int, process: subprocess.Popen[bytes] | None) -> None:
+    def __init__(self, project: Project, number: int, process: Process | None) -> None:
         self.project, self.number, self._process = project, number, process
         self.folder = project.folder / "jobs" / str(number)
         self.order: JobOrder = msgspec.json.decode((self.folder / "job.json").read_bytes(), type=JobOrder)
@@ -125,7 +124,7 @@ class PageJob:
             for send in (process.terminate, process.terminate, process.kill):
                 with contextlib.suppress(ProcessLookupError):
                     send()
-                with contextlib.suppress(subprocess.TimeoutExpired):
+                with contextlib.suppress(TimeoutExpired):
                     process.wait(PATIENCE)
                     return
 
@@ -137,7 +136,7 @@ class Jobs:
 
     def __init__(self) -> None:
         self.passwords: dict[str, str] = {}  # of databases, by project: in memory alone
-        self._processes: dict[tuple[str, int], subprocess.Popen[bytes]] = {}
+        self._processes: dict[tuple[str, int], Process] = {}
         self.lock = threading.RLock()  # hold it to find out whether a job is needed, and start it
 
     def start(self, project: Project, task: str, **arguments: Any) -> PageJob:
@@ -153,18 +152,18 @@ class Jobs:
         threading.Thread(target=_tidy, args=(job, process), daemon=True).start()
         return job
 
-    def _run(self, project: Project, number: int, folder: Path) -> subprocess.Popen[bytes]:
+    def _run(self, project: Project, number: int, folder: Path) -> Process:
         """Start the process of a job; a password of a database is in its environment, which other users cannot see."""
         environment = {**os.environ, "TMPDIR": str(folder / "tmp")}
         if project.id in self.passwords:
             environment["PGPASSWORD"] = self.passwords[project.id]
         lock = take(folder / "running")
         try:
-            return subprocess.Popen(
-                [sys.executable, "-P", "-m", "betalike.web.worker", str(project.folder), str(number)],
-                stdin=subprocess.PIPE,  # its end shows the process that the server is gone
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,  # a library might print a cell
+            return start_python(
+                *("-m", "betalike.web.worker", str(project.folder), str(number)),
+                stdin=PIPE,  # its end shows the process that the server is gone
+                stdout=DEVNULL,
+                stderr=DEVNULL,  # a library might print a cell
                 cwd=project.folder,
                 start_new_session=True,
                 env=environment,
@@ -205,7 +204,7 @@ class Jobs:
         for process in running:
             try:
                 process.wait(max(deadline - time.monotonic(), 0.1))
-            except subprocess.TimeoutExpired:
+            except TimeoutExpired:
                 process.kill()
                 process.wait()
 
@@ -218,7 +217,7 @@ class Jobs:
                 _tidy(job, None)
 
 
-def _tidy(job: PageJob, process: subprocess.Popen[bytes] | None) -> None:
+def _tidy(job: PageJob, process: Process | None) -> None:
     """Wait for a process; then delete its temporary files, and what it wrote if it did not finish."""
     if process is not None:
         process.wait()

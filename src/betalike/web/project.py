@@ -29,7 +29,7 @@ import msgspec
 from betalike.errors import FileError, InputError, SchemaError
 from betalike.io.addresses import is_address, parse_address
 from betalike.io.specification import Specification, read_specification
-from betalike.web.locks import held
+from betalike.runtime.locks import held
 
 DEMO_TABLE = "census.csv"
 MOST_UNDO = 50

@@ -35,10 +35,10 @@ def serve(
 ) -> None:
     """Show the page until the process is stopped; then end its jobs and delete uploads that are not to be kept."""
     check_installed()
+    from betalike.runtime.locks import take
     from betalike.web.folders import Folders
     from betalike.web.guard import Keys
     from betalike.web.jobs import Jobs
-    from betalike.web.locks import take
     from betalike.web.pages import Settings
     from betalike.web.project import Shelf
 

@@ -59,6 +59,7 @@ def start_session(master: str | None = None, memory: int | None = None) -> Any:
         "spark.sql.caseSensitive": "true",
         "spark.driver.maxResultSize": "0",  # cells are counted before they come
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+        "spark.executorEnv.PYTHONSAFEPATH": "1",  # workers run nothing that lies in the working folder
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()} -Dbetalike.log={level}",
     }
     if memory is not None:
