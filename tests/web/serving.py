@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import http.client
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -159,3 +161,33 @@ def visits(n_people: int = 150, n_visits: int = 3) -> str:
         for visit in range(n_visits)
     ]
     return "\n".join(["patient_name,birth_date,sex,diagnosis", *rows]) + "\n"
+
+
+def open_people(served: Served) -> str:
+    """Open a small table of people by its path, once for a server; then return copies of that project."""
+    first = served.projects / "people"
+    if not first.exists():
+        (served.home / "people.csv").write_text(people(300))
+        assert served.project(served.post("/open/path", path="people.csv")) == "people"
+        assert served.wait("people", 1) == "done"
+    number = len(list(served.projects.iterdir()))
+    shutil.copytree(first, served.projects / f"copy-{number}")
+    return f"copy-{number}"
+
+
+def promise(served: Served, project: str, **fields: str) -> str:
+    """Save a promise; return what the step after it shows."""
+    asked = {"beta": "4", "k": "1", "scheme": "lmondrian", "version": served.version(project), **fields}
+    answer = served.post(f"/p/{project}/promise", **asked)
+    return answer.text or served.get(f"/p/{project}/publish").text
+
+
+def publish(served: Served, project: str) -> tuple[int, str]:
+    """Publish, and return the job and how it ended."""
+    served.post(f"/p/{project}/publish", version=served.version(project))
+    number = max(int(path.name) for path in (served.projects / project / "jobs").iterdir())
+    return number, served.wait(project, number)
+
+
+def text_of(page: str) -> str:
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))

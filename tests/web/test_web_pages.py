@@ -7,7 +7,6 @@ import html
 import json
 import os
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -18,7 +17,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from serving import Served, enter, people, start_page
+from serving import Served, enter, open_people, people, promise, publish, start_page, text_of
 
 import betalike
 from betalike.runtime.progress import SILENT
@@ -28,32 +27,6 @@ from betalike.web.tasks import explore
 pytestmark = pytest.mark.xdist_group("web-pages")
 
 
-def open_people(served: Served) -> str:
-    """Open a small table of people by its path, once for a server; then return copies of that project."""
-    first = served.projects / "people"
-    if not first.exists():
-        (served.home / "people.csv").write_text(people(300))
-        assert served.project(served.post("/open/path", path="people.csv")) == "people"
-        assert served.wait("people", 1) == "done"
-    number = len(list(served.projects.iterdir()))
-    shutil.copytree(first, served.projects / f"copy-{number}")
-    return f"copy-{number}"
-
-
-def promise(served: Served, project: str, **fields: str) -> str:
-    """Save a promise; return what the step after it shows."""
-    asked = {"beta": "4", "k": "1", "scheme": "lmondrian", "version": served.version(project), **fields}
-    answer = served.post(f"/p/{project}/promise", **asked)
-    return answer.text or served.get(f"/p/{project}/publish").text
-
-
-def publish(served: Served, project: str) -> tuple[int, str]:
-    """Publish, and return the job and how it ended."""
-    served.post(f"/p/{project}/publish", version=served.version(project))
-    number = max(int(path.name) for path in (served.projects / project / "jobs").iterdir())
-    return number, served.wait(project, number)
-
-
 def certificate_of(folder: Path) -> dict[str, Any]:
     """A certificate without digests and times."""
     certificate: dict[str, Any] = json.loads((folder / "certificate.json").read_bytes())
@@ -61,10 +34,6 @@ def certificate_of(folder: Path) -> dict[str, Any]:
     for file in certificate["files"].values():
         file.pop("sha256")
     return certificate
-
-
-def text_of(page: str) -> str:
-    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
 
 
 def code_in(page: str, name: str) -> str:

@@ -14,6 +14,7 @@ from betalike.errors import ParameterError
 POSTGRESQL, SQLITE, DUCKDB = "PostgreSQL", "SQLite", "DuckDB"
 SCHEMES = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "sqlite": SQLITE, "duckdb": DUCKDB}
 BEGINNING = re.compile(rf"({'|'.join(SCHEMES)}):", re.IGNORECASE)
+ANY_BEGINNING = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)  # C:/ is a drive; paths have one / of ://
 SECRETS = {"password", "sslpassword"}  # parameters of an address that are not shown
 
 
@@ -39,6 +40,21 @@ def is_address(table: Any) -> bool:
     [True, True, False]
     """
     return isinstance(table, str | Path) and BEGINNING.match(str(table)) is not None
+
+
+def unknown_address(given: str | Path) -> str | None:
+    """Return why an address of another kind cannot be read, without what may be a password in it; None for a path.
+
+    >>> unknown_address("people.csv") is unknown_address("sqlite:people.db") is None
+    True
+    """
+    found = ANY_BEGINNING.match(str(given))
+    if found is None or is_address(given):
+        return None
+    return (
+        f"betalike cannot read from '{found.group(1)}'. It reads files by their paths, and databases of {POSTGRESQL}, "
+        f"{SQLITE} and {DUCKDB}: postgresql://USER@HOST:PORT/DATABASE, sqlite:FILE or duckdb:FILE."
+    )
 
 
 def parse_address(given: str | Path) -> Address:

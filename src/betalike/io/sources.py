@@ -17,6 +17,7 @@ from types import FrameType
 from typing import IO, Any
 
 from betalike.errors import FileError
+from betalike.io.addresses import unknown_address
 from betalike.io.copies import Origin, origin_of, remembered
 from betalike.runtime.scratch import private_folder, reserve
 
@@ -127,7 +128,7 @@ def _refuse_other_kinds(path: Path, found: os.stat_result) -> None:
 
 def _cannot_read(path: Path, error: OSError | ValueError) -> FileError:
     if isinstance(error, FileNotFoundError):
-        return FileError(f"there is no file '{shown(path)}'. Check the path.")
+        return FileError(unknown_address(path) or f"there is no file '{shown(path)}'. Check the path.")
     reason = error.strerror if isinstance(error, OSError) else "its name cannot be the name of a file"
     return FileError(f"'{shown(path)}' cannot be read: {reason}.")
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from betalike.errors import ParameterError
-from betalike.io.addresses import is_address, move_address, parse_address
+from betalike.errors import FileError, ParameterError
+from betalike.io.addresses import is_address, move_address, parse_address, unknown_address
+from betalike.io.sources import open_file
 
 
 @pytest.mark.parametrize(
@@ -51,3 +52,19 @@ def test_files_move_and_servers_do_not() -> None:
     assert move_address("sqlite:a.db", lambda file: Path("up") / file) == "sqlite:up/a.db"
     assert move_address("postgresql://h/db", lambda file: Path("up") / file) == "postgresql://h/db"
     assert not is_address(Path("postgresql.csv"))
+
+
+@pytest.mark.parametrize("given", ["mysql://ada:s3cret@host/clinic", "https://ada:s3cret@host/people.csv"])
+def test_an_address_that_is_not_read_says_what_is(given: str) -> None:
+    with pytest.raises(FileError) as caught:
+        open_file(Path(given))
+    for words in (str(caught.value), unknown_address(given) or ""):
+        assert given.partition(":")[0] in words
+        assert all(kind in words for kind in ("PostgreSQL", "SQLite", "DuckDB"))
+        assert "s3cret" not in words
+
+
+def test_a_path_is_no_unknown_address() -> None:
+    assert [unknown_address(text) for text in ("C:/people.csv", "a:b.csv", "postgresql://h/db", "people.csv")] == [
+        None
+    ] * 4

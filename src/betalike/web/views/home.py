@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from betalike.errors import BetalikeError, FileError
-from betalike.io.addresses import is_address, move_address, parse_address, password_in
+from betalike.io.addresses import is_address, move_address, parse_address, password_in, unknown_address
 from betalike.web.folders import MOST_ENTRIES, Folders
 from betalike.web.pages import SentForm, Settings, go, posted, project_of, settings_of, show, step_path
 from betalike.web.project import DEMO_TABLE, Origin, start_project
@@ -65,6 +65,8 @@ def open_path(request: Request, form: SentForm) -> Response:
             folder = settings.shelf.create(source.get("table_name") or "query")
             remember_password(settings, folder.name, form.secret("password") or password)
             return _begin(request, folder, address, "database", address, source)
+        if (refusal := unknown_address(text)) is not None:
+            raise FileError(refusal)
         path = settings.folders.check(text)
         if not path.is_file():
             raise FileError("this is not a file. Choose a table.")
@@ -83,7 +85,10 @@ def allowed_address(text: str, folders: Folders) -> tuple[str, str | None]:
     """Return the address of a database without its password, and that; its file must be in an allowed folder."""
     address = parse_address(text)
     if address.files:
-        return move_address(text, lambda file: folders.check(file)), None
+        try:
+            return move_address(text, lambda file: folders.check(file)), None
+        except FileError as error:
+            raise FileError(f"the {address.kind} database '{address.shown}' cannot be opened: {error}") from error
     return address.shown, password_in(text)
 
 

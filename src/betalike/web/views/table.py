@@ -100,6 +100,8 @@ def show_columns(request: Request, problem: str | None = None, status: int = 200
         roles=ROLES,
         types={str(kind): words for kind, words in TYPES.items()},
         orders=DATE_ORDERS,
+        has_sensitive=bool(record.spec.with_role(Role.SENSITIVE)),
+        missing_is_value=_missing_is_value(record.spec),
         hint=problem_with_columns(project),
         unit=_unit(record.spec, facts),
     )
@@ -116,6 +118,8 @@ def change_columns(request: Request, form: SentForm) -> Response:
     """Take the roles and types of the form."""
     project = project_of(request)
     names = list(project.spec.columns)
+    is_asked = bool(project.spec.with_role(Role.SENSITIVE))  # else the form does not ask what a missing value is
+    is_value = bool(form.text("missing_sensitive")) or (not is_asked and _missing_is_value(project.spec))
 
     def change(spec: Specification) -> Specification:
         for number, name in enumerate(names):
@@ -126,8 +130,9 @@ def change_columns(request: Request, form: SentForm) -> Response:
         order = form.text("dates", "kept")
         if order in DATE_ORDERS:
             spec.release.dates = order or None  # type: ignore[assignment]  # one of its texts
-        for name in spec.with_role("sensitive"):  # type: ignore[arg-type]  # a Role is its text
-            spec.columns[name].missing = "value" if form.text("missing_sensitive") else "error"
+        for column in spec.columns.values():
+            if column.role == "sensitive" or not is_value:  # one that was left out keeps its choice while it stands
+                column.missing = "value" if is_value else "error"
         return spec
 
     try:
@@ -139,6 +144,12 @@ def change_columns(request: Request, form: SentForm) -> Response:
     if form.text("go") == "next" and problem_with_columns(project) is None:
         return go(step_path(project, "hierarchies"))
     return go(step_path(project, "columns"))
+
+
+def _missing_is_value(spec: Specification) -> bool:
+    """Return whether a missing sensitive value counts as one; without a sensitive column, what was chosen last."""
+    asked = spec.with_role(Role.SENSITIVE) or spec.columns
+    return any(spec.columns[name].missing == "value" for name in asked)
 
 
 def _change_column(column: Any, role: str, kind: str) -> None:
