@@ -126,6 +126,7 @@ class Table:
             "weights": dict(zip(self.columns, self.weights, strict=True)),
             "missing_sensitive": "value",
             "keep": ["row"],
+            "keep_identifiers": True,
             **self.arguments,
             **arguments,
         }

@@ -23,6 +23,7 @@ from betalike.io.description import Description, describe_frame, load_described,
 from betalike.io.foreign_tables import SourceOptions, takes_tables
 from betalike.io.frames import like, to_polars
 from betalike.io.guesses.person_warning import warn_about_persons
+from betalike.io.guesses.recognition import EXAMINED_ROWS, refuse_kept_identifiers
 from betalike.io.hierarchies import choose_hierarchies, warn_about_names
 from betalike.io.input_files import input_files
 from betalike.io.needed_columns import published_columns
@@ -87,6 +88,7 @@ def publish(
     bottom: Mapping[str, Any] | None = None,
     top: Mapping[str, Any] | None = None,
     keep: Sequence[str] = (),
+    keep_identifiers: bool = False,
     person: str | None = None,
     missing: Sequence[str] = (),
     missing_sensitive: str = "error",
@@ -132,6 +134,7 @@ def publish(
         bottom: values up to here are published as one, such as {"age": 18} for the label `<= 18`.
         top: values from here on are published as one, such as {"age": 90} for the label `90+`.
         keep: further columns to publish unchanged and unprotected.
+        keep_identifiers: keep columns that look like identifiers too, such as names; they are refused otherwise.
         person: the column that names the person of each row, if a person may have several: the promise is then kept in
             people as well as in rows, and k counts people. It is never published; not on Spark.
         missing: codes that stand for a missing value, such as ["NA", "-9"], as the empty text does.
@@ -182,6 +185,8 @@ def publish(
             carrier = stack.enter_context(
                 open_engine(table, schema, missing, delimiter, choice, folder, master, progress, form)
             )
+            if keep and not keep_identifiers:
+                refuse_kept_identifiers(carrier.first_rows(EXAMINED_ROWS), keep)
         published = publish_table(carrier, job, watch, folder, force, inputs, signer)
         labels, types = carrier.sensitive_labels, carrier.types
         path = None if folder is None else folder / f"published.{job.form.ending}"

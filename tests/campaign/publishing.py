@@ -76,6 +76,7 @@ def arguments(job: Job, place: Path) -> dict[str, Any]:
         "quasi_identifiers": [column.name for column in job.columns],
         "sensitive": [column.name for column in job.secrets] if len(job.secrets) > 1 else job.secrets[0].name,
         "keep": [column.name for column in job.kept],
+        "keep_identifiers": True,
         "scheme": job.scheme,
         "options": job.options,
         "hierarchies": trees,

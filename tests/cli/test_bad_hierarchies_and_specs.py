@@ -211,7 +211,7 @@ def test_another_scheme_on_the_command_line_leaves_out_what_it_does_not_take(
 
 def test_options_win_over_the_specification(desk: Desk) -> None:
     spec = specification(desk, '[promise]\nbeta = 3\nk = 4\n[release]\nformat = "parquet"', city='type = "categorical"')
-    options = ["--beta", 2, "--k", 3, "--format", "csv", "--weights", "age=5", "--keep", "name"]
+    options = ["--beta", 2, "--k", 3, "--format", "csv", "--weights", "age=5", "--keep", "name", "--keep-identifiers"]
     document = run("publish", "--spec", spec, "--out", desk.out, "--json", *options).document
     assert document["promise"]["beta"] == 2
     assert document["promise"]["k"] == 3

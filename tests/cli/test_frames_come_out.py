@@ -24,7 +24,7 @@ def test_intervals_of_pandas_are_names() -> None:
     frame = pd.DataFrame({"age": [5, 25, 45] * 4, "s": ["a", "b", "c", "b"] * 3})
     frame["q"] = pd.cut(frame["age"], [0, 18, 40, 99])
     frame["kept"] = pd.period_range("2020-01", periods=12, freq="M")
-    release = publish_frame(frame, keep=["kept"])
+    release = publish_frame(frame, keep=["kept"], keep_identifiers=True)
     assert set(release.frame["q"]) <= {"(0, 18]", "(18, 40]", "(40, 99]", "*"}
     assert set(release.frame["kept"]) == {f"2020-{month:02}" for month in range(1, 13)}
     frame.loc[0, "q"] = None

@@ -17,7 +17,7 @@ OPTIONS = {
     "--help",
     "publish": "--qi --sensitive --beta --out --spec --scheme --model --k --t --delta --l --c --ground "
     "--negative-beta --groups --width --with-values --hierarchies "
-    "--numeric --categorical --keep --person --weights --round --bottom --top "
+    "--numeric --categorical --keep --keep-identifiers --person --weights --round --bottom --top "
     "--missing --missing-sensitive --dates --bins --format --layout "
     "--spreadsheet-safe --retrieval --effort --strict --attribute --no-second-try --redistribution --mechanism "
     "--engine --memory --master --sheet --labels --query --table --delimiter --report --force --seed --sign --json "

@@ -181,7 +181,7 @@ def test_every_command_refuses_damaged_tables(desk: Desk, capfd: pytest.CaptureF
     before = files_under(desk.folder)
     for words in (
         ["publish", table, *columns, *new],
-        ["publish", table, *columns, *new, "--keep", "name"],
+        ["publish", table, *columns, *new, "--keep", "name", "--keep-identifiers"],
         ["describe", table],
         ["audit", table, *columns],
         ["verify", desk.out, "--original", table],
@@ -270,7 +270,7 @@ def test_scratch_files_are_private(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(scattering.Buckets, "take", watched)
     monkeypatch.setattr("betalike.engines.local.SHUFFLED_SHARE", 1 << 20)
-    assert desk.publish(table=desk.table(), keep="name", memory="256MB").status == 0
+    assert desk.publish("--keep-identifiers", table=desk.table(), keep="name", memory="256MB").status == 0
     assert modes
     assert set(modes) == {(0o600, 0o700)}
 

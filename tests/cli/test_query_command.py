@@ -95,5 +95,5 @@ def test_bad_folders_and_originals_are_refused(desk_with_release: Desk) -> None:
 
 
 def test_kept_columns_are_not_asked_for(desk: Desk) -> None:
-    assert desk.publish("--keep", "name").status == 0
+    assert desk.publish("--keep", "name", "--keep-identifiers").status == 0
     assert_refused(run("query", desk.out, "name = 'x'"), "has no column 'name' to query")

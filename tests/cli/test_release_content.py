@@ -49,7 +49,7 @@ def test_sensitive_values_are_conserved(desk: Desk) -> None:
 
 
 def test_rows_come_out_in_another_order(desk: Desk) -> None:
-    desk.publish(keep="name")
+    desk.publish("--keep-identifiers", keep="name")
     order = [row["name"] for row in desk.published()]
     before = [row[0] for row in people()]
     assert order != before
@@ -59,14 +59,14 @@ def test_rows_come_out_in_another_order(desk: Desk) -> None:
 def test_two_releases_differ_in_order(desk: Desk) -> None:
     orders = []
     for _ in range(2):
-        desk.publish("--force", keep="name")
+        desk.publish("--keep-identifiers", "--force", keep="name")
         orders.append([row["name"] for row in desk.published()])
     assert orders[0] != orders[1]
 
 
 @pytest.mark.parametrize("options", [[], ["--numeric", "age"]])
 def test_labels_contain_what_they_hide(desk: Desk, options: list[str]) -> None:
-    desk.publish(*options, keep="name", hierarchies=desk.hierarchies())
+    desk.publish("--keep-identifiers", *options, keep="name", hierarchies=desk.hierarchies())
     original = {row[0]: row for row in people()}
     for row in desk.published():
         _, age, gender, city, disease = original[row["name"]]
@@ -84,7 +84,7 @@ def test_whole_numbers_stay_as_they_are(desk: Desk, options: list[str]) -> None:
 
 
 def test_bounds_layout_has_two_columns_for_a_number(desk: Desk) -> None:
-    desk.publish(layout="bounds", keep="name")
+    desk.publish("--keep-identifiers", layout="bounds", keep="name")
     original = {row[0]: int(row[1]) for row in people()}
     assert list(desk.published()[0]) == ["age_low", "age_high", "gender", "city", "disease", "name"]
     for row in desk.published():
@@ -104,7 +104,7 @@ def test_parquet_holds_the_same_as_csv(desk: Desk, layout: str) -> None:
 
 
 def test_kept_columns_are_warned_of(desk: Desk) -> None:
-    outcome = desk.publish(keep="name")
+    outcome = desk.publish("--keep-identifiers", keep="name")
     assert re.search(r"unprotected: name", outcome.text)
     assert desk.certificate()["table"]["kept"] == ["name"]
     assert "unprotected" not in desk.publish("--force").text

@@ -145,7 +145,7 @@ def test_values_without_an_exact_number_come_out_as_text(desk: Desk) -> None:
     )
     frame.write_parquet(desk.folder / "people.parquet")
     for form in ["csv", *FORMATS]:
-        outcome = publish(desk, form, "--keep", "serial,fine,money,brief,when,well", out=form)
+        outcome = publish(desk, form, "--keep", "serial,fine,money,brief,when,well", "--keep-identifiers", out=form)
         assert outcome.status == 0, outcome.text
         assert run("verify", form, "--original", "people.parquet").status == 0
     rows = [sorted(read_alone(desk.folder / form / f"published.{form}")) for form in ("csv", "xlsx", "sav", "dta")]

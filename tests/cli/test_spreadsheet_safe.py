@@ -60,7 +60,7 @@ def values_of(path: Path, column: str) -> Counter[str]:
 @pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline"])
 def test_a_safe_release_says_the_same(desk: Desk, table: Path, scheme: str) -> None:
     original = cells(table)
-    words = ["--keep", "name", "--scheme", scheme, "--seed", 1, "--categorical", "city"]
+    words = ["--keep", "name", "--keep-identifiers", "--scheme", scheme, "--seed", 1, "--categorical", "city"]
     plain = desk.folder / "plain"
     assert run(*desk.words(table, *words, out=plain)).status == 0
     assert run(*desk.words(table, *words, "--spreadsheet-safe")).status == 0
@@ -106,7 +106,7 @@ def test_an_audit_of_a_safe_release(desk: Desk, table: Path) -> None:
 
 @pytest.mark.usefixtures("reading")
 def test_without_it_a_warning_names_the_columns(desk: Desk, table: Path) -> None:
-    outcome = run(*desk.words(table, "--keep", "name"))
+    outcome = run(*desk.words(table, "--keep", "name", "--keep-identifiers"))
     assert outcome.status == 0
     assert "run as formulas" in outcome.stderr
     assert "disease" in outcome.stderr

@@ -54,7 +54,7 @@ def releases(desk: Desk) -> list[Path]:
     for scheme in ("seam", "perturb", "baseline"):
         assert desk.publish(scheme=scheme, out=desk.folder / scheme, hierarchies=desk.hierarchies()).status == 0
     bounds = desk.folder / "bounds"
-    assert desk.publish(out=bounds, layout="bounds", keep="name").status == 0
+    assert desk.publish("--keep-identifiers", out=bounds, layout="bounds", keep="name").status == 0
     tree = desk.folder / "t"
     assert desk.publish(scheme="sabre", beta=None, t="0.3", out=tree).status == 0
     return [desk.folder / name for name in ("seam", "perturb", "baseline", "bounds", "t")]
@@ -140,7 +140,7 @@ def test_a_domain_that_is_none(desk: Desk, domain: list[str]) -> None:
 
 
 def test_what_was_verified_is_shown(desk: Desk) -> None:
-    desk.publish(keep="name", seed="7")
+    desk.publish("--keep-identifiers", keep="name", seed="7")
     outcome = run("verify", desk.out)
     for words in (
         "enhanced-likeness with beta 2",

@@ -222,3 +222,14 @@ def test_a_table_that_cannot_be_published_is_refused(make_engine: EngineMaker, t
         make_engine(table.clear(), schema_of(["age"]))
     with pytest.raises(SchemaError, match=r"no column 'agee'.*Did you mean 'age'"):
         make_engine(table, schema_of(["agee", "work"]))
+
+
+def test_the_first_rows_have_all_columns_that_are_read(
+    make_engine: EngineMaker, pairs: tuple[pl.DataFrame, Callable[[Cells], Plan]]
+) -> None:
+    engine = make_engine(pairs[0].with_columns(other=1), schema_of(["age"], kept=("row",)))
+    few = engine.first_rows(7)
+    assert few.columns == ["age", "illness", "row"]
+    assert few.height == 7
+    assert set(few["row"]) <= set(pairs[0]["row"])
+    assert sorted(engine.first_rows(5000)["row"]) == sorted(pairs[0]["row"])

@@ -63,6 +63,7 @@ def test_every_class_of_the_release(
         scheme=scheme,
         hierarchies=census_hierarchies,
         keep=["row"],
+        keep_identifiers=True,
         **options,
     )
     frame = release.frame

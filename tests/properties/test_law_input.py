@@ -128,7 +128,7 @@ def test_one_value_and_missing_ones_are_published_apart(layout: str, column: lis
     """Each has the secrets of the whole table in their proportion, so that nothing need be hidden."""
     frame = pl.DataFrame({"q": column, "secret": SECRETS, "row": range(N_ROWS)})
     asked = {"quasi_identifiers": ["q"], "sensitive": "secret", "beta": 0.5, "layout": layout, "seed": 1}
-    release = betalike.publish(frame, **asked, keep=["row"])
+    release = betalike.publish(frame, **asked, keep=["row"], keep_identifiers=True)
     values = [None if column[row] is None else str(column[row]) for row in release.frame["row"]]
     assert [None if label is None else str(label) for label in release.frame.to_series(0)] == values
 

@@ -180,6 +180,10 @@ class Engine(ABC):
         """What each quasi-identifier was taken for, and why."""
         return self._values[2] if "_values" in self.__dict__ else self._counted.types
 
+    @abstractmethod
+    def first_rows(self, n_rows: int) -> pl.DataFrame:
+        """Return the first rows of the table, at most `n_rows`, with all columns that are read."""
+
     def read_rows(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield columns of the table, batch by batch; an engine whose rows are elsewhere refuses."""
         raise ParameterError(NO_PEOPLE)

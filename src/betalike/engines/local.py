@@ -183,6 +183,16 @@ class LocalEngine(Engine):
             yield batch, cell, ec
             first += batch.height
 
+    def first_rows(self, n_rows: int) -> pl.DataFrame:
+        """Return the first rows of the table."""
+        found, n_found = [], 0
+        for batch in self._source.batches(self.schema.names):
+            found.append(batch.head(n_rows - n_found))
+            n_found += found[-1].height
+            if n_found == n_rows:
+                break
+        return pl.concat(found)
+
     def read_rows(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield columns of the table, batch by batch."""
         return self._source.batches(names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,27 +12,19 @@ from typing import Any
 import polars as pl
 
 from betalike.errors import FileError, SchemaError
-from betalike.io.column_types import TypeGuess, stored_kind
+from betalike.io.column_types import TypeGuess
 from betalike.io.copies import origin_of
 from betalike.io.guesses.costs import PROPOSED_BINS, estimate_loss, even_bins
-from betalike.io.guesses.identification import (
-    EXACT_ROWS,
-    Identification,
-    count_unique_people,
-    find_worst,
-    hash_column,
-    measure,
-)
-from betalike.io.guesses.keys import find_followers
-from betalike.io.guesses.meanings import Guess, Meaning, guess_meanings
-from betalike.io.guesses.profiles import ColumnProfile, profile_column
+from betalike.io.guesses.identification import EXACT_ROWS, Identification, count_unique_people, find_worst, hash_column
+from betalike.io.guesses.meanings import Guess, Meaning
+from betalike.io.guesses.profiles import ColumnProfile
+from betalike.io.guesses.recognition import recognize
 from betalike.io.guesses.roles import choose_meanings, choose_roles
 from betalike.io.guesses.vocabulary import NameHint, names_a_code
 from betalike.io.hierarchies import write_new_file
 from betalike.io.sources import shown_name, table_files
 from betalike.io.specification_draft import draft_specification
 from betalike.io.tables import CSV, is_path, kind_of, load
-from betalike.io.typed_frames import read_types
 from betalike.runtime.arrays import Words
 from betalike.runtime.display import Row, Shown
 from betalike.table.schema import Kind, Role
@@ -204,14 +195,10 @@ def describe_frame(
     """Guess the type and the role of each column, and measure which columns identify rows."""
     if frame.height == 0 or frame.width == 0:
         raise SchemaError("the table has no rows; there is nothing to describe.")
-    read = read_types(frame)
+    recognized = recognize(frame)
+    read, figures, profiles = recognized.read, recognized.figures, recognized.profiles
     frame = read.frame
-    figures = [measure([column.name], hash_column(column)) for column in frame.iter_columns()]
-    profiles = [
-        profile_column(column, stored_kind(column.dtype), found.distinct)
-        for column, found in zip(frame.iter_columns(), figures, strict=True)
-    ]
-    meanings = choose_meanings(profiles, guess_meanings(profiles, functools.partial(find_followers, frame)))
+    meanings = choose_meanings(profiles, recognized.guesses)
     roles = choose_roles(profiles, meanings)
     n_known = sum(role is Role.QUASI_IDENTIFIER for role, _ in roles)
     persons = _hash_persons(frame, [role for role, _ in roles])

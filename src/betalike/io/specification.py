@@ -45,6 +45,7 @@ class ReleaseSpec(msgspec.Struct, forbid_unknown_fields=True):
     format: str | None = None
     layout: str = "labels"
     spreadsheet_safe: bool = False
+    keep_identifiers: bool = False
     missing: list[str] = []
     dates: Literal["dmy", "mdy"] | None = None
     options: dict[str, Any] = {}
@@ -121,6 +122,7 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
             "format": self.release.format,
             "layout": self.release.layout,
             "spreadsheet_safe": self.release.spreadsheet_safe,
+            "keep_identifiers": self.release.keep_identifiers,
             "bins": {name: named[name].bins for name in sensitive if named[name].bins is not None},
             "missing": self.release.missing,
             "dates": self.release.dates,

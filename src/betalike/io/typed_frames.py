@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from betalike.io.categories import as_texts
 from betalike.io.column_types import Seen, TypeGuess, guess_type, has_no_text, see, stored_kind
 from betalike.io.missing_codes import WHOLE, without_codes
 from betalike.io.text_values import digits_of, parse_days, parse_moments, with_points
@@ -62,6 +63,8 @@ def convert(column: pl.Series, taken: TypeGuess) -> pl.Series:
     kind, order = taken.kind, taken.dates or DateOrder.DMY
     if kind is stored_kind(column.dtype) or kind is Kind.CATEGORICAL or taken.is_ambiguous:
         return column
+    if column.dtype.base_type() in (pl.Categorical, pl.Enum):
+        column = as_texts(column)
     if kind in (Kind.DATE, Kind.DATETIME):
         if column.dtype.is_temporal():
             return column.cast(pl.Date)

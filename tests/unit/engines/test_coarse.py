@@ -75,7 +75,9 @@ def published(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable
     def publish_once(scheme: str) -> tuple[Path, Any]:
         out = tmp_path_factory.mktemp("published") / scheme
         with room_for_few_cells():
-            release = publish(table, out, scheme=scheme, keep=["row"], layout="bounds", format="parquet")
+            release = publish(
+                table, out, scheme=scheme, keep=["row"], keep_identifiers=True, layout="bounds", format="parquet"
+            )
         return out, release.certificate
 
     return publish_once
@@ -153,7 +155,7 @@ def test_every_row_lies_within_its_labels(published: Any, table: Path, scheme: s
 
 @pytest.mark.usefixtures("little_memory")
 def test_the_same_seed_gives_the_same_rows_in_memory_and_in_a_folder(published: Any, table: Path) -> None:
-    release = publish(table, None, scheme="seam", layout="bounds", keep=["row"])
+    release = publish(table, None, scheme="seam", layout="bounds", keep=["row"], keep_identifiers=True)
     assert isinstance(release.frame, pl.DataFrame)
     written = pl.read_parquet(published("seam")[0] / "published.parquet")
     assert release.frame.rows() == written.rows()
@@ -162,7 +164,7 @@ def test_the_same_seed_gives_the_same_rows_in_memory_and_in_a_folder(published: 
 @pytest.mark.usefixtures("little_memory")
 def test_several_sensitive_columns_of_more_cells_than_memory(table: Path, tmp_path: Path) -> None:
     secrets = {"sensitive": ["illness", "work"], "quasi_identifiers": QIS[:3]}
-    certificate = publish(table, tmp_path / "release", keep=["row"], **secrets).certificate
+    certificate = publish(table, tmp_path / "release", keep=["row"], keep_identifiers=True, **secrets).certificate
     assert certificate["scheme"]["details"]["coarse_cells"] <= 1500
     published = pl.read_csv(tmp_path / "release" / "published.csv")
     both = published.join(pl.read_parquet(table), on="row", suffix=" before")

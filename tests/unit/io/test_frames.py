@@ -69,7 +69,7 @@ def test_every_kind_gives_the_same_release(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_frame_that_came_in_is_not_changed(kind: str) -> None:
     frame = KINDS[kind][0](TABLE)
-    publish(frame, keep=["name"])
+    publish(frame, keep=["name"], keep_identifiers=True)
     assert to_polars(frame).rows() == TABLE.rows()
 
 

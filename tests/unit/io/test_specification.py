@@ -74,6 +74,7 @@ def test_everything_is_understood(tmp_path: Path) -> None:
         "format": "parquet",
         "layout": "bounds",
         "spreadsheet_safe": False,
+        "keep_identifiers": False,
         "missing": ["NA", "?"],
         "dates": "mdy",
         "options": {"retrieval": "exact"},

@@ -40,7 +40,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     table.write_csv(folder / "visits.csv")
     asked: dict[str, Any] = {"quasi_identifiers": ["age", "town"], "sensitive": "illness", "person": "patient"}
     asked["scheme"] = "lmondrian"
-    release = betalike.publish(folder / "visits.csv", out=folder / "out", keep=["visit"], beta=BETA, seed=1, **asked)
+    release = betalike.publish(
+        folder / "visits.csv", out=folder / "out", keep=["visit"], keep_identifiers=True, beta=BETA, seed=1, **asked
+    )
     pictures = Pictures()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("betalike.report.pictures.draw", pictures.draw)

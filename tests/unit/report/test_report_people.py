@@ -101,7 +101,9 @@ def numbered(visits: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize("is_opened", [False, True])
 def test_thresholds_and_risks_are_counted_in_people(numbered: pl.DataFrame, tmp_path: Path, is_opened: bool) -> None:
     asked: dict[str, Any] = {"quasi_identifiers": KNOWN, "sensitive": "illness", "beta": 4, "person": "patient"}
-    release = betalike.publish(numbered, keep=["visit"], out=tmp_path / "out" if is_opened else None, **asked)
+    release = betalike.publish(
+        numbered, keep=["visit"], keep_identifiers=True, out=tmp_path / "out" if is_opened else None, **asked
+    )
     if is_opened:
         release = betalike.open_release(tmp_path / "out")
     published = to_polars(release.frame).with_columns(pl.col("visit").cast(pl.UInt32))

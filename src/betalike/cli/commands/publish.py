@@ -18,6 +18,7 @@ SCHEMES = (
     "whole (default), seam, burel, burel+split, lmondrian, dmondrian, tmondrian, mondrian, sabre, perturb or baseline."
 )
 SAFE = "CSV: a leading ' keeps spreadsheets from running text cells."
+IDENTIFIERS = "Keep columns that look like identifiers too, such as names."
 NO_SECOND_TRY = "Mondrian: try no other attribute if the first cannot be cut."
 REPORT = "Also write the officer's report to OUT-report.html, without attacks."
 MEMORY = "How much may be used, such as 2GB (default: most of what is free)."
@@ -35,6 +36,7 @@ def publish(
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     keep: Annotated[Texts, option("Columns to publish as they are, unprotected, a,b.")] = None,
+    keep_identifiers: Annotated[bool, flag("--keep-identifiers", IDENTIFIERS)] = False,
     person: options.Person = None,
     weights: options.Weights = None,
     round: options.Round = None,

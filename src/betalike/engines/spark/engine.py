@@ -109,6 +109,10 @@ class SparkEngine(Engine):
             ) from error
         return combine(values, count)
 
+    def first_rows(self, n_rows: int) -> pl.DataFrame:
+        """Return some rows of the table, those of its first partitions."""
+        return to_polars(self._table.select([quoted(name) for name in self.schema.names]).limit(n_rows))
+
     def generalize(self, plan: Plan, layout: Layout, randomness: Randomness) -> SparkFrame:
         """Return the release in random order: labels of each row's class, the sensitive value, the kept columns."""
         axes = plan.cells.axes

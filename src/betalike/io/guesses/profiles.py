@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
 import polars as pl
 
 from betalike.io.column_types import has_no_text
@@ -121,8 +122,13 @@ def profile_column(column: pl.Series, kind: Kind, distinct: int) -> ColumnProfil
         is_sequence=is_whole and _is_sequence(column, distinct, missing),
         code_length=_code_length(sample.cast(pl.String)) if is_whole or texts is not None else None,
         places=_places(sample) if column.dtype.is_float() else 0,
-        mean=float(sample.cast(pl.Float64).to_numpy().mean()) if column.dtype.is_numeric() and len(sample) else None,
+        mean=_mean(sample) if column.dtype.is_numeric() and len(sample) else None,
     )
+
+
+def _mean(numbers: pl.Series) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):  # the sum of extreme numbers is infinite
+        return float(numbers.cast(pl.Float64).to_numpy().mean())
 
 
 def _places(numbers: pl.Series) -> int:

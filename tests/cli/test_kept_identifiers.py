@@ -1,0 +1,97 @@
+"""Columns that identify people are published as they are only if the user says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from workbench import CANARY, Desk, assert_refused, files_under
+
+import betalike
+from betalike.errors import SchemaError
+
+N_ROWS = 120
+ASKED: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "sensitive": "disease", "beta": 4, "seed": 1}
+FRAME = pl.DataFrame(
+    {
+        "age": [20 + 7 * i % 60 for i in range(N_ROWS)],
+        "sex": ["fm"[i % 2] for i in range(N_ROWS)],
+        "disease": [("flu", "gout", "ulcer")[i * i % 3] for i in range(N_ROWS)],
+    }
+)
+IDENTIFYING = {
+    "name": [f"{CANARY} {i}" for i in range(N_ROWS)],  # by its name
+    "contact": [f"{CANARY}{i}@example.org" for i in range(N_ROWS)],  # by its values
+    "a": [1000 + i for i in range(N_ROWS)],  # numbers of the rows
+    "patient_id": [i // 2 for i in range(N_ROWS)],  # a key of people with several rows
+}
+HARMLESS = {
+    "amount": [round(17.25 + 1.37 * i, 2) for i in range(N_ROWS)],
+    "measured": [0.001 * i * i for i in range(N_ROWS)],
+    "income": [20_000 + 131 * i for i in range(N_ROWS)],
+    "city": [("Ulm", "Bonn", "Rom")[i % 3] for i in range(N_ROWS)],
+    "first_name": [("Anna", "Ben")[i % 2] for i in range(N_ROWS)],  # two values name nobody
+    "empty": [None] * N_ROWS,
+}
+
+
+@pytest.mark.parametrize("column", IDENTIFYING)
+@pytest.mark.parametrize("source", ["frame", "csv", "parquet"])
+def test_a_column_that_identifies_people_is_kept_on_purpose_only(column: str, source: str, tmp_path: Path) -> None:
+    frame = FRAME.with_columns(pl.Series(column, IDENTIFYING[column]))
+    table: Any = frame if source == "frame" else tmp_path / f"table.{source}"
+    if source == "csv":
+        frame.write_csv(table)
+    elif source == "parquet":
+        frame.write_parquet(table)
+    with pytest.raises(SchemaError, match=rf"'{column}' \(.*keep_identifiers") as refused:
+        betalike.publish(table, keep=[column], out=tmp_path / "out", **ASKED)
+    assert CANARY not in str(refused.value)
+    assert not (tmp_path / "out").exists()
+    release = betalike.publish(table, keep=[column], keep_identifiers=True, **ASKED)
+    assert sorted(map(str, release.frame[column])) == sorted(map(str, IDENTIFYING[column]))
+
+
+@pytest.mark.parametrize("column", HARMLESS)
+def test_a_column_that_describe_does_not_take_for_an_identifier_is_kept(column: str) -> None:
+    frame = FRAME.with_columns(pl.Series(column, HARMLESS[column]))
+    release = betalike.publish(frame, keep=[column], **ASKED)
+    assert release.certificate["table"]["kept"] == [column]
+
+
+def test_the_rule_is_that_of_describe() -> None:
+    for column, values in (IDENTIFYING | HARMLESS).items():
+        frame = FRAME.with_columns(pl.Series(column, values))
+        role = next(each.role for each in betalike.describe(frame).columns if each.name == column)
+        assert (role in ("identifier", "person")) is (column in IDENTIFYING), column
+
+
+def test_all_columns_are_named_with_the_reason() -> None:
+    frame = FRAME.with_columns(pl.Series(name, values) for name, values in IDENTIFYING.items())
+    with pytest.raises(SchemaError) as refused:
+        betalike.publish(frame, keep=["name", "contact"], **ASKED)
+    text = str(refused.value)
+    assert "'name' (identifier: its name suggests a person's name)" in text
+    assert "'contact' (identifier: its values look like e-mail addresses)" in text
+
+
+def test_the_command(desk: Desk) -> None:
+    desk.table()
+    before = files_under(desk.folder)
+    assert_refused(desk.publish("--seed", 1, keep="name"), "'name'", "a person's name", "--keep-identifiers")
+    assert files_under(desk.folder) == before
+    assert desk.publish("--seed", 1, "--keep-identifiers", keep="name").status == 0
+    assert desk.certificate()["table"]["kept"] == ["name"]
+
+
+def test_the_specification(tmp_path: Path) -> None:
+    FRAME.with_columns(pl.Series("name", IDENTIFYING["name"])).write_csv(tmp_path / "people.csv")
+    roles = {"age": "quasi-identifier", "sex": "quasi-identifier", "disease": "sensitive", "name": "kept"}
+    columns = "".join(f'[columns.{name}]\nrole = "{role}"\n' for name, role in roles.items())
+    (tmp_path / "strict.toml").write_text(f'table = "people.csv"\n{columns}')
+    (tmp_path / "open.toml").write_text(f'table = "people.csv"\n[release]\nkeep_identifiers = true\n{columns}')
+    with pytest.raises(SchemaError, match="keep_identifiers"):
+        betalike.publish(spec=tmp_path / "strict.toml", beta=4, seed=1)
+    assert betalike.publish(spec=tmp_path / "open.toml", beta=4, seed=1).certificate["table"]["kept"] == ["name"]
