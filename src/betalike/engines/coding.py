@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import math
 import operator
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -29,7 +28,6 @@ Codes = NDArray[Any]
 Counts = NDArray[np.int64]
 DENSE_SPAN = 1 << 22
 BY_HIERARCHY = "it has a hierarchy"
-WHOLE = r"^(-?\d+)\.0$"  # a whole number among others that are not
 
 
 def code_quasi_identifier(
@@ -103,17 +101,10 @@ def ordered_numbers(column: pl.Series, kind: Kind, dates: DateOrder | None = Non
     return to_numbers(column, kind, column.name, dates=dates or DateOrder.DMY)
 
 
-def comparable_text(text: str) -> str:
-    """Return a category in the form that `comparable` gives it."""
-    return re.sub(WHOLE, r"\1", text)
-
-
 def comparable(column: pl.Series, kind: Kind, dates: DateOrder | None = None) -> pl.Series:
-    """Return a column in a form where equal values are equal in Python, from any file or frame."""
+    """Return a column in a form where equal values are equal in Python; categories are the texts they publish as."""
     column = empty_to_missing(column)
-    if kind is Kind.CATEGORICAL:
-        return column.cast(pl.String).str.replace(WHOLE, "$1")  # whole numbers of a frame may be written as 37.0
-    return ordered_numbers(column, kind, dates)
+    return category_texts(column) if kind is Kind.CATEGORICAL else ordered_numbers(column, kind, dates)
 
 
 def read_as(column: pl.Series, attribute: Attribute, counts: Counts | None = None) -> TypeGuess:

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,7 +22,7 @@ from betalike.engines.streams import as_plain_text, check_labels
 from betalike.errors import InputError
 from betalike.measures.transport import unmatched
 from betalike.release.certificate import Certificate, ColumnFacts, protected_columns
-from betalike.release.published_labels import CodedOriginal, Label, code_original
+from betalike.release.published_labels import CodedOriginal, Label, code_original, named_alike
 from betalike.runtime.arrays import Ids, Ints
 from betalike.table.cells import fold
 from betalike.table.schema import Kind
@@ -164,21 +165,37 @@ def _numbered_together(rows: Combinations, first: int, shown: Combinations, show
 
 
 def codes_together(mine: pl.Series, theirs: pl.Series, facts: ColumnFacts | None) -> tuple[Ids, Ids]:
-    """Give equal values of two tables the same code: compare numbers and dates by value, other columns by text.
-
-    A kept number is compared as a number: its text depends on the file.
-    """
-    sides: list[list[object]] = []
-    for column in (mine, theirs):
-        if facts is not None:
-            sides.append([None, *comparable(column.slice(1), Kind(facts.kind), facts.dates).to_list()])
-        elif mine.dtype.is_float():
-            sides.append([_as_number(text) for text in column.cast(pl.String).to_list()])
-        else:
-            sides.append(as_plain_text(column).to_list())
+    """Give equal values of the original and of a release the same code."""
     code: dict[object, int] = {}
-    one, other = ([code.setdefault(value, len(code)) for value in side] for side in sides)
+    one, other = (
+        [code.setdefault(value, len(code)) for value in side] for side in _alike(mine.slice(1), theirs.slice(1), facts)
+    )
     return np.array(one, dtype=np.int32), np.array(other, dtype=np.int32)
+
+
+def _alike(mine: pl.Series, theirs: pl.Series, facts: ColumnFacts | None) -> list[list[object]]:
+    """Return values in forms that are equal where the values are; a missing one, which has no place here, comes first.
+
+    Numbers and dates are compared by value, other columns by text. A kept number is compared as a number, because its
+    text depends on the file, unless that would make two values one.
+    """
+    sides: list[list[Any]]
+    if facts is None:
+        sides = [as_plain_text(column).to_list() for column in (mine, theirs)]
+        if mine.dtype.is_float():
+            numbers = [[_as_number(text) for text in side] for side in sides]
+            sides = numbers if all(map(_are_apart, numbers)) else sides
+    elif (kind := Kind(facts.kind)).is_ordered:
+        sides = [comparable(column, kind, facts.dates).to_list() for column in (mine, theirs)]
+    else:
+        names = comparable(theirs, kind).to_list()
+        sides = [named_alike(mine, {*names} - {None}), names]
+    return [[None, *side] for side in sides]
+
+
+def _are_apart(values: Sequence[object]) -> bool:
+    present = [value for value in values if value is not None]
+    return len({*present}) == len(present)
 
 
 def _as_number(text: str | None) -> object:

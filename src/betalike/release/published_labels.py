@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.engines.coding import comparable, comparable_text
+from betalike.engines.coding import comparable
 from betalike.errors import HierarchyError, InputError
+from betalike.io.column_types import guess_type, see
 from betalike.release.certificate import ColumnFacts
 from betalike.table.exact_numbers import Number, as_numbers, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
@@ -23,6 +25,7 @@ from betalike.table.schema import Kind, RoundEnds
 
 Label = str | None
 Codes = NDArray[np.int64]
+WHOLE = re.compile(r"^(-?[0-9]+)\.0\Z")  # a whole number, as a column of real numbers has it
 
 
 def read_number(text: str, kind: Kind) -> Number:
@@ -163,23 +166,51 @@ def code_original(
 
     The first value stands for missing ones. ValueError or InputError if a value or label is not of the column's kind.
     """
-    plain = comparable(values.slice(1), Kind(column.kind), column.dates).to_list()
+    kind, values = Kind(column.kind), values.slice(1)
+    tree = None if kind.is_ordered else tree_of(column)
+    leaves = () if tree is None else tree.leaves
+    plain = comparable(values, kind, column.dates).to_list() if kind.is_ordered else named_alike(values, leaves)
     has_missing = bool(counts[0]) or any(
         value is None and count for value, count in zip(plain, counts[1:].tolist(), strict=True)
     )
     used = {value for value, count in zip(plain, counts[1:].tolist(), strict=True) if count and value is not None}
-    distinct = list(dict.fromkeys(labels))
     order: list[Any]
-    if Kind(column.kind) is Kind.CATEGORICAL:
-        order, cover = _cover_categories(column, used, distinct)
-        ends = None
+    if not kind.is_ordered:
+        order = [*leaves, *sorted(used - {*leaves})]
+        cover, ends = _cover_categories(tree, order), None
     else:
         order = sorted(used)
-        cover = _cover_numbers(column, order, distinct, is_bounds)
+        cover = _cover_numbers(column, order, list(dict.fromkeys(labels)), is_bounds)
         ends = (order[0], order[-1]) if order else None
     place = {value: number for number, value in enumerate(order)}
     codes = [len(order), *(len(order) if value is None else place.get(value, len(order)) for value in plain)]
     return CodedOriginal(np.array(codes, dtype=np.int64), len(order), ends, len(used), has_missing, cover)
+
+
+def named_alike(column: pl.Series, names: Collection[str]) -> list[str | None]:
+    """Return the distinct categories of a table by the names that another form of the table has for them.
+
+    Texts are compared as texts. Only a column of numbers may be `37` in one file and `37.0` in another, and only if no
+    two of its values, and no two names, would become one.
+    """
+    texts = comparable(column, Kind.CATEGORICAL).to_list()
+    known, values = {*names}, {*texts} - {None}
+    if values <= known or known <= values or not any(text.endswith(".0") for text in values | known):
+        return texts
+    name_of, plain = {_without_point(name): name for name in known}, {*map(_without_point, values)}
+    if len(name_of) < len(known) or len(plain) < len(values) or not _are_numbers(column):
+        return texts
+    return [text if text is None else name_of.get(_without_point(text), text) for text in texts]
+
+
+def _without_point(text: str) -> str:
+    return WHOLE.sub(r"\1", text)
+
+
+def _are_numbers(column: pl.Series) -> bool:
+    """Whether a column has numbers, or texts that are all taken for numbers, as in a CSV file."""
+    seen = see(column)
+    return column.dtype.is_numeric() or (not seen.codes and guess_type(seen).kind.is_ordered)
 
 
 def _cover_numbers(
@@ -214,17 +245,11 @@ def everything_of(column: ColumnFacts, rounding: Rounding | None) -> Ends | None
     return rounding.clamp(domain[0]), rounding.clamp(domain[1])
 
 
-def _cover_categories(
-    column: ColumnFacts, used: set[str], labels: Sequence[Label]
-) -> tuple[list[str], dict[Label, tuple[int, int]]]:
-    """Sort values by the hierarchy, then those that it lacks; return them and what each label covers."""
-    tree = tree_of(column)
-    leaves = [] if tree is None else list(map(comparable_text, tree.leaves))
-    order = [*leaves, *sorted(used - set(leaves))]
+def _cover_categories(tree: Hierarchy | None, order: Sequence[str]) -> dict[Label, tuple[int, int]]:
+    """Return which of some values each label covers: those of a hierarchy come first, in its order."""
     cover: dict[Label, tuple[int, int]] = {text: (number, number) for number, text in enumerate(order)}
-    cover |= {text: cover[plain] for text in labels if text and (plain := comparable_text(text)) in cover}
     if tree is not None:
         nodes = zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True)
         cover |= {label: (first, last) for label, first, last in nodes}
     cover[None], cover[ROOT] = (len(order), len(order)), (0, len(order))
-    return order, cover
+    return cover
