@@ -18,6 +18,7 @@ from betalike.release.certify import OPERATING_SYSTEM
 from betalike.release.recount import is_exact
 from betalike.release.signatures import NOT_SIGNED
 from betalike.report.evidence import Evidence, ProtectedColumn
+from betalike.report.headline import Headline
 from betalike.report.pictures import values_picture
 from betalike.runtime.arrays import Bools
 from betalike.schemes import Baseline, Perturbation
@@ -53,7 +54,7 @@ class InlinePicture:
 
 def common_part(evidence: Evidence, audience: str) -> dict[str, Any]:
     """Return what the template shows to every audience."""
-    facts = evidence.facts
+    facts, headline = evidence.facts, Headline.of(evidence.facts)
     promise, exact = facts.to_dict()["promise"], is_exact(facts)
     words = wording_of(promise["model"], promise["beta"], promise["k"], promise["parameters"])
     pictures = list(_value_pictures(evidence))
@@ -67,9 +68,9 @@ def common_part(evidence: Evidence, audience: str) -> dict[str, Any]:
         "promise_words": _promise_words(facts),
         "times": times_as_likely(facts.promise.worst_gain),
         "is_exact": exact,
-        "surest": _surest(facts),
+        "surest": headline.surest_guess,
         "people_gain": _people_gain(facts),
-        "smallest_class": facts.release.smallest_class if facts.people is None else facts.people.smallest_class,
+        "smallest_class": headline.smallest_class,
         "has_several": bool(facts.table.sensitive_columns),
         "is_seeded": facts.randomness != OPERATING_SYSTEM,
         "value_pictures": pictures,
@@ -85,14 +86,8 @@ def common_part(evidence: Evidence, audience: str) -> dict[str, Any]:
     }
 
 
-def _surest(facts: Certificate) -> float:
-    """Return the surest guess of a value: in rows, or in people if these were counted and it is surer there."""
-    in_people = 0.0 if facts.people is None or facts.people.risk is None else facts.people.risk.surest_guess
-    return max(1 / facts.also.l, in_people)
-
-
 def _near_sentence(evidence: Evidence) -> str:
-    surest = at_most(_surest(evidence.facts))
+    surest = at_most(Headline.of(evidence.facts).surest_guess)
     if not is_exact(evidence.facts):
         return f"The surest guess of anybody's value is right with a chance of at most {surest}, in one class."
     return f"After seeing a person's row, the surest guess of the value is right with a chance of at most {surest}."

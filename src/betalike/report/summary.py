@@ -17,6 +17,7 @@ from rich.text import Text
 from betalike.promises.verdict import wording_of
 from betalike.promises.wording import likeness_sentence, surest_guess, times_as_likely
 from betalike.report.figures import draw_bar
+from betalike.report.headline import Headline
 
 if TYPE_CHECKING:
     from betalike.io.column_types import TypeGuess
@@ -27,15 +28,14 @@ if TYPE_CHECKING:
 BLOCKS, PLAIN_BLOCKS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
 BAR_WIDTH = 24
 WIDEST = 88
-SMALL_CLASS = 5  # rows; with fewer, a person's row is found with a chance above 20 %
 TEXT_WIDTH = 76  # of sentences, to fit into the frame on a terminal of 80 columns
 
 
 def print_release(console: Console, release: Release) -> None:
     """Print the summary of a published release."""
-    certificate, verified = release.certificate, release.verified
+    certificate, verified, headline = release.certificate, release.verified, Headline.of(release.facts)
     sizes = None if verified is None or verified.classes is None else verified.classes.sizes
-    parts = _summary_parts(certificate, release.worst_value, sizes, console.options.ascii_only)
+    parts = _summary_parts(certificate, headline, release.worst_value, sizes, console.options.ascii_only)
     if release.types:
         parts += [Text(), _types_text(release.types)]
     if release.folder is not None:
@@ -47,26 +47,31 @@ def print_release(console: Console, release: Release) -> None:
         reason = f"{' ' * 9}{release.engine.name}: {release.engine.reason}"
         filled = textwrap.fill(reason, TEXT_WIDTH, subsequent_indent=" " * 9)
         parts.append(Text.assemble(("Engine   ", "bold"), filled.strip()))
-    _print_summary(console, certificate, parts, "published")
+    _print_summary(console, certificate, headline, parts, "published")
 
 
-def _print_summary(console: Console, certificate: Mapping[str, Any], parts: list[RenderableType], done: str) -> None:
+def _print_summary(
+    console: Console, certificate: Mapping[str, Any], headline: Headline, parts: list[RenderableType], done: str
+) -> None:
     """Print the parts of a summary in a frame, and the warnings."""
-    warnings = [f"{warning[0].upper()}{warning[1:]}." for warning in certificate["warnings"]]
-    parts += [Text(warning, style="yellow") for warning in (*warnings, *_small_classes(certificate))]
+    warnings = [*certificate["warnings"], *([] if headline.small_classes is None else [headline.small_classes])]
+    parts += [Text(f"{warning[0].upper()}{warning[1:]}.", style="yellow") for warning in warnings]
     title = f"{certificate['release']['rows']:,} rows {done} with {certificate['scheme']['name']}"
     style = "green" if certificate["promise"]["holds"] else "red"
     console.print(Panel(Group(*parts), title=title, border_style=style, width=min(console.width, WIDEST)))
 
 
 def _summary_parts(
-    certificate: Mapping[str, Any], worst_value: str | None, sizes: NDArray[np.int64] | None, is_plain: bool
+    certificate: Mapping[str, Any],
+    headline: Headline,
+    worst_value: str | None,
+    sizes: NDArray[np.int64] | None,
+    is_plain: bool,
 ) -> list[RenderableType]:
     """Return what a release promises, loses and risks, from its certificate."""
     promise, facts, also = certificate["promise"], certificate["release"], certificate["also"]
     has_classes = facts["classes"] is not None
-    guess = surest_guess(also["l"], has_classes, bool(certificate["table"]["sensitive_columns"]))
-    parts: list[RenderableType] = [_promise_text(promise, worst_value, has_classes, guess)]
+    parts: list[RenderableType] = [_promise_text(promise, worst_value, has_classes, headline.surest_words)]
     if certificate["people"] is not None:
         parts.append(_people_text(certificate["people"]))
     parts.append(Text())
@@ -83,14 +88,6 @@ def _risk_text(release: Mapping[str, Any]) -> Text:
         ("Risk     ", "bold"),
         f"of finding a person's row: {100 * average:.2f} % on average, at most {100 * most:.2f} %",
     )
-
-
-def _small_classes(certificate: Mapping[str, Any]) -> list[str]:
-    """Return a warning if classes are small and no size was asked for."""
-    smallest = certificate["release"]["smallest_class"]
-    if smallest is None or smallest >= SMALL_CLASS or certificate["promise"]["k"] > 1:
-        return []
-    return [f"Some classes have fewer than {SMALL_CLASS} rows, the smallest {smallest}; a k asks for larger ones."]
 
 
 def print_rows(console: Console, title: str, columns: Mapping[str, Sequence[object]]) -> None:
@@ -266,9 +263,9 @@ def print_checks(console: Console, report: VerifyReport) -> None:
         console.print(Text("\nThe certificate says, but it could NOT be verified:", style="bold red"))
         console.print(table)
         return
-    certificate = report.certificate.to_dict()
-    parts = _summary_parts(certificate, None, None, console.options.ascii_only)
-    _print_summary(console, certificate, [*parts, Text(), table], "verified, published")
+    certificate, headline = report.certificate.to_dict(), Headline.of(report.certificate)
+    parts = _summary_parts(certificate, headline, None, None, console.options.ascii_only)
+    _print_summary(console, certificate, headline, [*parts, Text(), table], "verified, published")
 
 
 def _verified_lines(verified: Mapping[str, Any], is_summarized: bool) -> Iterator[tuple[str, str]]:

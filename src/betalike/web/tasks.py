@@ -143,9 +143,11 @@ def publish(project: Project, arguments: Arguments, progress: Progress) -> dict[
     release = api.publish(
         spec=project.folder / arguments["spec"], out=project.folder / arguments["out"], progress=progress
     )
-    verified = release.verified
+    verified, unit = release.verified, "rows"
     sizes = None if verified is None or verified.classes is None else verified.classes.sizes
-    return {"worst_value": release.worst_value, "sizes": [] if sizes is None else _histogram(sizes)}
+    if verified is not None and verified.people is not None:
+        sizes, unit = verified.people.risk.counts.sizes, "people"
+    return {"worst_value": release.worst_value, "sizes": [] if sizes is None else _histogram(sizes), "unit": unit}
 
 
 def _histogram(sizes: Any) -> list[dict[str, int]]:

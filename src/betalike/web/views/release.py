@@ -17,8 +17,9 @@ from starlette.routing import Route
 from betalike.attacks.catalogue import ATTACKS
 from betalike.errors import BetalikeError, CertificateError, FileError
 from betalike.promises.verdict import wording_of
-from betalike.promises.wording import likeness_sentence, surest_guess
+from betalike.promises.wording import likeness_sentence
 from betalike.release.certificate import read_certificate
+from betalike.report.headline import Headline
 from betalike.schemes import DEFAULT_SCHEME
 from betalike.table.schema import Role
 from betalike.web.checks import problem_with_columns, problem_with_promise
@@ -158,18 +159,19 @@ def releases_of(project: Project, jobs: list[PageJob]) -> list[dict[str, Any]]:
         if job.outcome.state != "done":
             continue
         try:
-            certificate = read_certificate(release_folder(project, number)).to_dict()
+            facts = read_certificate(release_folder(project, number))
         except CertificateError:
             continue
-        promise, also = certificate["promise"], certificate["also"]
-        has_classes = certificate["release"]["classes"] is not None
+        certificate, headline = facts.to_dict(), Headline.of(facts)
+        promise, has_classes = certificate["promise"], facts.release.classes is not None
         found.append(
             {
                 "number": number,
                 "certificate": certificate,
                 "words": wording_of(*(promise[name] for name in ("model", "beta", "k", "parameters"))),
                 "sentence": likeness_sentence(promise, has_classes),
-                "guess": surest_guess(also["l"], has_classes, bool(certificate["table"]["sensitive_columns"])),
+                "headline": headline,
+                "warnings": [*facts.warnings, *([] if headline.small_classes is None else [headline.small_classes])],
                 "result": job.outcome.result,
             }
         )
@@ -200,6 +202,7 @@ def show_look(request: Request, problem: str | None = None) -> Response:
         releases=releases,
         release=release,
         sizes=release["result"].get("sizes", []),
+        unit=release["result"].get("unit", "rows"),
         attacks=[*QUICK_ATTACKS, *(name for name in ATTACKS if name not in QUICK_ATTACKS)],
         attack_words=ATTACK_WORDS,
         quick=QUICK_ATTACKS,
