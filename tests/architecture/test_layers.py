@@ -263,6 +263,13 @@ def test_chance_comes_from_randomness() -> None:
     assert {name: found for name, found in sources.items() if found} == {}
 
 
+def test_consoles_are_made_in_one_place() -> None:
+    """There, and in the streams of a command, control characters of texts from files are shown as codes."""
+    made = {NAMES[path] for path in FILES for node in ast.walk(tree_of(path))
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Console")}  # fmt: skip
+    assert made == {"report/terminal.py"}
+
+
 def test_modules_are_named_after_what_they_hold() -> None:
     assert [name for name in NAMES.values() if set(name.removesuffix(".py").split("/")) & NAMELESS] == []
 

@@ -55,6 +55,6 @@ def print_result(result: Any, printer: Callable[..., None], as_json: bool) -> No
     if as_json:
         print_json(result.to_dict())
         return
-    from betalike.report.figures import figure_console
+    from betalike.report.terminal import show
 
-    printer(figure_console(), result)
+    show(printer, result, is_wide=True)

@@ -8,9 +8,10 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from betalike.cli.streams import output_failure
+from betalike.cli.streams import output_failure, plain_streams
 from betalike.errors import BetalikeError, describe_bug
 from betalike.runtime.interruption import handled_by, stop
+from betalike.runtime.visible_text import visible
 
 if TYPE_CHECKING:
     from betalike.report.progress import TerminalProgress
@@ -23,9 +24,16 @@ def run(command: Callable[[], int], as_json: bool, done: str | None = None) -> N
 
     `done` says what was achieved even if standard output cannot be written; without it, the output is the only result.
     """
+    with plain_streams():
+        status = _status_of(command, as_json)
+    sys.exit(settle(status, done))
+
+
+def _status_of(command: Callable[[], int], as_json: bool) -> int:
+    """Run a command and return its exit status, after reporting an error."""
     try:
         with handled_by(stop):
-            status = command()
+            return command()
     except BetalikeError as error:
         status = error.exit_status
         _report(str(error), type(error).__name__, as_json)
@@ -40,7 +48,7 @@ def run(command: Callable[[], int], as_json: bool, done: str | None = None) -> N
     except BaseException as error:  # panics of compiled libraries are not Exceptions
         status = OUR_BUG
         _report(describe_bug(error), "InternalError", as_json)
-    sys.exit(settle(status, done))
+    return status
 
 
 def settle(status: int, done: str | None = None) -> int:
@@ -49,9 +57,9 @@ def settle(status: int, done: str | None = None) -> int:
     if failure is None:
         return status
     if status == 0 and done is not None:
-        print(f"betalike: {done}, but standard output cannot be written: {failure}.", file=sys.stderr)
+        say(f"{done}, but standard output cannot be written: {failure}.")
         return 0
-    print(f"betalike: standard output cannot be written: {failure}.", file=sys.stderr)
+    say(f"standard output cannot be written: {failure}.")
     return status or BAD_INPUT
 
 
@@ -60,10 +68,15 @@ def print_json(document: Any) -> None:
     print(json.dumps(document, indent=2, allow_nan=False))
 
 
+def say(message: str) -> None:
+    """Print a message in one line on standard error."""
+    print(f"betalike: {visible(message)}", file=sys.stderr)
+
+
 def _report(message: str, kind: str, as_json: bool) -> None:
     if as_json:
         print_json({"error": {"kind": kind, "message": message}})
-    print(f"betalike: {message}", file=sys.stderr)
+    say(message)
 
 
 @contextlib.contextmanager
@@ -86,10 +99,12 @@ def shown_progress(
     check: Callable[[], None] = lambda: None, reach: Callable[[str], None] = lambda step: None
 ) -> Iterator[TerminalProgress]:
     """Show progress bars on standard error, and a line if kernels have to be compiled meanwhile."""
-    from rich.console import Console
-
     from betalike.report.progress import TerminalProgress
+    from betalike.report.terminal import terminal_console
     from betalike.runtime.compilation import watched_compilation
 
-    with TerminalProgress(Console(stderr=True), check, reach) as progress, watched_compilation(progress.compile):
+    with (
+        TerminalProgress(terminal_console(is_error=True), check, reach) as progress,
+        watched_compilation(progress.compile),
+    ):
         yield progress

@@ -1,12 +1,17 @@
-"""Standard output and error that never raise: a failure to write is remembered and reported at the end."""
+"""Standard output and error: they never raise, and what a command prints cannot act on a terminal.
+
+A failure to write is remembered and reported at the end.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
+
+from betalike.runtime.visible_text import visible_lines
 
 
 class GuardedStream:
@@ -83,6 +88,37 @@ class GuardedStream:
             self._stream.flush()
 
 
+class PlainStream:
+    """A stream that shows control characters as codes; a console, which does that itself, writes to `styled`."""
+
+    def __init__(self, styled: Any) -> None:
+        self.styled = styled
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.styled, name)
+
+    def write(self, text: str) -> int:
+        """Write lines of text."""
+        self.styled.write(visible_lines(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+
+@contextlib.contextmanager
+def plain_streams() -> Iterator[None]:
+    """Let everything that a command prints pass through plain streams."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = PlainStream(sys.stdout), PlainStream(sys.stderr)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
 @contextlib.contextmanager
 def guarded_streams() -> Iterator[None]:
     """Replace standard output and error by guarded streams."""
@@ -111,8 +147,11 @@ def output_failure() -> str | None:
 
 
 def write_utf8(text: str) -> None:
-    """Write a file's text to standard output as UTF-8, whatever the encoding of the terminal."""
-    if isinstance(sys.stdout, GuardedStream):
-        sys.stdout.write_bytes(text.encode())
-    else:
+    """Write a file's text to standard output as UTF-8, whatever the encoding; to a terminal, as text to be read."""
+    stream = getattr(sys.stdout, "styled", sys.stdout)
+    if sys.stdout.isatty():
         sys.stdout.write(text)
+    elif isinstance(stream, GuardedStream):
+        stream.write_bytes(text.encode())
+    else:
+        stream.write(text)

@@ -20,6 +20,7 @@ from betalike.errors import FileError
 from betalike.io.addresses import unknown_address
 from betalike.io.copies import Origin, origin_of, remembered
 from betalike.runtime.scratch import private_folder, reserve
+from betalike.runtime.visible_text import visible
 
 STANDARD_INPUT = "-"
 REDIRECTED = Path("/dev/stdin")  # a shell may redirect a file to it, which has an identity too
@@ -58,8 +59,7 @@ def shown(path: str | Path) -> str:
     origin = origin_of(path)
     if origin is not None:
         return origin.shown
-    text = str(path)
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+    return visible(str(path))
 
 
 def shown_name(path: Path) -> str:

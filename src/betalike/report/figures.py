@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,19 +10,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from betalike.report.terminal import WIDEST
+
 if TYPE_CHECKING:
     from betalike.attacks.result import AttackReport, AttackResult
     from betalike.queries.answer import Answer
     from betalike.queries.workload import WorkloadResult
 
-WIDEST = 100  # columns of a table; names are on the left, figures on the right
 BAR_WIDTH = 40
 BAR, PLAIN_BAR = ("█", "░"), ("#", ".")  # filled and empty; plain ones for terminals with ASCII only
-
-
-def figure_console() -> Console:
-    """Return a console for tables of figures, which are not squeezed into 80 columns if they go to a file or pipe."""
-    return Console(width=None if sys.stdout.isatty() else WIDEST)
 
 
 def width_of(console: Console) -> int:

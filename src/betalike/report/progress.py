@@ -40,8 +40,21 @@ class TerminalProgress:
             reach,
         )  # called within and before steps; both may raise to stop
         spinner = "line" if console.options.ascii_only else "dots"
-        columns = (SpinnerColumn(spinner), TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn())
-        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        columns = (
+            SpinnerColumn(spinner),
+            TextColumn("{task.description:<28}", markup=False),
+            BarColumn(),
+            TimeElapsedColumn(),
+        )
+        # What others print meanwhile is not redirected: Rich would obey the colours that a text asks for.
+        self._progress = Progress(
+            *columns,
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
         self._job: TaskID | None = None
         self._kernels: TaskID | None = None
         self._is_compiling = False

@@ -58,7 +58,7 @@ def _print_summary(
     parts += [Text(f"{warning[0].upper()}{warning[1:]}.", style="yellow") for warning in warnings]
     title = f"{certificate['release']['rows']:,} rows {done} with {certificate['scheme']['name']}"
     style = "green" if certificate["promise"]["holds"] else "red"
-    console.print(Panel(Group(*parts), title=title, border_style=style, width=min(console.width, WIDEST)))
+    console.print(Panel(Group(*parts), title=Text(title), border_style=style, width=min(console.width, WIDEST)))
 
 
 def _summary_parts(
@@ -94,7 +94,7 @@ def print_rows(console: Console, title: str, columns: Mapping[str, Sequence[obje
     """Print a few rows of a table."""
     table = Table(title=title, title_justify="left", title_style="bold")
     for name in columns:
-        table.add_column(name)
+        table.add_column(Text(name))
     for row in zip(*columns.values(), strict=True):
         table.add_row(*("" if cell is None else Text(str(cell)) for cell in row))
     console.print(table)

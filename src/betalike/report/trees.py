@@ -11,7 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from betalike.engines.hierarchy_check import HierarchyReport
-from betalike.report.figures import figure_console, figure_table
+from betalike.report.figures import figure_table
 from betalike.table.hierarchy import Hierarchy
 
 LEAST_ROWS = 3
@@ -74,9 +74,8 @@ def tree_figures(hierarchy: Hierarchy, counts: Mapping[str, int] | None) -> dict
     }
 
 
-def print_check(report: HierarchyReport) -> None:
+def print_check(console: Console, report: HierarchyReport) -> None:
     """Print a line for each hierarchy file: whether it fits, and what it lacks."""
-    console = figure_console()
     table = figure_table(["file", "column", "fits"], ["leaves", "values", "without a leaf", "rows of those"])
     for file in report.files:
         figures = (file.leaves, file.values, file.values_without_leaf, file.rows_without_leaf)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 
+from betalike.runtime.visible_text import visible
+
 Row = Mapping[str, object]
 
 
@@ -50,4 +52,4 @@ def _text(value: object) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:.4g}"
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return visible(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))

@@ -44,12 +44,11 @@ def demo(
             "seed": seed,
         }
         if not json:
-            from rich.console import Console
-
             from betalike.report.summary import print_rows
+            from betalike.report.terminal import show
 
             shown = table.select("age", "gender", "education", "salary_class").head(5).to_dict(as_series=False)
-            print_rows(Console(), "The table: rows of a synthetic census", shown)
+            show(print_rows, "The table: rows of a synthetic census", shown)
         return publish_and_show(arguments, json, shows_rows=True)
 
     run(command, json, done=f"the release is verified and in '{out or DEMO_FOLDER}'")

@@ -37,7 +37,7 @@ def describe(
         from betalike.io.description import write_description
         from betalike.io.input_files import check_not_replaced, input_files
         from betalike.report.description import print_description
-        from betalike.report.figures import figure_console
+        from betalike.report.terminal import show
 
         if output is not None and not is_shown:
             check_not_replaced(output, input_files(table, hierarchies))
@@ -60,7 +60,7 @@ def describe(
         if json:
             print_json(described.to_dict())
         elif output is None:
-            print_description(figure_console(), described)
+            show(print_description, described, is_wide=True)
         return 0
 
     is_shown = str(output) == "-"

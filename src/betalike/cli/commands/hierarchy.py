@@ -145,6 +145,7 @@ def _number(option: str, text: str, kind: type[int] | type[float]) -> int | floa
 
 def _check(given: Mapping[str, Any]) -> int:
     from betalike.errors import ParameterError
+    from betalike.report.terminal import show
     from betalike.report.trees import print_check
 
     if given["table"] is None:
@@ -153,15 +154,14 @@ def _check(given: Mapping[str, Any]) -> int:
     if given["json"]:
         print_json(report.to_dict())
     else:
-        print_check(report)
+        show(print_check, report, is_wide=True)
     return 0 if report.holds else 2
 
 
 def _show(given: Mapping[str, Any]) -> int:
-    from rich.console import Console
-
     from betalike.engines.recipes import count_column
     from betalike.io.hierarchies import read_hierarchy
+    from betalike.report.terminal import show
     from betalike.report.trees import print_tree, tree_figures
 
     file = Path(given["source"])
@@ -171,5 +171,5 @@ def _show(given: Mapping[str, Any]) -> int:
     if given["json"]:
         print_json(tree_figures(shown, counts))
     else:
-        print_tree(Console(), shown, counts)
+        show(print_tree, shown, counts)
     return 0

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import betalike
 from betalike.cli import options
 from betalike.cli.options import Texts, flag, input_argument, input_option, option
-from betalike.cli.outcome import print_json, run, shown_progress
+from betalike.cli.outcome import print_json, run, say, shown_progress
 from betalike.cli.promise_options import takes_promise
 from betalike.runtime.interruption import Interruption
 
@@ -95,22 +94,20 @@ def publish(
 
 def publish_and_show(arguments: dict[str, Any], as_json: bool, shows_rows: bool = False) -> int:
     """Publish with a progress bar and print the summary, or the certificate with --json."""
-    from rich.console import Console
-
     from betalike.release.certify import FORMULAS, UNPROTECTED
     from betalike.report.summary import print_release, print_rows
+    from betalike.report.terminal import show
 
     interruption = Interruption()
     with interruption.deferred(), shown_progress(interruption.check, interruption.reach) as progress:
         release = betalike.publish(**arguments, progress=progress)
     shown = [each for each in release.certificate["warnings"] if each.startswith((FORMULAS, UNPROTECTED))]
     for warning in [*shown, *release.notes]:
-        print(f"betalike: warning: {warning}.", file=sys.stderr)
+        say(f"warning: {warning}.")
     if as_json:
         print_json(release.certificate)
         return 0
-    console = Console()
     if shows_rows:
-        print_rows(console, "The release: rows in random order", release.frame.head(5).to_dict(as_series=False))
-    print_release(console, release)
+        show(print_rows, "The release: rows in random order", release.frame.head(5).to_dict(as_series=False))
+    show(print_release, release)
     return 0
