@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from betalike.attacks.catalogue import ATTACKS, check_names, run_attacks
-from betalike.attacks.open_target import open_target
+from betalike.attacks.open_target import open_second, open_target
 from betalike.attacks.result import AttackReport
 from betalike.engines.choice import EngineName, choose_engine, open_engine
 from betalike.engines.engine import Layout
@@ -350,7 +350,8 @@ def attack(
         release: a folder, or what `publish` returned.
         original: the original table; guesses are judged by it.
         attacks: their names; all by default.
-        second: another release of the same table, for the attack "composition"; one is made up by default.
+        second: another release, of the same table or of another one such as last year's, for the attack "composition";
+            one is made up by default.
         own: a table of the same kind that the adversary has, for "program"; by default a random half of the original.
         hierarchies: as for `publish`; the sensitive column's one says which values are close to each other.
         missing: codes that stand for a missing value in the original.
@@ -362,7 +363,7 @@ def attack(
     progress.start("load")
     reading: dict[str, Any] = {"original": original, "hierarchies": hierarchies, "missing": missing}
     target = open_target(release, **reading, delimiter=delimiter, own=own)
-    other = None if second is None else open_target(second, **reading, delimiter=delimiter)
+    other = None if second is None else open_second(second, target, **reading, delimiter=delimiter)
     return run_attacks(target, names, randomness(seed), other, progress)
 
 

@@ -60,6 +60,19 @@ def test_a_hierarchy_of_the_values_makes_similarity_apply(desk: Desk) -> None:
     assert "similarity: The most frequent group of values" in outcome.text
 
 
+def test_a_second_release_may_be_of_last_years_table(desk: Desk) -> None:
+    table = people()
+    desk.publish(table=desk.table(table), out=desk.folder / "last", seed=1)
+    grown = [[row[0], str(int(row[1]) + 1), *row[2:]] for row in table[10:]]
+    original = desk.table(grown, "this-year.csv")
+    desk.publish(table=original, seed=1)
+    options = ["--second", desk.folder / "last", "--attacks", "composition", "--seed", 1]
+    outcome = run("attack", desk.out, "--original", original, *options)
+    assert outcome.status == 0, outcome.text
+    assert "of another table with 120 rows" in outcome.text
+    assert "of 110 lie in a class" in outcome.text
+
+
 @pytest.mark.some(2)
 @pytest.mark.parametrize("scheme", ["seam", "burel", "lmondrian", "perturb"])
 def test_no_person_is_shown(desk: Desk, scheme: str) -> None:

@@ -9,7 +9,7 @@ from betalike.attacks.corruption import corruption
 from betalike.attacks.definetti import definetti
 from betalike.attacks.minimality import minimality
 from betalike.attacks.naive_bayes import naive_bayes
-from betalike.attacks.open_target import open_target
+from betalike.attacks.open_target import open_second, open_target
 from betalike.attacks.program import program
 from betalike.attacks.result import AttackReport, AttackResult, Rate
 from betalike.attacks.skewness import similarity, skewness
@@ -27,6 +27,7 @@ __all__ = [
     "definetti",
     "minimality",
     "naive_bayes",
+    "open_second",
     "open_target",
     "program",
     "similarity",

@@ -1,4 +1,4 @@
-"""Composition: combine two releases of one table.
+"""Composition: combine two releases of one table, or of two tables with the same people, such as two years.
 
 Each release keeps its promise alone. Anyone who has both can exclude what either excludes, and multiply what both
 suggest. The promise covers a table that is published once. Paper: Section 7.
@@ -6,6 +6,7 @@ suggest. The promise covers a table that is published once. Paper: Section 7.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,23 +15,26 @@ from betalike.attacks.control_release import control_of, replan, shuffled
 from betalike.attacks.definetti import FIRST_SCALINGS, Assigning, People
 from betalike.attacks.naive_bayes import POINTS_PER_STEP
 from betalike.attacks.result import AttackResult, Rate, in_percent
-from betalike.attacks.target import Generalized, Perturbed, Target
+from betalike.attacks.target import Generalized, OfAnotherTable, Perturbed, Target
 from betalike.errors import InputError
 from betalike.promises import Likeness
 from betalike.runtime.arrays import Floats, Ints
 from betalike.runtime.randomness import Randomness, SystemRandomness
-from betalike.table.cells import Cells
+from betalike.table.cells import Cells, random_order
 
 NAME = "composition"
 OTHER = {"lmondrian": "burel"}  # scheme of a made-up second release; else lmondrian
 WITHHELD = "the release has no sensitive values, so a second one adds nothing to it."
+NOBODY = "nobody of this table lies in a class of the second release, so the two say nothing together."
+ONCE_EACH = "Each of the two keeps its promise alone, and not both together."
 
 
 def composition(target: Target, second: Target | None = None, randomness: Randomness | None = None) -> AttackResult:
-    """Attack two releases of a table together; without a second one, one is made up with another scheme.
+    """Attack two releases together; without a second one, one of the same table is made up with another scheme.
 
     The adversary does not know who is in which class. Success is with both releases, the baseline with the better one
-    alone. The control is two releases of the table with its sensitive column shuffled.
+    alone. The control is two releases of the table with its sensitive column shuffled; a second release of another
+    table stays as it is.
     """
     chance = randomness or SystemRandomness()
     if not isinstance(target, Generalized | Perturbed):
@@ -39,19 +43,46 @@ def composition(target: Target, second: Target | None = None, randomness: Random
     second = second if second is not None else another(target, target.cells, chance)
     check_same_people(target, second)
     found = compose(target, second, chance)
-    mixed = replace(target, cells=shuffled(target.cells, chance), cell_of_rows=None)
-    control = compose(control_of(mixed, chance), another(mixed, mixed.cells, chance), chance)
+    if not found.people:
+        return AttackResult(NAME, refusal=NOBODY)
+    control = compose(*_without_relation(target, second, chance), chance)
     success, baseline = Rate.of(found.right, found.people), Rate.of(max(found.right_alone), found.people)
     against = Rate.of(control.right, control.people)
-    what = f"a second release by '{second.scheme}'" if is_made_up else f"the second release, by '{second.scheme}',"
     sentence = (
-        f"An adversary who also has {what} is right for {in_percent(success)} of the people, against "
-        f"{in_percent(baseline)} with the better of the two alone and {in_percent(against)} where there is nothing to "
-        f"find; the largest gain on a value goes from {found.gain_alone:.3g} to {found.gain:.3g}. A table is published "
-        "once."
+        f"An adversary who also has {_described(target, second, found.people, is_made_up)} is right for "
+        f"{in_percent(success)} of the people, against {in_percent(baseline)} with the better of the two alone and "
+        f"{in_percent(against)} where there is nothing to find; the largest gain on a value goes from "
+        f"{found.gain_alone:.3g} to {found.gain:.3g}. "
+        + (ONCE_EACH if isinstance(second, OfAnotherTable) else "A table is published once.")
     )
     details = {"second": second.scheme, "worst_gain": found.gain, "worst_gain_alone": found.gain_alone}
+    if isinstance(second, OfAnotherTable):
+        details["second_rows"] = second.other_rows
     return AttackResult(NAME, found.people, success, baseline, against, sentence, details)
+
+
+def _described(target: Target, second: Target, n_found: int, is_made_up: bool) -> str:
+    if isinstance(second, OfAnotherTable):
+        return (
+            f"the second release, by '{second.scheme}', of another table with {second.other_rows:,} rows, and looks up "
+            f"people in it by their quasi-identifiers in this table ({n_found:,} of {target.n_rows:,} lie in a class),"
+        )
+    return f"a second release by '{second.scheme}'" if is_made_up else f"the second release, by '{second.scheme}',"
+
+
+def _without_relation(target: Target, second: Target, randomness: Randomness) -> tuple[Target, Target]:
+    """Return two releases that say nothing together, because sensitive values are shuffled."""
+    if not isinstance(second, OfAnotherTable):
+        mixed = replace(target, cells=shuffled(target.cells, randomness), cell_of_rows=None)
+        return control_of(mixed, randomness), another(mixed, mixed.cells, randomness)
+    assert target.cell_of_rows is not None
+    control = control_of(target, randomness)
+    point = target.cells.point[target.cell_of_rows]
+    by_point = random_order(len(point), randomness)  # the rows of a point get its shuffled values at random
+    by_point = by_point[np.argsort(point[by_point], kind="stable")]
+    cell_of_rows = np.empty_like(target.cell_of_rows)
+    cell_of_rows[by_point] = np.repeat(np.arange(len(control.cells.count)), control.cells.count)
+    return replace(control, cell_of_rows=cell_of_rows), second
 
 
 def another(target: Target, cells: Cells, randomness: Randomness) -> Generalized:
@@ -65,10 +96,16 @@ def another(target: Target, cells: Cells, randomness: Randomness) -> Generalized
 
 
 def check_same_people(one: Target, two: Target) -> None:
-    """Raise an error unless both releases are of the same table; their quasi-identifiers may differ."""
+    """Raise an error unless both releases are of the same table, or the second is known to be of another one."""
+    if isinstance(two, OfAnotherTable):
+        if not {*one.values} & {*two.values}:
+            raise InputError("the two releases have no sensitive value in common, so they say nothing together.")
+        return
     counts = [dict(zip(each.values, each.cells.value_counts.tolist(), strict=True)) for each in (one, two)]
     if counts[0] != counts[1]:
-        raise InputError("the second release is not of the same table. Name another release of it.")
+        raise InputError(
+            "the second release is of another table. Open it with open_second, which looks people up in it."
+        )
 
 
 @dataclass(frozen=True)
@@ -90,19 +127,29 @@ def compose(one: Target, two: Target, randomness: Randomness) -> Composed:
     is_known = (places[0] >= 0) & (places[1] >= 0)  # very many people are sampled
     place_one, place_two = places[0][is_known], places[1][is_known]
     values, counts = values[is_known], counts[is_known]
-    order = {label: code for code, label in enumerate(two.values)}
-    chances_two = chances_two[:, [order[label] for label in one.values]]
+    chances_two, prior_two = (
+        _in_order(one.values, two.values, chances_two),
+        _in_order(one.values, two.values, two.prior),
+    )
     right, gain, alone = 0, 0.0, [0, 0]
     prior = np.maximum(one.prior, 1e-300)
     for start in range(0, len(values), POINTS_PER_STEP):
         part = slice(start, start + POINTS_PER_STEP)
         each = chances_one[place_one[part]], chances_two[place_two[part]]
-        both = combined(*each, one.prior)
+        both = combined(*each, prior_two)
         right += _count_right(both, values[part], counts[part])
         alone = [n + _count_right(chances, values[part], counts[part]) for n, chances in zip(alone, each, strict=True)]
         gain = max(gain, float((both / prior).max()) - 1)
-    gain_alone = max(float((chances / prior).max()) - 1 for chances in (chances_one, chances_two))
+    alone_one, alone_two = chances_one / prior, chances_two / np.maximum(prior_two, 1e-300)
+    gain_alone = max(float(gains.max()) - 1 for gains in (alone_one, alone_two))
     return Composed(int(counts.sum()), right, (alone[0], alone[1]), gain, gain_alone)
+
+
+def _in_order(values: Sequence[str], given: Sequence[str], figures: Floats) -> Floats:
+    """Return figures of given values (the last axis) for other values; 0 for a value that was not given."""
+    order = {label: code for code, label in enumerate(given)}
+    padded = np.concatenate([figures, np.zeros((*figures.shape[:-1], 1))], axis=-1)
+    return padded[..., [order.get(label, len(given)) for label in values]]
 
 
 def _pairs(one: Target, two: Target) -> tuple[Ints, Ints, Ints]:
@@ -124,6 +171,8 @@ def chances_at_points(target: Target, randomness: Randomness) -> tuple[Ints, Flo
     This is for an adversary who has this release alone and does not know who is in which class.
     """
     n_points = len(target.cells.points)
+    if isinstance(target, OfAnotherTable):
+        return np.where(target.chances.any(axis=1), np.arange(n_points), -1), target.chances
     if isinstance(target, Generalized):
         people = People.by_labels(target, randomness)
         assigning = Assigning(people, target.classes)
@@ -145,7 +194,7 @@ def _normalized(counts: Floats) -> Floats:
 
 
 def combined(one: Floats, two: Floats, prior: Floats) -> Floats:
-    """Combine the chances of both releases with Bayes' rule: the gains over the prior are multiplied."""
+    """Combine the chances of both releases with Bayes' rule: the gain over the second one's prior is multiplied."""
     product = one * two / np.maximum(prior, 1e-300)
     total = product.sum(axis=1, keepdims=True)
     return np.asarray(np.where(total > 0, product / np.where(total > 0, total, 1.0), prior))

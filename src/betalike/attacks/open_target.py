@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from betalike.attacks.possible_classes import cover_counts
-from betalike.attacks.target import Generalized, Perturbed, Shadow, Target, part_of
+from betalike.attacks.possible_classes import cover_counts, covering_classes, sum_over
+from betalike.attacks.target import Generalized, OfAnotherTable, Perturbed, Shadow, Target, part_of, posterior_of
 from betalike.engines.coding import comparable
 from betalike.engines.local import LocalEngine
 from betalike.errors import InputError
@@ -65,6 +65,61 @@ def open_target(
     return replace(target, cell_of_rows=engine.cell_of_rows, own=shadow)
 
 
+def open_second(
+    release: str | Path | Release,
+    first: Target,
+    *,
+    original: Frame,
+    hierarchies: str | Path | Mapping[str, Any] | None = None,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> Target:
+    """Lay a second release over the original table of the first one; it may be of the same table or of another one.
+
+    In a release of another table, people are looked up by the quasi-identifiers that they have in this one.
+    """
+    opened = _open(release, hierarchies)
+    if opened.certificate.prior_counts == dict(zip(first.values, first.cells.value_counts.tolist(), strict=True)):
+        return open_target(release, original=original, hierarchies=hierarchies, missing=missing, delimiter=delimiter)
+    named = opened.certificate.table.sensitive
+    if named != first.cells.sensitive.name:
+        raise InputError(
+            f"the second release protects the column '{named}', and the first one '{first.cells.sensitive.name}'. Name "
+            "a release with the same sensitive column."
+        )
+    schema = _schema(opened, {}, None, is_same_table=False)
+    frame = read(original, schema, missing, delimiter)
+    schema.check_columns(frame.columns)
+    unnamed = _unnamed_leaves(opened, frame, is_same_table=False)
+    engine = LocalEngine(frame, _schema(opened, unnamed, None, is_same_table=False))
+    return replace(_look_up(opened, engine.count_cells()), cell_of_rows=engine.cell_of_rows)
+
+
+def _look_up(release: Estimator, cells: Cells) -> OfAnotherTable:
+    """Return what a release says about the points of a table that it was not made from."""
+    scheme, shares, n_points = release.certificate.scheme.name, release.counts / release.counts.sum(), len(cells.points)
+    if scheme == BASELINE:
+        chances = np.tile(shares, (n_points, 1))
+    else:
+        counts = release.index.counts
+        rows = np.zeros((len(release.index.ids), counts.n_values))
+        np.add.at(rows, (counts.ec, counts.value), counts.count)
+        if scheme == PERTURBED:
+            rows = rows @ posterior_of(release.perturbation.transition, shares).T
+        starts, classes = covering_classes(cells.points, *_codes(release, cells.axes))
+        chances = sum_over(starts, classes, rows)
+        chances /= np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)
+    return OfAnotherTable(
+        cells,
+        tuple(release.values),
+        promised_model(release.certificate),
+        scheme,
+        shares=shares,
+        chances=chances,
+        other_rows=release.certificate.table.rows,
+    )
+
+
 def _together(theirs: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
     try:
         return pl.concat([theirs, frame], how="vertical_relaxed")
@@ -96,22 +151,25 @@ def _trees(certificate: Certificate, hierarchies: str | Path | Mapping[str, Any]
     return choose_hierarchies(hierarchies, columns)
 
 
-def _schema(release: Estimator, further: Mapping[str, list[str]], tree: Hierarchy | None) -> Schema:
-    """Return the columns of the original table as the certificate describes them."""
+def _schema(
+    release: Estimator, further: Mapping[str, list[str]], tree: Hierarchy | None, is_same_table: bool = True
+) -> Schema:
+    """Return the columns of a table as the certificate describes them; the domains of another table are its own."""
     certificate = release.certificate
     facts = {column.name: column for column in certificate.table.columns}
     attributes = tuple(
-        _attribute(column, facts[column.name], further.get(column.name, [])) for column in release.quasi_identifiers
+        _attribute(column, facts[column.name], further.get(column.name, []), is_same_table)
+        for column in release.quasi_identifiers
     )
     rows = certificate.promise.hierarchy
     if tree is None and rows:
         tree = Hierarchy.from_rows(rows, source="the hierarchy of the sensitive values in the certificate")
-    bins = ranges_of(certificate).get(certificate.table.sensitive)
+    bins = ranges_of(certificate).get(certificate.table.sensitive) if is_same_table else None
     sensitive = Attribute(certificate.table.sensitive, Role.SENSITIVE, hierarchy=tree, bins=bins)
     return Schema(attributes, sensitive, sensitive_missing_is_value=True)
 
 
-def _attribute(column: QueryColumn, facts: ColumnFacts, further: list[str]) -> Attribute:
+def _attribute(column: QueryColumn, facts: ColumnFacts, further: list[str], is_same_table: bool) -> Attribute:
     tree = column.tree if isinstance(column, NamedColumn) else None
     if tree is not None and further:
         height = len(tree.paths[0])
@@ -121,7 +179,7 @@ def _attribute(column: QueryColumn, facts: ColumnFacts, further: list[str]) -> A
         column.name,
         Role.QUASI_IDENTIFIER,
         Kind(facts.kind),
-        facts.domain,
+        facts.domain if is_same_table else None,
         tree,
         facts.weight,
         None if ends == RoundEnds() else ends,
@@ -129,11 +187,11 @@ def _attribute(column: QueryColumn, facts: ColumnFacts, further: list[str]) -> A
     )
 
 
-def _unnamed_leaves(release: Estimator, frame: pl.DataFrame) -> dict[str, list[str]]:
-    """Return the values of the original table that the release never names, because `*` hides them."""
+def _unnamed_leaves(release: Estimator, frame: pl.DataFrame, is_same_table: bool = True) -> dict[str, list[str]]:
+    """Return the values of a table that the release never names, because `*` hides them or its own table has none."""
     leaves = {}
     for column in release.quasi_identifiers:
-        if isinstance(column, NamedColumn) and column.n_unnamed and column.tree is not None:
+        if isinstance(column, NamedColumn) and column.tree is not None and (column.n_unnamed or not is_same_table):
             texts = comparable(frame[column.name], Kind.CATEGORICAL).drop_nulls().unique().sort()
             leaves[column.name] = [text for text in texts if text not in column.codes]
     return leaves

@@ -94,9 +94,32 @@ class Perturbed(Target):
     @cached_property
     def posterior(self) -> Floats:
         """Chance of each original value (rows) given the published label (columns). Paper: Eq. 8."""
-        joint = self.prior[:, None] * self.transition
-        total = joint.sum(axis=0)
-        return np.asarray(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))
+        return posterior_of(self.transition, self.prior)
+
+
+def posterior_of(transition: Floats, prior: Floats) -> Floats:
+    """Return the chance of each original value (rows) given the published label (columns). Paper: Eq. 8."""
+    joint = prior[:, None] * transition
+    total = joint.sum(axis=0)
+    return np.asarray(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))
+
+
+@dataclass(frozen=True)
+class OfAnotherTable(Target):
+    """A release of another table, such as last year's, and what it says about the people of this one.
+
+    The cells are those of this table. `chances` has a row for each of its points: the chance of each value in the
+    classes that cover the point, and zeros where none does.
+    """
+
+    shares: Floats = field(kw_only=True)  # of each value in the other table
+    chances: Floats = field(kw_only=True)
+    other_rows: int = field(kw_only=True)
+
+    @cached_property
+    def prior(self) -> Floats:
+        """The share of each sensitive value in the other table."""
+        return self.shares
 
 
 def part_of(cells: Cells, counts: Ints) -> tuple[Cells, Ints]:
