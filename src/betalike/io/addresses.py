@@ -106,6 +106,15 @@ def shown_address(given: str | Path) -> str:
     return parse_address(given).shown if is_address(given) else str(given)
 
 
+def hide_password(text: str) -> str:
+    """Return what somebody typed as an address without its password, also if it cannot be read as an address.
+
+    >>> hide_password("postgresql://ada:a/b@c@host:x/clinic?sslmode=off&password=secret")
+    'postgresql://ada@host:x/clinic?sslmode=off&password='
+    """
+    return re.sub(r"(password=)[^&]*", r"\1", re.sub(r"(//[^/:@]*):.*@", r"\1@", text), flags=re.IGNORECASE)
+
+
 def move_address(text: str, move: Callable[[Path], Path | str]) -> str:
     """Return an address with another path of its file, if it has one."""
     address = parse_address(text)

@@ -12,22 +12,38 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from betalike.errors import BetalikeError, FileError
-from betalike.io.addresses import is_address, move_address, parse_address, password_in, unknown_address
+from betalike.io.addresses import (
+    hide_password,
+    is_address,
+    move_address,
+    parse_address,
+    password_in,
+    unknown_address,
+)
 from betalike.web.folders import MOST_ENTRIES, Folders
 from betalike.web.pages import SentForm, Settings, go, posted, project_of, settings_of, show, step_path
 from betalike.web.project import DEMO_TABLE, Origin, start_project
 from betalike.web.uploads import Upload
 
 
-def home(request: Request, problem: str | None = None) -> Response:
-    """Show the projects and the ways to begin."""
+def home(request: Request, problem: str | None = None, form: SentForm | None = None) -> Response:
+    """Show the projects and the ways to begin; after a problem, with what was typed into the form that was sent."""
     projects, damaged = [], []
     for project in settings_of(request).shelf.all():
         try:
             projects.append((project, project.record))
         except FileError:
             damaged.append(project)
-    return show(request, "home.html", 422 if problem else 200, projects=projects, damaged=damaged, problem=problem)
+    found = {"projects": projects, "damaged": damaged, "typed": _typed(form or SentForm({}))}
+    return show(request, "home.html", 422 if problem else 200, problem=problem, **found)
+
+
+def _typed(form: SentForm) -> dict[str, dict[str, str]]:
+    """Return what was typed to open a file or a database, never a password; the fields of the other one are empty."""
+    shown = {name: form.text(name) for name in ("path", "sheet", "labels", "table_name", "query")}
+    shown["path"] = hide_password(shown["path"])
+    blank, is_database = dict.fromkeys(shown, ""), bool(form.texts("query"))
+    return {"file": blank if is_database else shown, "database": shown if is_database else blank}
 
 
 def browse(request: Request) -> Response:
@@ -71,7 +87,7 @@ def open_path(request: Request, form: SentForm) -> Response:
         if not path.is_file():
             raise FileError("this is not a file. Choose a table.")
     except BetalikeError as error:
-        return home(request, str(error))
+        return home(request, str(error), form)
     return _begin(request, settings.shelf.create(path.stem), path.name, "path", str(path), source)
 
 
