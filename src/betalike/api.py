@@ -96,7 +96,6 @@ def publish(
     bins: Mapping[str, int] | None = None,
     format: str | None = None,
     layout: str = "labels",
-    spreadsheet_safe: bool = False,
     force: bool = False,
     seed: int | None = None,
     options: Mapping[str, Any] | None = None,
@@ -143,7 +142,6 @@ def publish(
         bins: how many ranges take the place of a sensitive column's numbers or dates, such as {"salary": 50}.
         format: "csv" (by default), "parquet" (by default on Spark), "xlsx", "sav" or "dta".
         layout: "labels" (`[30, 45]`) or "bounds" (columns `age_low` and `age_high`).
-        spreadsheet_safe: write text cells that a spreadsheet would run as formulas with a leading "'"; CSV only.
         force: replace a release that is in the folder already.
         seed: repeatable choices, for experiments only: anyone who knows the seed can undo them.
         options: further options of the scheme, such as {"effort": 4} for "whole" and "seam".
@@ -170,7 +168,7 @@ def publish(
         quasi_identifiers, sensitive, hierarchies, kinds, domains, weights, keep, is_value, ends, person, dates, bins
     )
     choice = choose_engine(table, engine, memory, len(schema.names), master)
-    form = form_for(schema.names, format, spreadsheet_safe, is_on_spark=choice.name is EngineName.SPARK)
+    form = form_for(schema.names, format, is_on_spark=choice.name is EngineName.SPARK)
     is_exact = isinstance(chosen, Perturbation | Baseline)
     schema = replace(schema, keeps_forms=is_exact and form.is_csv and out is not None)
     job = Job(chosen, promised, choose(Layout, layout, "layout"), form, tuple(keep), schema.is_rounded)

@@ -36,7 +36,7 @@ def check_release(job: Job, folder: Path, outcome: Outcome) -> None:
     _check_files(job, folder, certificate, outcome)
     check_unnamed(folder, outcome)
     try:
-        header, cells = read_table(folder / f"published.{job.form}", job.is_safe)
+        header, cells = read_table(folder / f"published.{job.form}")
         job = with_ranges(job, certificate, outcome)
     except (ValueError, KeyError) as error:
         outcome.expect(False, "label", f"a file or a range cannot be read ({type(error).__name__})")

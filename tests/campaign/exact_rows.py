@@ -63,7 +63,7 @@ def _key(job: Job, place: int, text: str | None) -> Any:
 
 
 def _check_withheld(job: Job, folder: Path, certificate: dict[str, Any], promise: Promise, outcome: Outcome) -> None:
-    header, lines = read_csv(folder / "sensitive.csv", job.is_safe)
+    header, lines = read_csv(folder / "sensitive.csv")
     outcome.expect(header == ["value", "count"], "file", "the header of sensitive.csv")
     found = {figures.key_of(job, text or ""): int(n or "0") for text, n in lines}
     truth = {key: int(n) for key, n in zip(job.truth.keys, job.truth.secret.counts, strict=True)}
@@ -80,7 +80,7 @@ def _check_perturbed(
     cells: list[list[str | None]],
     outcome: Outcome,
 ) -> None:
-    header, lines = read_csv(folder / "transition.csv", job.is_safe)
+    header, lines = read_csv(folder / "transition.csv")
     keys = [figures.key_of(job, line[0] or "") for line in lines]
     if not outcome.expect(sorted(keys, key=str) == sorted(job.truth.keys, key=str), "file", "values of transition.csv"):
         return

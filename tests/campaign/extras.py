@@ -16,7 +16,7 @@ from .reading import CANARY, ORDERED, text_of
 from .wishes import EXACT
 
 WHOLE_DISTRIBUTIONS = ("t-closeness", "entropy-l-diversity", "recursive-l-diversity")  # refused in people
-PERSONS, BINS, DATES, CODES, SAFE, SIGNED = 0.12, 0.08, 0.3, 0.1, 0.06, 0.03
+PERSONS, BINS, DATES, CODES, SIGNED = 0.12, 0.08, 0.3, 0.1, 0.03
 SOURCES = {  # how many of the jobs with a source come from another one instead
     "csv": [("gzip", 0.03), ("zstd", 0.03), ("stdin", 0.04), ("xlsx", 0.02)],
     "parquet": [("arrow", 0.2), ("sqlite", 0.06), ("duckdb", 0.03), ("xlsx", 0.04), ("sav", 0.012), ("dta", 0.012)],
@@ -45,7 +45,6 @@ def draw_spark_job(seed: int) -> Job:
         and job.form in ("csv", "parquet")
         and job.person is None
         and job.bins is None
-        and not job.is_safe
     )
 
 
@@ -172,11 +171,9 @@ def _with_codes(rng: random.Random, job: Job) -> Job:
 
 
 def _in_form(rng: random.Random, job: Job) -> Job:
-    """Publish a workbook or a statistics file, or a CSV file that no spreadsheet runs; perhaps signed."""
+    """Publish a workbook or a statistics file; perhaps signed."""
     draw = rng.random()
     job = replace(job, is_signed=rng.random() < SIGNED)
-    if job.form == "csv" and rng.random() < SAFE:
-        return replace(job, is_safe=True)
     for form, share in FORMS:
         draw -= share
         if draw < 0 and is_held(job, form):

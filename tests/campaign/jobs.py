@@ -111,7 +111,6 @@ class Job:
     dates: str | None = None  # what comes first in the dates of quasi-identifiers
     missing_code: int | None = None  # what stands for missing whole numbers
     with_labels: bool = False  # texts are the meanings of codes
-    is_safe: bool = False
     is_signed: bool = False
 
     @property

@@ -95,7 +95,6 @@ def arguments(job: Job, place: Path) -> dict[str, Any]:
         "person": None if job.person is None else job.person.name,
         "bins": {} if job.bins is None else {job.secrets[0].name: job.bins},
         "dates": job.dates,
-        "spreadsheet_safe": job.is_safe,
         "sign": place / KEY if job.is_signed else None,
         **source_options(job),
         **wishes,

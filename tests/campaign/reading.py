@@ -73,13 +73,10 @@ def text_of_cell(cell: Any) -> str | None:
     return cell.isoformat() if isinstance(cell, datetime.date) else repr(cell)
 
 
-def read_csv(path: Path, is_safe: bool = False) -> tuple[list[str], list[list[str | None]]]:
-    """Header and rows of a CSV file; an empty field is None. A safe one has no cell that a spreadsheet would run."""
+def read_csv(path: Path) -> tuple[list[str], list[list[str | None]]]:
+    """Header and rows of a CSV file; an empty field is None."""
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file, strict=True))
-    if is_safe and any(is_run(cell) for line in lines for cell in line):
-        raise ValueError("a cell that a spreadsheet would run")
-    lines = [[cell.removeprefix("'") if is_safe else cell for cell in line] for line in lines]
     return lines[0], [[cell or None for cell in row] for row in lines[1:]]
 
 
@@ -88,10 +85,10 @@ def is_run(text: str | None) -> bool:
     return text is not None and text[:1] in RUN and not PLAIN_NUMBER.fullmatch(text)
 
 
-def read_table(path: Path, is_safe: bool = False) -> tuple[list[str], list[list[str | None]]]:
+def read_table(path: Path) -> tuple[list[str], list[list[str | None]]]:
     """Header and rows of a published table, as text."""
     if path.suffix == ".csv":
-        return read_csv(path, is_safe)
+        return read_csv(path)
     if path.suffix == ".xlsx":
         return _read_sheet(path)
     if path.suffix in (".sav", ".dta"):

@@ -19,7 +19,7 @@ OPTIONS = {
     "--negative-beta --groups --width --with-values --hierarchies "
     "--numeric --categorical --keep --keep-identifiers --person --weights --round --bottom --top "
     "--missing --missing-sensitive --dates --bins --format --layout "
-    "--spreadsheet-safe --retrieval --effort --strict --attribute --no-second-try --redistribution --mechanism "
+    "--retrieval --effort --strict --attribute --no-second-try --redistribution --mechanism "
     "--engine --memory --master --sheet --labels --query --table --delimiter --report --force --seed --sign --json "
     "--help",
     "audit": "--qi --sensitive --original --certificate --beta --model --k --t --delta --l --c --ground "

@@ -30,7 +30,7 @@ def escaped(value: str) -> str:
 
 
 @pytest.mark.some(2)
-@pytest.mark.parametrize("more", [[], ["--format", "parquet"], ["--spreadsheet-safe"]], ids=["csv", "parquet", "safe"])
+@pytest.mark.parametrize("more", [[], ["--format", "parquet"]], ids=["csv", "parquet"])
 def test_a_release_by_sets_is_verified_and_answers(desk: Desk, table: Path, more: list[str]) -> None:
     outcome = run(*desk.words(table, *SETS, *more, "--keep", "name", "--keep-identifiers"))
     assert outcome.status == 0, outcome.text

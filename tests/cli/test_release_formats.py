@@ -181,7 +181,6 @@ def test_more_rows_than_a_sheet_has_are_refused_first(desk_with_people: Desk, mo
     assert formats.MOST_ROWS[formats.Format.SPSS] == 2**31 - 1
     assert_refused(publish(desk_with_people, "xlsx"), "the table has 240 rows, and a xlsx file holds at most 239")
     assert_refused(publish(desk_with_people, "xslx"), "it must be one of: csv, parquet, xlsx, sav, dta", "'xlsx'?")
-    assert_refused(publish(desk_with_people, "xlsx", "--spreadsheet-safe"), "spreadsheet_safe is for CSV")
 
 
 def test_one_release_replaces_another_of_any_format(desk_with_people: Desk) -> None:

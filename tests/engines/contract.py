@@ -79,7 +79,7 @@ WORK = Hierarchy.from_rows([["nurse", "care", "*"], ["doctor", "care", "*"], ["c
 AWKWARD = ['a, "b"', "line\nbreak", " space ", "null", "007", "1e5", "é", "[1, 2]"]
 N_ROWS = 240
 # What engines write themselves; workbooks and statistics files, made of these, have tests of their own in tests/cli.
-FORMATS = (Format.CSV, Format.PARQUET, Format.SPREADSHEET)
+FORMATS = (Format.CSV, Format.PARQUET)
 QIS = ["age", "weight", "born", "seen", "work", "place"]
 
 

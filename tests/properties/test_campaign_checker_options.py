@@ -55,7 +55,6 @@ JOBS: dict[str, Callable[[], Job]] = {
     "dta": lambda: job_of(form="dta"),
     "bins": lambda: job_of(secrets=[Column("pay", "integer", [*range(12)] * 2)], bins=4),
     "dates": lambda: job_of(columns=[Column("born", "date", DAYS * 3, False)], source="csv", dates="mdy"),
-    "safe": lambda: job_of(secrets=[Column("secret", "text", ["=1+1", "'x", "-5"] * 8)], is_safe=True),
     "formulas": lambda: job_of(secrets=[Column("secret", "text", ["=1+1", "gout", "-5"] * 8)]),
     "signed": lambda: job_of(is_signed=True),
     "perturb": lambda: job_of("perturb"),
@@ -132,7 +131,7 @@ FIGURES = {
         *("risk.prosecutor_average", "risk.above.0*05", "risk.above.0*09", "risk.above.0*2", "risk.unique"),
         *("people.risk.surest_guess", "people.risk.prosecutor_maximum", "people.risk.prosecutor_average"),
         *("people.risk.above.0*05", "people.risk.above.0*2", "people.risk.unique"),
-        *("tool.name", "release.formed_classes", "release.spreadsheet_safe", "release.layout"),
+        *("tool.name", "release.formed_classes", "release.layout"),
     ],
     "capped": ["promise.caps.8", "people.caps.6"],
     "grouped": ["promise.hierarchy.0.1"],
@@ -333,18 +332,6 @@ def test_more_ranges_than_asked_for_and_too_wide_ones_are_caught(released):
     assert "label" in kinds_of(replace(job, bins=24), folder)
 
 
-def test_a_cell_that_a_spreadsheet_runs_is_caught(copied):
-    job, folder = copied("safe")
-
-    def restore(rows: Rows) -> None:
-        rows[1:] = [[cell.removeprefix("'") for cell in row] for row in rows[1:]]
-
-    rewrite(folder, restore)
-    assert "label" in kinds_of(job, folder)
-    job, folder = copied("safe")
-    assert kinds_of(replace(job, is_safe=False), folder) >= {"rows", "figure"}
-
-
 def test_a_signature_of_another_certificate_is_caught(copied):
     job, folder = copied("signed")
     certify(folder, {**certificate_of(folder), "seconds": dict.fromkeys(certificate_of(folder)["seconds"], 1.0)})
@@ -363,7 +350,7 @@ def test_the_campaign_draws_every_source_format_and_option():
     assert {job.dates for job in jobs} == {None, "dmy", "mdy"}
     for option in ("person", "bins", "missing_code"):
         assert any(getattr(job, option) is not None for job in jobs), option
-    for option in ("is_safe", "is_signed", "with_labels"):
+    for option in ("is_signed", "with_labels"):
         assert any(getattr(job, option) for job in jobs), option
     persons = [job for job in jobs if job.person is not None]
     assert any(len({*job.person.cells}) < job.n_rows and job.kept == [] for job in persons)

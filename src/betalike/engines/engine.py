@@ -91,27 +91,21 @@ class Format(StrEnum):
     EXCEL = "xlsx"
     SPSS = "sav"
     STATA = "dta"
-    SPREADSHEET = "spreadsheet-safe csv"
 
     @property
     def ending(self) -> str:
         """How the name of the published file ends."""
-        return "csv" if self.is_csv else str(self)
+        return str(self)
 
     @property
     def is_csv(self) -> bool:
         """Whether the file is text."""
-        return self in (Format.CSV, Format.SPREADSHEET)
+        return self is Format.CSV
 
     @property
     def is_held(self) -> bool:
         """Whether all rows are written, and read, at once."""
         return self in (Format.EXCEL, Format.SPSS, Format.STATA)
-
-    @property
-    def is_safe(self) -> bool:
-        """Whether no cell is run by a spreadsheet."""
-        return self is Format.SPREADSHEET
 
 
 Refine = Callable[[Cells], Plan]

@@ -12,7 +12,6 @@ from betalike.engines.engine import Format
 from betalike.errors import InputError, ParameterError, SchemaError
 from betalike.io.copies import ValueLabels
 from betalike.io.excel_files import read_typed_sheet, write_sheet
-from betalike.io.spreadsheet import escape
 from betalike.io.statistics_files import SPSS, STATA, read_statistics, write_statistics
 from betalike.promises.parameters import unknown
 
@@ -35,37 +34,20 @@ LOST = {  # texts that some formats change
 PROGRAMS = {Format.SPSS: SPSS, Format.STATA: STATA}
 
 
-def form_for(names: Sequence[str], given: str | None, is_safe: bool, is_on_spark: bool) -> Format:
+def form_for(names: Sequence[str], given: str | None, is_on_spark: bool) -> Format:
     """Return the format for a release of these columns: the one given, or CSV, on Spark Parquet."""
     form = Format.PARQUET if is_on_spark else Format.CSV
     if given is not None:
         form = choose_format(given)
     check_column_names(form, names)
-    return safe_format(form, names) if is_safe else form
+    return form
 
 
 def choose_format(given: str) -> Format:
     """Return the format of this name."""
-    known = [form for form in Format if form is not Format.SPREADSHEET]
-    if given not in known:
-        raise unknown("format", given, known)
+    if given not in list(Format):
+        raise unknown("format", given, list(Format))
     return Format(given)
-
-
-def safe_format(form: Format, names: Iterable[str]) -> Format:
-    """Return CSV that a spreadsheet runs no cell of; refuse other formats, and columns whose name would be run."""
-    if not form.is_csv:
-        raise ParameterError(
-            f"spreadsheet_safe is for CSV, and this release is {form}, which no program runs. Leave it out, or publish "
-            "CSV."
-        )
-    for name in names:
-        if escape(name) != name:
-            raise SchemaError(
-                f"a spreadsheet would run the column name '{name}' as a formula, and names are published as they are. "
-                "Rename the column in the table."
-            )
-    return Format.SPREADSHEET
 
 
 def check_column_names(form: Format, names: Iterable[str]) -> None:

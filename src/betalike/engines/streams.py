@@ -19,7 +19,7 @@ from betalike.io.column_types import has_no_text
 from betalike.io.copies import ValueLabels, gathered
 from betalike.io.damaged_files import damage_refused
 from betalike.io.frames import check_years
-from betalike.io.spreadsheet import escape_columns, formula_columns, restore_columns
+from betalike.io.spreadsheet import formula_columns
 
 BATCH_ROWS = 1_000_000
 PART_ROWS = 2_000_000
@@ -69,7 +69,7 @@ def sink(stream: Stream, path: Path, form: Format, value_labels: ValueLabels | N
             write_held(frame, path, form, value_labels or {})
             _check_held(frame, path, form)
             return []
-        return _write_csv(stream.make(scratch), path, form)
+        return _write_csv(stream.make(scratch), path)
     except (OSError, pl.exceptions.PolarsError) as error:  # their words may show a cell
         is_full = "No space left" in str(error)  # Polars says it in words only
         reason = "no space is left on the disk" if is_full else "its disk or folder does not take it"
@@ -109,16 +109,15 @@ def _write_parts(batches: Iterator[pl.DataFrame], path: Path) -> None:
         single.rename(path)
 
 
-def _write_csv(batches: Iterator[pl.DataFrame], path: Path, form: Format) -> list[str]:
+def _write_csv(batches: Iterator[pl.DataFrame], path: Path) -> list[str]:
     """Write rows as CSV. A missing value that is a row by itself is quoted, because many readers skip blank lines."""
     formulas: dict[str, None] = {}
     with path.open("wb") as file:
         for number, batch in enumerate(batches):
             rows = batch.with_columns(TIMES_AS_TEXT)
-            formulas |= {} if form.is_safe else dict.fromkeys(formula_columns(rows))
+            formulas |= dict.fromkeys(formula_columns(rows))
             missing = '""' if rows.width == 1 else ""
-            safe = escape_columns(rows) if form.is_safe else rows
-            safe.write_csv(file, include_header=number == 0, null_value=missing)
+            rows.write_csv(file, include_header=number == 0, null_value=missing)
     return list(formulas)
 
 
@@ -153,9 +152,8 @@ def scan_release(path: Path, form: Format, types: Mapping[str, Any] | None = Non
             pl.col(name).cast(pl.String) if dtype in TEXTS and name in as_text else pl.col(name)
             for name, dtype in types.items()
         )
-    known = {name: _type_in_csv(dtype, form) for name, dtype in (types or {}).items()}
+    known = {name: _type_in_csv(dtype) for name, dtype in (types or {}).items()}
     table = pl.scan_csv(path, schema_overrides=known, infer_schema=False, glob=False)
-    table = restore_columns(table) if form.is_safe else table
     return table if types is None else table.select(list(types))
 
 
@@ -171,9 +169,8 @@ def scan_written(path: Path, form: Format, types: Mapping[str, Any], rows: int =
         yield from scan_release(path, form, types).collect_batches(chunk_size=rows, maintain_order=True)
 
 
-def _type_in_csv(dtype: Any, form: Format) -> Any:
-    is_known = is_plain_number(dtype) or (dtype == pl.Categorical and not form.is_safe)
-    return dtype if is_known else pl.String
+def _type_in_csv(dtype: Any) -> Any:
+    return dtype if is_plain_number(dtype) or dtype == pl.Categorical else pl.String
 
 
 def fingerprint(rows: pl.DataFrame, as_text: Collection[str] = ()) -> int:

@@ -1,7 +1,4 @@
-"""Text cells that a spreadsheet would run as formulas: found, written with a leading `'`, and read back without it.
-
-Cells that begin with `'` get one more, so that removing one always restores the original text.
-"""
+"""Text cells that a spreadsheet would run as formulas."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ import polars as pl
 
 from betalike.io.categories import distinct_texts
 
-PREFIX = "'"
 BEGINNING = r"^[=+\-@\t\r\n＝＋－＠]"  # noqa: RUF001 - some spreadsheets treat the wide signs like the plain ones
 NUMBER = r"^[+\-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?$|^[+\-]?inf$"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
@@ -24,30 +20,6 @@ def is_formula(text: str) -> bool:
     [True, True, True, False, False, False, False]
     """
     return re.match(BEGINNING, text) is not None and re.match(NUMBER.replace("$", r"\Z"), text) is None
-
-
-def escape(text: str) -> str:
-    """Return a text as a cell that no spreadsheet runs.
-
-    >>> [escape(text) for text in ("=1+1", "'quoted'", "-5", "flu")]
-    ["'=1+1", "''quoted'", '-5', 'flu']
-    """
-    return PREFIX + text if is_formula(text) or text.startswith(PREFIX) else text
-
-
-def restore(text: str) -> str:
-    """Return the original text of a cell, escaped or not."""
-    return text.removeprefix(PREFIX)
-
-
-def escape_columns(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with all text cells escaped."""
-    return rows.with_columns(_escaped(name) for name, dtype in rows.schema.items() if dtype in TEXTS)
-
-
-def restore_columns(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return a lazy frame, scanned from a CSV file, with the original text in all text cells."""
-    return rows.with_columns(pl.col(pl.String).str.strip_prefix(PREFIX))
 
 
 def formula_columns(rows: pl.DataFrame | pl.LazyFrame) -> list[str]:
@@ -64,12 +36,6 @@ def _has_formula(column: pl.Series) -> bool:
         return False
     texts = column if column.dtype == pl.String else distinct_texts(column)
     return bool(texts.to_frame().select(_are_formulas(pl.first()).any()).item())
-
-
-def _escaped(name: str) -> pl.Expr:
-    text = pl.col(name).cast(pl.String)
-    is_escaped = _are_formulas(text) | text.str.starts_with(PREFIX)
-    return pl.when(is_escaped).then(pl.concat_str(pl.lit(PREFIX), text)).otherwise(text).alias(name)
 
 
 def _are_formulas(text: pl.Expr) -> pl.Expr:

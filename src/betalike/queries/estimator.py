@@ -311,8 +311,8 @@ def read_matrix(folder: Path, certificate: Certificate) -> Transition | None:
         return None
     path = folder / TRANSITION_FILE
     try:
-        rule, is_safe = DrawingRule.of(certificate.scheme.details), certificate.release.spreadsheet_safe
-        return read_transition(path, certificate.prior_counts, rule, is_safe).by_label(certificate.prior_counts)
+        rule = DrawingRule.of(certificate.scheme.details)
+        return read_transition(path, certificate.prior_counts, rule).by_label(certificate.prior_counts)
     except (OSError, ValueError, IndexError) as error:
         raise CertificateError(
             f"'{path}' is not the matrix of this release, without which it answers nothing. Check it with: betalike "

@@ -240,8 +240,7 @@ def open_release(folder: Path, choose_trees: Callable[[Certificate], Mapping[str
 def read_release_text(table: str | Path, certificate: AnyCertificate | None) -> pl.DataFrame | None:
     """Read a release whose certificate says how it was written; None for a table that is read like any other.
 
-    The certificate is that in the folder, or the given one. A spreadsheet-safe file is read as it was before cells were
-    escaped: its leading `'` could be taken for quotes.
+    The certificate is that in the folder, or the given one.
     """
     path = Path(table)
     facts = read_if_certified(path) if (path / FILE_NAME).is_file() else None
@@ -252,7 +251,7 @@ def read_release_text(table: str | Path, certificate: AnyCertificate | None) -> 
     if facts is None or not path.is_file() or path.suffix.removeprefix(".") not in TABLES:
         return None
     form = written_form(facts, path)
-    return read_published(path, form) if form.is_safe or form.is_held else None
+    return read_published(path, form) if form.is_held else None
 
 
 def read_published(path: Path, form: Format) -> pl.DataFrame:

@@ -18,6 +18,7 @@ from betalike.table.schema import DateOrder, Kind
 FILE_NAME = "certificate.json"
 LONGEST_LINE = 120  # of a list of texts or numbers
 TABLES = ("csv", "parquet", "xlsx", "sav", "dta")  # how the name of a published table ends
+EARLIER = {"spreadsheet_safe"}  # fields of certificates of version 0.2 that say nothing any more
 RELEASED = re.compile(
     rf"published\.({'|'.join(TABLES)})|transition\.csv|sensitive\.csv|published\.parquet/[\w-][\w.-]{{,200}}"
 )
@@ -103,7 +104,6 @@ class ReleaseFacts(msgspec.Struct, frozen=True):
     average_loss: float
     loss: dict[str, float]
     layout: str
-    spreadsheet_safe: bool = False
 
 
 class Levels(msgspec.Struct, frozen=True):
@@ -248,7 +248,7 @@ def published_name(certificate: Certificate) -> str | None:
 def written_form(certificate: Certificate, path: Path) -> Format:
     """Return the file format of the published table."""
     if path.suffix == ".csv":
-        return Format.SPREADSHEET if certificate.release.spreadsheet_safe else Format.CSV
+        return Format.CSV
     return Format(path.suffix.removeprefix("."))
 
 
@@ -299,6 +299,8 @@ def decode_certificate(content: bytes, path: Path | str, is_strict: bool = False
     try:
         certificate = msgspec.json.decode(content, type=Certificate)
         plain = json.loads(content, object_pairs_hook=_once)
+        if plain["release"].get("spreadsheet_safe"):
+            raise ValueError("version 0.2 changed cells of its table for spreadsheets; verify it with that version")
         if is_strict and (unknown := next(_unknown_names(plain, certificate.to_dict()), None)) is not None:
             raise ValueError(f"it has a field {unknown[:80]!r}, which this version cannot check")
         return _checked(certificate, is_strict)
@@ -313,9 +315,9 @@ def _unknown_names(plain: object, known: object) -> Iterator[str]:
     """Yield the names in a certificate's file that are not in the certificate that was read from it."""
     if isinstance(plain, dict) and isinstance(known, dict):
         for name, value in plain.items():
-            if name not in known:
+            if name not in known and name not in EARLIER:
                 yield name
-            else:
+            elif name in known:
                 yield from _unknown_names(value, known[name])
     elif isinstance(plain, list) and isinstance(known, list):
         for value, other in zip(plain, known, strict=True):

@@ -41,7 +41,7 @@ from betalike.table.rounded_axis import RoundedAxis
 SEEDED = "seeded: for experiments, not for release"
 ONCE = "the promise is for one release: anyone who has two releases of a table can combine them, so publish it once"
 OPERATING_SYSTEM = "operating system"
-FORMULAS = "columns with cells that a spreadsheet would run as formulas; --spreadsheet-safe prevents that"
+FORMULAS = "columns with cells that a spreadsheet would run as formulas; the format xlsx prevents that"
 UNPROTECTED = "columns published as they are, unprotected"
 PEOPLE = (
     "the promise is kept in people too; the release does not name them, so only its owner can check that, with the "
@@ -60,7 +60,6 @@ def certify(
     formed_classes: int | None,
     layout: str,
     kept: Sequence[str],
-    is_safe: bool,
     is_seeded: bool,
     formulas: Sequence[str],
     files: dict[str, PublishedFile],
@@ -108,7 +107,6 @@ def certify(
             average_loss=figures.loss.average,
             loss=figures.loss.per_attribute,
             layout=str(layout),
-            spreadsheet_safe=is_safe,
         ),
         also=Levels(*(getattr(audit, name) for name in Levels.__struct_fields__)),
         risk=_risk(figures),

@@ -6,7 +6,6 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from betalike.io.spreadsheet import escape, restore
 from betalike.promises import Transition
 from betalike.schemes import Perturbing
 from betalike.schemes.perturbation import DrawingRule
@@ -15,15 +14,15 @@ TRANSITION_FILE, SENSITIVE_FILE = "transition.csv", "sensitive.csv"
 CORNER = "original"
 
 
-def write_transition(path: Path, counts: Mapping[str, int], perturbing: Perturbing, is_safe: bool = False) -> None:
+def write_transition(path: Path, counts: Mapping[str, int], perturbing: Perturbing) -> None:
     """Write the matrix: a line for each original value with the chance of each published label, exactly."""
     lines = ([value, *row] for value, row in zip(counts, perturbing.transition.texts(), strict=True))
-    _write(path, [CORNER, *perturbing.labels(counts)], lines, is_safe)
+    _write(path, [CORNER, *perturbing.labels(counts)], lines)
 
 
-def read_transition(path: Path, counts: Mapping[str, int], rule: DrawingRule, is_safe: bool = False) -> Perturbing:
+def read_transition(path: Path, counts: Mapping[str, int], rule: DrawingRule) -> Perturbing:
     """Read the matrix of these values back; ValueError if it is not a matrix of this rule, to the last digit."""
-    header, *lines = _read(path, is_safe)
+    header, *lines = _read(path)
     if [line[0] for line in lines if line] != list(counts):
         raise ValueError("the values are not those of the table")
     perturbing = Perturbing(Transition.from_texts([line[1:] for line in lines]), rule)
@@ -32,22 +31,21 @@ def read_transition(path: Path, counts: Mapping[str, int], rule: DrawingRule, is
     return perturbing
 
 
-def write_distribution(path: Path, counts: dict[str, int], is_safe: bool = False) -> None:
+def write_distribution(path: Path, counts: dict[str, int]) -> None:
     """Write how many rows have each sensitive value."""
-    _write(path, ["value", "count"], ([label, str(count)] for label, count in counts.items()), is_safe)
+    _write(path, ["value", "count"], ([label, str(count)] for label, count in counts.items()))
 
 
-def read_distribution(path: Path, is_safe: bool = False) -> dict[str, int]:
+def read_distribution(path: Path) -> dict[str, int]:
     """Read how many rows have each sensitive value; ValueError if the file does not say it."""
-    header, *lines = _read(path, is_safe)
+    header, *lines = _read(path)
     if header != ["value", "count"] or any(len(line) != 2 for line in lines):
         raise ValueError("the columns are not 'value' and 'count'")
     return {label: int(count) for label, count in lines}
 
 
-def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]], is_safe: bool) -> None:
-    """Write lines; if `is_safe`, a spreadsheet runs none of the cells."""
-    rows = [[escape(cell) if is_safe else cell for cell in row] for row in (header, *lines)]
+def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    rows = [header, *lines]
     # Python before 3.13 leaves a carriage return without quotes, and then reads it as the end of a line.
     has_return = any("\r" in cell for row in rows for cell in row)
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -56,7 +54,7 @@ def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]], is
         )
 
 
-def _read(path: Path, is_safe: bool) -> list[list[str]]:
+def _read(path: Path) -> list[list[str]]:
     """Read the lines of a file; there is at least one."""
     if path.exists() and not path.is_file():
         raise ValueError("it is not a regular file")
@@ -67,4 +65,4 @@ def _read(path: Path, is_safe: bool) -> list[list[str]]:
             raise ValueError("the file is not CSV") from error
     if not lines:
         raise ValueError("the file is empty")
-    return [[restore(cell) for cell in line] for line in lines] if is_safe else lines
+    return lines

@@ -79,7 +79,6 @@ def publish(
             formed_classes=formed_classes,
             layout=job.layout,
             kept=job.kept,
-            is_safe=job.form.is_safe,
             is_seeded=job.scheme.randomness.is_seeded,
             formulas=sorted(formulas),
             files=files,

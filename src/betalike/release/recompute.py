@@ -88,7 +88,7 @@ def recompute(
     people: PeopleFigures | None = None,
 ) -> tuple[Certificate, list[str]]:
     """Return the certificate that follows from the files of a release, and the fields that the files cannot show."""
-    is_exact, audit, release = found.sizes is None, found.audit, claimed.release
+    is_exact, audit = found.sizes is None, found.audit
     facts = list(zip(claimed.table.columns, found.columns, originals or [None] * len(found.columns), strict=True))
     columns = [know_column(column, shown, is_exact, original) for column, shown, original in facts]
     weights = tuple(c.weight if math.isfinite(c.weight) and c.weight >= 0 else 1.0 for c in claimed.table.columns)
@@ -104,9 +104,8 @@ def recompute(
         formed_classes=_formed_classes(claimed, audit.classes, audit.rows),
         layout=_layout(claimed, found),
         kept=claimed.table.kept,
-        is_safe=release.spreadsheet_safe and not formulas,
         is_seeded=claimed.randomness == SEEDED,
-        formulas=() if release.spreadsheet_safe else formulas,
+        formulas=formulas,
         files=files,
         seconds={step: _nearest(seconds, 0.0, math.inf) for step, seconds in claimed.seconds.items() if step in STEPS},
         people=_possible_people(claimed, found),

@@ -193,15 +193,14 @@ def _count_exact(path: Path, certificate: Certificate, model: Model, check: Chec
         return None
     likeness = likeness_of(model, certificate.scheme.name)
     values, is_ground_known = _sensitive_values(certificate, likeness)
-    is_safe = certificate.release.spreadsheet_safe
     if certificate.scheme.name == BASELINE:
-        written = _read_or_none(lambda: read_distribution(path.with_name(SENSITIVE_FILE), is_safe))
+        written = _read_or_none(lambda: read_distribution(path.with_name(SENSITIVE_FILE)))
         is_true = written == certificate.prior_counts
         if not check("distribution", is_true, f"{SENSITIVE_FILE} is not the prior of the certificate."):
             return None
         return Recounted(*values.judge_prior(likeness), columns, is_ground_known)
     file, rule = path.with_name(TRANSITION_FILE), DrawingRule.of(certificate.scheme.details)
-    matrix = _read_or_none(lambda: read_transition(file, certificate.prior_counts, rule, is_safe))
+    matrix = _read_or_none(lambda: read_transition(file, certificate.prior_counts, rule))
     if not check("transition", matrix is not None, f"{TRANSITION_FILE} is not a matrix of the values."):
         return None
     assert matrix is not None

@@ -110,7 +110,7 @@ class Route:
         Return the columns with cells that a spreadsheet would run, and the number of rows of the file beside them.
         """
         formulas, labels = {*self.engine.write(draft.rows, path, self.job.form)}, self.engine.sensitive_labels
-        if not self.job.form.is_safe and any(map(is_formula, labels)):
+        if any(map(is_formula, labels)):
             formulas.add(draft.table.sensitive.name)
         return formulas, {self.write_companion(draft, path.parent): len(labels)}
 
@@ -263,7 +263,7 @@ class RedrawnValues(Route):
 
     def write_companion(self, draft: Draft, folder: Path) -> str:
         """Write the matrix."""
-        write_transition(folder / TRANSITION_FILE, self._counts(draft), draft.plan, self.job.form.is_safe)
+        write_transition(folder / TRANSITION_FILE, self._counts(draft), draft.plan)
         return TRANSITION_FILE
 
     def verify(self, draft: Draft, path: Path | None) -> Verified:
@@ -271,8 +271,8 @@ class RedrawnValues(Route):
         used = written = draft.plan
         if path is not None:
             with _readable(TRANSITION_FILE):
-                file, is_safe = path.with_name(TRANSITION_FILE), self.job.form.is_safe
-                written = read_transition(file, self._counts(draft), used.rule, is_safe)
+                file = path.with_name(TRANSITION_FILE)
+                written = read_transition(file, self._counts(draft), used.rule)
         promise = likeness_of(draft.promise, self._scheme.name)
         compared = self._compare(draft, path)
         return verify_perturbed(compared, written.transition, used.transition, draft.table, promise)
@@ -300,7 +300,7 @@ class Withheld(Route):
 
     def write_companion(self, draft: Draft, folder: Path) -> str:
         """Write the distribution."""
-        write_distribution(folder / SENSITIVE_FILE, self._counts(draft), self.job.form.is_safe)
+        write_distribution(folder / SENSITIVE_FILE, self._counts(draft))
         return SENSITIVE_FILE
 
     def verify(self, draft: Draft, path: Path | None) -> Verified:
@@ -308,7 +308,7 @@ class Withheld(Route):
         written = self._counts(draft)
         if path is not None:
             with _readable(SENSITIVE_FILE):
-                written = read_distribution(path.with_name(SENSITIVE_FILE), self.job.form.is_safe)
+                written = read_distribution(path.with_name(SENSITIVE_FILE))
         counts = np.array([written.get(label, 0) for label in self.engine.sensitive_labels], dtype=np.int64)
         promise = likeness_of(draft.promise, self.job.scheme.name)
         return verify_withheld(self._compare(draft, path), counts, draft.table, promise)

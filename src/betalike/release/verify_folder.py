@@ -226,7 +226,6 @@ def _formulas(path: Path, certificate: Certificate) -> list[str]:
     """Return the columns with cells that a spreadsheet would run, from the file as it is."""
     is_csv = path.suffix == ".csv"
     found = set(formula_columns(pl.scan_csv(path, infer_schema=False, glob=False))) if is_csv else set()
-    is_shown = is_exact(certificate) and not certificate.release.spreadsheet_safe
-    if is_shown and any(map(is_formula, certificate.prior_counts)):
+    if is_exact(certificate) and any(map(is_formula, certificate.prior_counts)):
         found.add(certificate.table.sensitive)
     return sorted(found)

@@ -73,7 +73,6 @@ def test_everything_is_understood(tmp_path: Path) -> None:
         "scheme": "burel",
         "format": "parquet",
         "layout": "bounds",
-        "spreadsheet_safe": False,
         "keep_identifiers": False,
         "missing": ["NA", "?"],
         "dates": "mdy",

@@ -16,7 +16,6 @@ TABLE = f"{options.TABLE}; or in --spec."
 SCHEMES = (
     "whole (default), seam, burel, burel+split, lmondrian, dmondrian, tmondrian, mondrian, sabre, perturb or baseline."
 )
-SAFE = "CSV: a leading ' keeps spreadsheets from running text cells."
 IDENTIFIERS = "Keep columns that look like identifiers too, such as names."
 NO_SECOND_TRY = "Mondrian: try no other attribute if the first cannot be cut."
 REPORT = "Also write the officer's report to OUT-report.html, without attacks."
@@ -47,7 +46,6 @@ def publish(
     bins: options.Bins = None,
     format: Annotated[str | None, option("csv (default), parquet, xlsx, sav (SPSS) or dta (Stata).")] = None,
     layout: Annotated[str | None, option("labels (default), or bounds: age_low and age_high.")] = None,
-    spreadsheet_safe: Annotated[bool, flag("--spreadsheet-safe", SAFE)] = False,
     retrieval: Annotated[str | None, option("BUREL's neighbours: hilbert (default), exact, within-reach.")] = None,
     effort: Annotated[int | None, option("How long seam and whole improve classes: 1 (default), 0 or more.")] = None,
     strict: Annotated[

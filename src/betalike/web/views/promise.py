@@ -215,7 +215,6 @@ def _changed(spec: Specification, form: SentForm) -> Specification:
     spec.release.scheme = form.text("scheme") or DEFAULT_SCHEME
     spec.release.format = form.text("format") if form.text("format") in FORMATS else None
     spec.release.layout = "bounds" if form.text("layout") == "bounds" else "labels"
-    spec.release.spreadsheet_safe = bool(form.text("spreadsheet_safe"))
     return spec
 
 
