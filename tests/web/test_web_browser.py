@@ -181,7 +181,7 @@ def test_a_workbook_with_a_hierarchy_and_a_refused_promise_that_is_relaxed(site:
         follow(shown, "Change the promise")
         shown.get_by_label(LEAST).fill("4")
         press(shown, "Next: publish")
-        press(shown, "Publish again")
+        press(shown, "Publish")
         assert_published(shown)
         assert_calm(visited, site.served)
     project = site.served.projects / "book"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 
 import pytest
-from serving import Served, open_people, text_of
+from serving import Served, open_people, promise, publish, text_of
 
 pytestmark = pytest.mark.xdist_group("web-settings")
 
@@ -43,3 +45,72 @@ def test_a_column_that_is_left_out_and_protected_again_keeps_what_its_missing_va
     assert "checked" not in choose("sensitive")
     assert "checked" not in choose("unused")
     assert "checked" not in choose("sensitive")
+
+
+def made_with(served: Served, project: str, step: str) -> str:
+    """Return what a step says of the settings that its release was made with; empty if it says nothing."""
+    found = re.search(r'<div class="note made-with">.*?</div>', served.get(f"/p/{project}/{step}").text, re.DOTALL)
+    return text_of(found.group()).strip() if found else ""
+
+
+def test_the_message_of_a_refused_promise_is_gone_with_its_settings(served: Served) -> None:
+    project = open_people(served)
+    promise(served, project, k="5000")
+    assert publish(served, project)[1] == "failed"
+    assert "Nothing was published" in served.get(f"/p/{project}/publish").text
+    promise(served, project, k="5")
+    shown = served.get(f"/p/{project}/publish").text
+    assert "Nothing was published" not in shown
+    assert "Publish again" not in shown
+    promise(served, project, k="5000")
+    assert "Nothing was published" in served.get(f"/p/{project}/publish").text
+
+
+def test_a_release_says_which_settings_it_was_made_with(served: Served) -> None:
+    project = open_people(served)
+    promise(served, project, beta="4")
+    assert publish(served, project)[1] == "done"
+    assert "Go on" in served.get(f"/p/{project}/publish").text
+    assert [made_with(served, project, step) for step in ("publish", "look", "take-away")] == [""] * 3
+    promise(served, project, beta="2.5")
+    words = "Release 1 was made with beta 4; your settings now say 2.5."
+    assert [made_with(served, project, step) for step in ("publish", "look", "take-away")] == [words] * 3
+    shown = served.get(f"/p/{project}/publish").text
+    assert "Go on" not in shown
+    assert "Look at release 1" in shown
+    assert publish(served, project)[1] == "done"
+    assert made_with(served, project, "publish") == made_with(served, project, "look") == ""
+    assert made_with(served, project, "look?release=1") == words
+    served.post(f"/p/{project}/look/drop", release="2")
+    assert "Go on" not in served.get(f"/p/{project}/publish").text
+
+
+def test_every_kind_of_setting_is_compared(served: Served) -> None:
+    project = open_people(served)
+    promise(served, project)
+    assert publish(served, project)[1] == "done"
+    built = {"column": "0", "builder": "intervals", "widths": "10, 20", "do": "use"}
+    served.post(f"/p/{project}/hierarchies", version=served.version(project), **built)
+    fields = {"role-0": "quasi-identifier", "role-1": "sensitive", "missing_sensitive": "yes", "missing": "NA, ?"}
+    served.post(f"/p/{project}/columns", version=served.version(project), **fields)
+    promise(served, project, k="3", scheme="seam", model="basic", format="parquet")
+    assert made_with(served, project, "look") == (
+        "Release 1 was made with other settings than the present ones: kind of promise: none, now basic k: 1, now 3 "
+        "scheme: lmondrian, now seam format: csv, now parquet missing values: none, now NA, ? "
+        "type of age: whole numbers, now categories hierarchy of age: none, now intervals of numbers: 10, 20 "
+        "missing values of diagnosis: error, now value"
+    )
+    served.post(f"/p/{project}/columns", version=served.version(project), **{**fields, "role-0": "unused"})
+    assert "the role of age: “others know it”, now “leave out” missing values of" in made_with(served, project, "look")
+
+
+def test_a_running_job_says_that_the_settings_were_changed_meanwhile(served: Served) -> None:
+    project = open_people(served)
+    promise(served, project, beta="4")
+    number = served.start_publishing(project)
+    worker = served.hold(project, number)
+    promise(served, project, beta="2")
+    assert made_with(served, project, "publish") == "Release 1 is being made with beta 4; your settings now say 2."
+    assert 'class="job running"' in served.get(f"/p/{project}/publish").text
+    os.kill(worker, signal.SIGCONT)
+    assert served.wait(project, number) == "done"

@@ -131,14 +131,14 @@ def words_for(column: ColumnSpec) -> str:
     if isinstance(column.hierarchy, str):
         return f"{words}Its hierarchy is in the file {column.hierarchy}."
     if column.hierarchy is not None:
-        return f"{words}Its hierarchy is built from its values: {_recipe_words(column.hierarchy)}."
+        return f"{words}Its hierarchy is built from its values: {recipe_words(column.hierarchy)}."
     kind = None if column.type is None else Kind(column.type)
     if kind in (Kind.DATE, Kind.DATETIME):
         return "Becomes ranges, such as [1980-01-01, 1984-12-31]."
     return "Becomes ranges, such as [30, 45]." if kind is not None and kind.is_ordered else NO_HIERARCHY
 
 
-def _recipe_words(recipe: Mapping[str, Any]) -> str:
+def recipe_words(recipe: Mapping[str, Any]) -> str:
     """Return a recipe in words, with the builder's name as the page has it."""
     name = next((name for name in BUILDERS if name in recipe), "")
     given = recipe.get(name)

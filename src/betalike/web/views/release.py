@@ -38,6 +38,7 @@ from betalike.web.pages import (
     step_path,
 )
 from betalike.web.project import Project, StaleError, spec_text
+from betalike.web.views.made_with import made_with
 
 AUDIENCES = {
     "officer": "for a data protection officer",
@@ -66,6 +67,9 @@ def show_publish(request: Request, problem: str | None = None, status: int = 200
         return go(step_path(project, "open"))
     spec = project.spec
     job = settings_of(request).jobs.last(project, "publish")
+    made = None if job is None else made_with(project, job.order.arguments["release"])
+    state = "" if job is None else job.outcome.state
+    is_past = made is None or bool(made.changes)  # what it says is not of the present settings
     promise = problem_with_promise(project)
     return show_step(
         request,
@@ -82,7 +86,9 @@ def show_publish(request: Request, problem: str | None = None, status: int = 200
         k=spec.promise.k or 1,  # type: ignore[attr-defined]  # made from the parameters
         promise="" if promise else _promise_words(project),
         hint=problem_with_columns(project) or promise,
-        job=show_job(request, job, _after(project, job)),
+        made=made if state in ("running", "done") else None,
+        job=show_job(request, None if is_past and state != "running" else job, _after(project, job)),
+        after=_after(project, job),
     )
 
 
@@ -209,6 +215,7 @@ def show_look(request: Request, problem: str | None = None) -> Response:
         most_groups=MOST_GROUPS,
         measuring=show_job(request, measuring, here),
         attacking=show_job(request, attacking, here),
+        made=made_with(project, release["number"]),
         job=None,
     )
 
@@ -282,6 +289,7 @@ def show_take_away(request: Request) -> Response:
         request,
         "take-away",
         release=release,
+        made=made_with(project, number),
         folder=folder,
         audiences=AUDIENCES,
         reports={job.order.arguments["audience"]: show_job(request, job, here) for job in reversed(reports)},
