@@ -49,12 +49,13 @@ def made_with(project: Project, number: int) -> MadeWith | None:
 
 
 def _changes(then: Specification, now: Specification) -> Iterator[Change]:
-    for before, after in ((then.promise, now.promise), (then.release, now.release)):
-        yield from _differing(msgspec.structs.asdict(before), msgspec.structs.asdict(after))
+    for promised, asked in ((then.promise, now.promise), (then.release, now.release)):
+        yield from _differing(msgspec.structs.asdict(promised), msgspec.structs.asdict(asked))
     for name in dict.fromkeys([*then.columns, *now.columns]):
-        columns = [spec.columns.get(name, ColumnSpec()) for spec in (then, now)]
-        yield from _column_changes(name, *columns)
-    yield from _differing(*({name: getattr(spec, name) for name in SOURCE} for spec in (then, now)))
+        was, is_now = (spec.columns.get(name, ColumnSpec()) for spec in (then, now))
+        yield from _column_changes(name, was, is_now)
+    before, after = ({name: getattr(spec, name) for name in SOURCE} for spec in (then, now))
+    yield from _differing(before, after)
 
 
 def _column_changes(name: str, then: ColumnSpec, now: ColumnSpec) -> Iterator[Change]:
