@@ -177,9 +177,8 @@ class Release(Shown):
         Risks are counted in people if a column of the original names them; `in_rows` has those in rows.
         """
         counted = None if original is None else count_with_people(self.facts, original, missing, delimiter)
-        is_of_people = self.facts.people is not None and self.facts.people.risk is not None
         rows = report_risk(self.estimator, counted, population=population, thresholds=thresholds)
-        if not is_of_people:
+        if self.facts.people is None:
             return rows
         open_original = None if original is None else lambda names: text_in_batches(original, names, missing, delimiter)
         return in_people(rows, self.facts, self._people_risk(open_original), counted, population, thresholds)

@@ -128,7 +128,7 @@ def in_people(
 ) -> RiskReport:
     """Return risks in people, of whom each may have several rows; without a count, those of the certificate."""
     people = facts.people
-    if people is None or people.risk is None:
+    if people is None:
         return rows
     asked = (population, thresholds)
     classes = facts.release.classes or 0

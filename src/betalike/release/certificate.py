@@ -145,7 +145,7 @@ class PeopleRiskFacts(msgspec.Struct, frozen=True):
     unique: float
 
 
-class PeopleFacts(msgspec.Struct, frozen=True):
+class PeopleFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What was counted in people, if a column names the person of each row; only the original table can show it.
 
     `prior_counts` says how many people have each value in one of their rows, so they may add up to more than `people`.
@@ -158,7 +158,7 @@ class PeopleFacts(msgspec.Struct, frozen=True):
     smallest_class: Whole
     prior_counts: dict[str, Whole]
     caps: dict[str, str] = {}
-    risk: PeopleRiskFacts | None = None  # a certificate of an earlier version has none
+    risk: PeopleRiskFacts
 
 
 class PublishedFile(msgspec.Struct, frozen=True):
@@ -177,7 +177,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     table: TableFacts
     release: ReleaseFacts
     also: Levels
-    risk: RiskFacts | None = None  # a certificate of an earlier version has none
+    risk: RiskFacts
     prior: dict[str, float]
     prior_counts: dict[str, Whole]
     randomness: str

@@ -32,7 +32,7 @@ from betalike.release.certificate import (
     Scheme,
     Tool,
 )
-from betalike.release.certify import ONCE, SEEDED, certify
+from betalike.release.certify import SEEDED, certify
 from betalike.release.promise import promised_axis
 from betalike.release.published_labels import (
     CodedOriginal,
@@ -60,7 +60,6 @@ ANYWHERE = (-math.inf, math.inf)
 UNKNOWN = "none that betalike has"
 RULES = tuple(DrawingRule)
 VERSION = re.compile(r"\d{1,9}(\.\d{1,9}){,4}((a|b|rc|\.dev|\.post|\+)[\w.]{,20})?", re.ASCII)
-EARLIER_ONCE = re.compile(ONCE.replace("anyone who", r"\w+"))  # as certificates of version 0.1 word it
 STEPS = {"load", "count", "plan", "assign", "write", "verify", "publish"}
 COUNTED = {"buckets", "leaves", "coarse_cells", "parts"}  # numbers among a scheme's details
 CHOSEN = {
@@ -120,15 +119,8 @@ def recompute(
         tool=Tool("betalike", version),
         table=msgspec.structs.replace(rebuilt.table, columns=described),
         also=also,
-        risk=None if claimed.risk is None else rebuilt.risk,
-        warnings=claimed.warnings if _are_same_warnings(claimed.warnings, rebuilt.warnings) else rebuilt.warnings,
     )
-    if claimed.risk is None:  # as in certificates of version 0.1
-        not_checked.append("risk")
     unknown = ["people"] if claimed.people is not None and people is None else []
-    if claimed.people is not None and claimed.people.risk is None and rebuilt.people is not None:
-        rebuilt = msgspec.structs.replace(rebuilt, people=msgspec.structs.replace(rebuilt.people, risk=None))
-        unknown.append("people.risk")
     return rebuilt, [*_not_checked(columns), *not_checked, *unknown, *_known_to_owner(is_exact, found), "tool.version"]
 
 
@@ -150,7 +142,7 @@ def _possible_people(claimed: Certificate, found: Recounted) -> PeopleFacts | No
             for label, count in claimed.prior_counts.items()
         },
         caps=people.caps if claimed.promise.caps else {},
-        risk=None if people.risk is None else _possible_risk(people.risk, smallest, number),
+        risk=_possible_risk(people.risk, smallest, number),
     )
 
 
@@ -190,10 +182,6 @@ class KnownColumn:
 def _not_checked(columns: Sequence[KnownColumn]) -> list[str]:
     fields = [f"table.columns.{known.axis.name}.{name}" for known in columns for name in known.not_checked]
     return fields + [f"release.loss.{known.axis.name}" for known in columns if known.least_loss != known.most_loss]
-
-
-def _are_same_warnings(claimed: Sequence[str], rebuilt: Sequence[str]) -> bool:
-    return [ONCE if EARLIER_ONCE.fullmatch(warning) else warning for warning in claimed] == rebuilt
 
 
 def _known_to_owner(is_exact: bool, found: Recounted) -> list[str]:

@@ -124,7 +124,7 @@ class Evidence:
     def risk(self) -> Risk:
         """The risks of being found in the release."""
         asked, counted = (self.population, self.thresholds), self.people
-        if counted is None or counted.facts.risk is None:
+        if counted is None:
             return measure_risk(self.sizes, *asked)
         return risk_in_people(counted.risk or counted.facts.risk, counted.facts, len(self.sizes), *asked)
 
@@ -158,7 +158,7 @@ class Evidence:
         Their figures are those of all sensitive columns together, if there are several.
         """
         found = column.inference
-        if self.people is None or self.people.facts.risk is None:
+        if self.people is None:
             return found
         surest = max(found.surest_guess, self.people.facts.risk.surest_guess)
         gain = None if found.largest_gain is None else max(found.largest_gain, self.people.facts.worst_gain)

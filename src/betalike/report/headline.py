@@ -31,7 +31,7 @@ class Headline:
         surest, gain, unit = 1 / facts.also.l, facts.promise.worst_gain, "rows"
         if people is not None:
             smallest, gain, unit = people.smallest_class, max(gain, people.worst_gain), "people"
-            surest = max(surest, 0.0 if people.risk is None else people.risk.surest_guess)
+            surest = max(surest, people.risk.surest_guess)
         has_classes, has_several = smallest is not None, bool(facts.table.sensitive_columns)
         words = surest_guess(1 / surest, has_classes, has_several)
         is_small = smallest is not None and smallest < SMALL_CLASS and facts.promise.k <= 1

@@ -103,7 +103,7 @@ def _inference(evidence: Evidence, column: ProtectedColumn) -> dict[str, str]:
 def _near(evidence: Evidence) -> str:
     """Say how many people are in classes that come near the limit."""
     facts = evidence.facts
-    if facts.risk is None or facts.risk.near_promise is None:
+    if facts.risk.near_promise is None:
         return ""
     share = facts.risk.near_promise / facts.release.rows
     unit, shown = "People", share_of_people(share, facts.release.rows)
