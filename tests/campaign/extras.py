@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from .alike import with_alike_texts
 from .jobs import Column, Job, make_job, truth_of
 from .reading import CANARY, ORDERED, text_of
 from .wishes import EXACT
@@ -182,6 +183,7 @@ def _in_form(rng: random.Random, job: Job) -> Job:
 
 
 CHANGES = {
+    "texts": with_alike_texts,
     "persons": _with_persons,
     "source": _from_elsewhere,
     "bins": _in_bins,

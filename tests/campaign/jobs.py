@@ -112,6 +112,7 @@ class Job:
     missing_code: int | None = None  # what stands for missing whole numbers
     with_labels: bool = False  # texts are the meanings of codes
     is_signed: bool = False
+    has_alike_texts: bool = False  # texts that read as one number
 
     @property
     def n_rows(self) -> int:

@@ -350,7 +350,7 @@ def test_the_campaign_draws_every_source_format_and_option():
     assert {job.dates for job in jobs} == {None, "dmy", "mdy"}
     for option in ("person", "bins", "missing_code"):
         assert any(getattr(job, option) is not None for job in jobs), option
-    for option in ("is_signed", "with_labels"):
+    for option in ("is_signed", "with_labels", "has_alike_texts"):
         assert any(getattr(job, option) for job in jobs), option
     persons = [job for job in jobs if job.person is not None]
     assert any(len({*job.person.cells}) < job.n_rows and job.kept == [] for job in persons)
