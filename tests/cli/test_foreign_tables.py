@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import adbc_driver_postgresql.dbapi
+import openpyxl
 import polars as pl
 import pytest
 from workbench import Desk, Outcome, assert_refused, run
@@ -135,6 +136,17 @@ def test_a_published_workbook_can_be_audited(desk: Desk) -> None:
     frame.write_excel(desk.folder / "made.xlsx")
     outcome = run("audit", "made.xlsx", "--qi", "age", "--sensitive", "disease", "--json")
     assert outcome.document["k"] == 4
+
+
+def test_a_workbook_with_one_cell_in_the_last_corner_is_refused(desk: Desk) -> None:
+    made = openpyxl.Workbook()
+    for place, cell in (("A1", "age"), ("A2", CANARY), ("XFD1048576", CANARY)):
+        made.worksheets[0][place] = cell
+    made.save(desk.folder / "far.xlsx")
+    assert_refused(
+        run("describe", "far.xlsx"), "far.xlsx is a workbook that cannot be read", "cells far from each other"
+    )
+    assert_refused(publish(desk, "far.xlsx"), "far.xlsx is a workbook that cannot be read", "or save the table alone")
 
 
 def test_labels_take_the_place_of_codes(desk: Desk) -> None:

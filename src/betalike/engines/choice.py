@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -34,12 +33,10 @@ from betalike.io.tables import (
     scan_table,
 )
 from betalike.promises.parameters import choose
-from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
+from betalike.runtime.memory_size import USED_SHARE, in_words, memory_at_hand, parse_memory
 from betalike.runtime.progress import SILENT, Progress
 from betalike.table.schema import Schema, columns_with_forms, text_columns
 
-UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
-LEAST_MEMORY, MOST_MEMORY = 256 << 20, 1 << 60
 # Bytes of memory, measured: of a table that is held, for each of its cells or for each byte of its CSV text; of a cell
 # of a plan on Spark's driver; of a cell of a release that is held.
 PER_CELL, PER_CSV_BYTE, PER_PLANNED_CELL, PER_RELEASED_CELL = 45, 16, 300, 20
@@ -193,37 +190,3 @@ def _text_sizes(file: Path) -> Iterator[int]:
         yield from (len(piece) for piece in file_pieces(file))
     else:
         yield file.stat().st_size
-
-
-def parse_memory(given: str | int) -> int:
-    """Return bytes from a text such as 2GB or 512MB.
-
-    >>> parse_memory("2GB") == 2 << 30
-    True
-    """
-    size = parse_size(given, "memory")
-    if size < LEAST_MEMORY:
-        raise ParameterError(f"memory is '{given}'; betalike needs at least {in_words(LEAST_MEMORY)}.")
-    return size
-
-
-def parse_size(given: str | int, what: str) -> int:
-    """Return bytes from a text such as 2GB; an error names what is given."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?i?B?)\s*", str(given), flags=re.IGNORECASE)
-    unit = match.group(2).upper().replace("I", "") if match else "?"
-    unit = f"{unit}B" if unit in ("K", "M", "G", "T") else unit
-    if match is None or unit not in UNITS:
-        raise ParameterError(f"{what} is '{given}'; write a size such as 2GB or 512MB.")
-    return int(min(float(match.group(1)) * UNITS[unit], MOST_MEMORY))
-
-
-def in_words(size: float) -> str:
-    """Return a number of bytes for people.
-
-    >>> in_words(3 << 29)
-    '1.5 GB'
-    """
-    for unit in ("GB", "MB"):
-        if size >= UNITS[unit]:
-            return f"{size / UNITS[unit]:.1f} {unit}"
-    return f"{size / 1024:.0f} KB"

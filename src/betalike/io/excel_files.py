@@ -12,39 +12,33 @@ from typing import Any
 import polars as pl
 
 from betalike.errors import BetalikeError, FileError, ParameterError, SchemaError, extra_needed, suggestion
-from betalike.io.damaged_files import compiled_code_silenced, ends_its_reader
-from betalike.io.sources import read_beginning, shown_name
+from betalike.io.damaged_files import compiled_code_silenced
+from betalike.io.sources import shown_name
 from betalike.io.stored_numbers import as_whole, storable
 from betalike.io.workbook_formulas import count_open_formulas
 from betalike.io.workbook_numbers import with_plain_numbers
+from betalike.io.workbook_size import check_size
 
 READING = "reading Excel and OpenDocument workbooks"
 DAMAGED = "{} is a workbook that cannot be read; it is damaged, cut off, or protected by a password."
 MOMENT, MIDNIGHT, EPOCH = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", " 00:00:00", r"^1899-12-3[01] "
 LONGEST_TEXT = 32_767  # characters of a cell
 DECIMAL = r"^-?[0-9]+(\.[0-9]+)?$"
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the first bytes of an .xls file, and of a workbook with a password
-ATTEMPT = """
-import sys, fastexcel
-book = fastexcel.read_excel(sys.argv[1])
-for name in book.sheet_names:
-    book.load_sheet(name, header_row=None, dtypes="string")
-"""
 NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?")
 # The library reports a column without any cell. Nobody can act on that, so it is not printed on standard error.
 logging.getLogger("fastexcel").addHandler(logging.NullHandler())
 
 
-def read_sheet(path: Path, sheet: str | None) -> pl.DataFrame:
+def read_sheet(path: Path, sheet: str | None, memory: str | int | None = None) -> pl.DataFrame:
     """Read a sheet with all cells as text: dates in ISO form, whole numbers without decimals.
 
     Empty rows and columns are left out, and so is a title above the header. An error in a cell is a missing value.
+    What the file takes counts as memory, of which most of what is free may be used if no limit is given.
     """
     name = shown_name(path)
     with extra_needed("excel", READING):
         import fastexcel
-    if read_beginning(path, len(OLE)) == OLE and ends_its_reader(path, ATTEMPT):
-        raise FileError(DAMAGED.format(name))
+    is_wide = check_size(path, memory)
     with _damage_refused(name):
         book = fastexcel.read_excel(path)
         known = book.sheet_names
@@ -56,7 +50,7 @@ def read_sheet(path: Path, sheet: str | None) -> pl.DataFrame:
         try:
             cells = {each: _cells(book, each) for each in wanted}
         except fastexcel.CalamineError:  # which numbers with spaces around them cause, too
-            plain = with_plain_numbers(path)
+            plain = None if is_wide else with_plain_numbers(path)
             if plain is None:
                 raise
             book = fastexcel.read_excel(plain)
@@ -150,6 +144,7 @@ def read_typed_sheet(path: Path) -> pl.DataFrame:
     """Read the only sheet of a workbook that betalike wrote: each column is text, whole or real numbers."""
     with extra_needed("excel", READING):
         import fastexcel
+    check_size(path)
     with _damage_refused(path.name):
         book = fastexcel.read_excel(path)
         frame: pl.DataFrame = book.load_sheet(0, header_row=0, schema_sample_rows=None).to_polars()

@@ -21,7 +21,7 @@ from betalike.io.addresses import is_address, parse_address
 from betalike.io.arrow_files import is_stream, read_stream
 from betalike.io.copies import Origin, copied, copied_as_text, origin_of
 from betalike.io.databases import read_batches
-from betalike.io.excel_files import OLE, read_sheet
+from betalike.io.excel_files import read_sheet
 from betalike.io.needed_columns import NeededColumns, Needs, all_columns
 from betalike.io.sources import is_standard_input, open_file, read_beginning, shown, standard_input
 from betalike.io.statistics_files import SAS, SPSS, STATA, TRANSPORT, read_statistics
@@ -30,6 +30,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 WORKBOOK, STATISTICS, DATABASE, STREAM = "workbook", "statistics file", "database", "stream"
 ZIP = b"PK\x03\x04"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the first bytes of an .xls file, and of a workbook with a password
 OF_SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 OF_TRANSPORT = b"HEADER RECORD*******LIB"
 OF_SPSS, OF_STATA = (b"$FL2", b"$FL3"), b"<stata_dta>"
@@ -83,7 +84,11 @@ def takes_tables(
             options = {name: given.arguments.pop(name, default) for name, default in DEFAULTS.items()}
             tables = {name: given.arguments[name] for name in names if given.arguments.get(name) is not None}
             with contextlib.ExitStack() as stack:
-                given.arguments.update(_open_all(tables, options, lambda: needs(_all_arguments(given)), stack))
+                given.arguments.update(
+                    _open_all(
+                        tables, options, lambda: needs(_all_arguments(given)), stack, given.arguments.get("memory")
+                    )
+                )
                 return function(*given.args, **given.kwargs)
 
         called.__signature__ = full  # type: ignore[attr-defined]  # what `help` and editors show
@@ -112,6 +117,7 @@ def _open_all(
     options: Mapping[str, Any],
     find_needed: Callable[[], NeededColumns | None],
     stack: contextlib.ExitStack,
+    memory: str | int | None,
 ) -> dict[str, Path]:
     """Copy the foreign ones of some tables; refuse options that none of them takes."""
     dashes = [name for name, table in tables.items() if is_standard_input(table)]
@@ -130,12 +136,17 @@ def _open_all(
         origin = replace(origin_of(path) or Origin("standard input"), columns=frame.columns)
         taken = frame if needed is None else needed.take(frame)
         opened[name] = stack.enter_context(copied([taken], origin))
-    return opened | {name: stack.enter_context(open_foreign(each, options, needed)) for name, each in foreign.items()}
+    for name, each in foreign.items():
+        opened[name] = stack.enter_context(open_foreign(each, options, needed, memory))
+    return opened
 
 
 @contextlib.contextmanager
 def open_foreign(
-    table: ForeignTable, options: Mapping[str, Any], needed: NeededColumns | None = None
+    table: ForeignTable,
+    options: Mapping[str, Any],
+    needed: NeededColumns | None = None,
+    memory: str | int | None = None,
 ) -> Iterator[Path]:
     """Copy a foreign table, or the columns that are needed, and yield the path of the copy."""
     columns: list[str] = []
@@ -166,7 +177,7 @@ def open_foreign(
         return
     if table.family == WORKBOOK:
         origin = Origin(shown(path.name), (path,), specified, delimiter=",", columns=columns)
-        with copied_as_text(take(read_sheet(path, options["sheet"])), origin) as folder:
+        with copied_as_text(take(read_sheet(path, options["sheet"], memory)), origin) as folder:
             yield folder
         return
     frame, labels = read_statistics(path, table.kind, options["labels"])

@@ -42,6 +42,6 @@ def _counts(book: zipfile.ZipFile, name: str) -> Iterator[int]:
     with book.open(name) as file:
         while piece := file.read(CHUNK):
             text = rest + piece
-            ends = [found.end() for found in OPEN_FORMULA.finditer(text)]
+            ends = [found.end() for found in OPEN_FORMULA.finditer(text)] if b"<f" in text else []
             yield len(ends)
             rest = text[max(ends[-1] if ends else 0, len(text) - LONGEST_CELL) :]

@@ -15,8 +15,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from betalike.engines.choice import in_words
 from betalike.errors import BetalikeError, FileError
+from betalike.runtime.memory_size import in_words
 from betalike.web.folders import Folders
 from betalike.web.jobs import Jobs, PageJob
 from betalike.web.progress import progress_of, sentence

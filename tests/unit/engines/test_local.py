@@ -20,13 +20,14 @@ import betalike
 from betalike.datasets import census_like, census_like_hierarchies
 from betalike.engines import combinations
 from betalike.engines import dictionary as dictionary_module
-from betalike.engines.choice import choose_engine, memory_at_hand, parse_memory
+from betalike.engines.choice import choose_engine
 from betalike.engines.combinations import Tally, count_combinations
 from betalike.engines.dictionary import Dictionary
 from betalike.engines.local import LocalEngine
 from betalike.engines.scattering import in_random_order
 from betalike.errors import FileError, InputError, ParameterError
 from betalike.release.recompute import is_same
+from betalike.runtime.memory_size import memory_at_hand, parse_memory
 from betalike.runtime.progress import SilentProgress
 from betalike.runtime.randomness import randomness
 

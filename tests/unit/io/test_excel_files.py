@@ -17,7 +17,8 @@ import pytest
 import xlsxwriter
 
 from betalike.errors import FileError, InputError, MissingDependencyError, SchemaError
-from betalike.io.excel_files import OLE, read_sheet, read_typed_sheet, write_sheet
+from betalike.io.excel_files import read_sheet, read_typed_sheet, write_sheet
+from betalike.io.foreign_tables import OLE
 
 SECRET = "CANARY7731"
 NOON, MIDNIGHT = datetime.datetime(2020, 1, 2, 12, 30), datetime.datetime(2020, 1, 3)

@@ -24,7 +24,7 @@ def web(
     """Show a local page that leads from a table to a verified release, without a terminal."""
 
     def command() -> int:
-        from betalike.engines.choice import parse_size
+        from betalike.runtime.memory_size import parse_size
         from betalike.web.server import serve
 
         serve(
