@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -108,3 +110,49 @@ def test_what_cannot_be_compared_is_refused(arguments: dict[str, Any], words: li
         betalike.compare(TABLE, **COLUMNS, **arguments)
     for word in words:
         assert word in str(refusal.value)
+
+
+NUMBERS: dict[str, Any] = {
+    "beta": 2.0, "k": 2, "seed": 1, "weights": {"age": 2.0}, "domains": {"age": (18, 70)}, "round": {"age": 5},
+    "bottom": {"age": 22}, "top": {"age": 55}, "bins": {"pay": 4}, "options": {"effort": 1, "strict": False},
+    "memory": 10**9, "force": True,
+}  # fmt: skip
+
+
+def of_numpy(given: Any) -> Any:
+    """The same numbers as NumPy has them; small ones in few bits."""
+    if isinstance(given, dict):
+        return {np.str_(name): of_numpy(value) for name, value in given.items()}
+    if isinstance(given, tuple):
+        return tuple(map(of_numpy, given))
+    if isinstance(given, bool):
+        return np.bool_(given)
+    return np.float32(given) if isinstance(given, float) else (np.int8 if given < 100 else np.int64)(given)
+
+
+def test_numbers_of_numpy_publish_what_those_of_python_publish(tmp_path: Path) -> None:
+    table = TABLE.with_columns(pay=pl.Series(range(160)) * 37 % 101)
+    columns: dict[str, Any] = {"quasi_identifiers": ["age"], "sensitive": "pay"}
+    betalike.publish(table, **columns, **NUMBERS, out=tmp_path / "python")
+    betalike.publish(table, **columns, **{name: of_numpy(given) for name, given in NUMBERS.items()}, out=tmp_path / "n")
+    certificates = [betalike.open_release(tmp_path / name).certificate for name in ("python", "n")]
+    assert [{**each, "seconds": {}} for each in certificates] == [{**certificates[0], "seconds": {}}] * 2
+
+
+@pytest.mark.parametrize(
+    "promise", [Likeness(np.float64(2), k=np.int64(2)), Likeness(np.int16(2), negative_beta=np.float32(0.5))]
+)
+def test_a_promise_takes_numbers_of_numpy(promise: Likeness, tmp_path: Path) -> None:
+    betalike.publish(TABLE, **COLUMNS, promise=promise, out=tmp_path / "out", seed=np.int64(1))
+    assert betalike.verify(tmp_path / "out", original=TABLE).holds
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**5000)], ids=["large", "larger"])
+@pytest.mark.parametrize("name", [name for name in NUMBERS if name not in ("force",)])
+def test_a_number_without_end_is_refused(name: str, number: int) -> None:
+    usual = NUMBERS[name]
+    given = dict.fromkeys(usual, number) if isinstance(usual, dict) else number
+    with pytest.raises(ParameterError, match=f"^{name} has a whole number of more than 308 digits"):
+        betalike.publish(TABLE, **{**COLUMNS, "beta": 2, name: given})
+    with pytest.raises(ParameterError, match="beta has a whole number"):
+        Likeness(number)

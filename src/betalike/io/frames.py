@@ -36,7 +36,7 @@ def to_polars(frame: Any, columns: Sequence[str] | None = None) -> pl.DataFrame:
         frame = _convert(frame, columns)
     check_columns(columns or (), frame.columns)
     selected: pl.DataFrame = frame.select(columns) if columns is not None else frame
-    return check_years(selected)
+    return check_texts(check_years(selected))
 
 
 def _convert(frame: Any, columns: Sequence[str] | None) -> pl.DataFrame:
@@ -54,11 +54,43 @@ def _convert(frame: Any, columns: Sequence[str] | None) -> pl.DataFrame:
     if columns is not None:
         native = native.select(*columns)
     with _named_dependencies():
-        if native.implementation.is_pandas():
-            native = nw.from_native(_with_texts(native.to_native()))
-        huge = _huge_columns(native.to_native()) if native.implementation.is_duckdb() else []
-        converted = (native.collect("polars") if isinstance(native, nw.LazyFrame) else native).to_polars()
-        return converted.with_columns(pl.col(huge).cast(pl.Int128))  # DuckDB gives them as decimals
+        try:
+            return _collect(native)
+        except (BetalikeError, ImportError):
+            raise
+        except (Exception, pl.exceptions.PanicException) as error:  # each library has its own; they may show a cell
+            raise _not_converted(native, names if columns is None else columns, type(error).__name__) from None
+
+
+def _collect(native: Any) -> pl.DataFrame:
+    """Return a frame of Narwhals as one of Polars."""
+    if native.implementation.is_pandas():
+        native = nw.from_native(_with_texts(native.to_native()))
+    huge = _huge_columns(native.to_native()) if native.implementation.is_duckdb() else []
+    converted = (native.collect("polars") if isinstance(native, nw.LazyFrame) else native).to_polars()
+    return converted.with_columns(pl.col(huge).cast(pl.Int128))  # DuckDB gives them as decimals
+
+
+def _not_converted(native: Any, names: Sequence[str], reason: str) -> InputError:
+    """Return the error for a frame that cannot be converted; it names the column that cannot."""
+    for name in names:
+        try:
+            _collect(native.select(name))
+        except UnicodeError:
+            return _not_text(name)
+        except (Exception, pl.exceptions.PanicException):
+            return InputError(
+                f"the column '{name}' cannot be converted ({reason}): it may hold values of several types. Fix it, or "
+                "leave it out."
+            )
+    return _frame_not_converted(reason)
+
+
+def _frame_not_converted(reason: str) -> InputError:
+    return InputError(
+        f"the frame cannot be converted ({reason}): a column may hold values of several types, or two columns may "
+        "have the same name. Fix the frame first."
+    )
 
 
 def check_years(frame: pl.DataFrame) -> pl.DataFrame:
@@ -76,6 +108,26 @@ def check_years(frame: pl.DataFrame) -> pl.DataFrame:
                 "missing, or leave the column out."
             )
     return frame
+
+
+def check_texts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame, but refuse bytes that are no UTF-8, which Polars takes over from Arrow without a check."""
+    for column in frame.iter_columns():
+        try:
+            if isinstance(column.dtype, pl.Categorical):
+                column.unique().cast(pl.String).cast(pl.Binary).cast(pl.String)
+            elif column.dtype == pl.String:
+                column.cast(pl.Binary).cast(pl.String)
+        except pl.exceptions.ComputeError:
+            raise _not_text(column.name) from None
+    return frame
+
+
+def _not_text(name: str) -> SchemaError:
+    return SchemaError(
+        f"the column '{name}' has texts that are not valid Unicode, such as half a character or bytes in another "
+        "encoding. Decode them correctly, or leave the column out."
+    )
 
 
 def _with_texts(frame: Any) -> Any:
@@ -170,7 +222,4 @@ def _named_dependencies() -> Iterator[None]:
     except BetalikeError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:  # each library has its own errors; they may show a cell
-        raise InputError(
-            f"the frame cannot be converted ({type(error).__name__}): a column may hold values of several types, or "
-            "two columns may have the same name. Fix the frame first."
-        ) from None
+        raise _frame_not_converted(type(error).__name__) from None

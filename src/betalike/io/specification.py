@@ -17,7 +17,7 @@ from betalike.errors import FileError, ParameterError, SchemaError
 from betalike.io.addresses import is_address, move_address
 from betalike.io.foreign_tables import DEFAULTS
 from betalike.io.hierarchies import hierarchy_files
-from betalike.promises.parameters import NUMBERS, PARAMETERS, choose, takes
+from betalike.promises.parameters import NUMBERS, PARAMETERS, as_python, choose, takes
 from betalike.schemes import DEFAULT_SCHEME, promises_of
 from betalike.table.schema import Kind, Role
 
@@ -258,6 +258,7 @@ def takes_specification(
         def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
             given: dict[str, Any] = dict(signature.bind_partial(*args, **kwargs).arguments)
             given |= given.pop(further, {})
+            given = {name: as_python(value, name) for name, value in given.items()}
             if given.get("spec") is not None:
                 merged = with_specification(given["spec"], given)
                 taken = {name: value for name, value in merged.items() if name in given or name not in own}

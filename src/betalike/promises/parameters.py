@@ -9,11 +9,14 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import sys
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
 
 from betalike.errors import ParameterError, suggestion
 
@@ -21,6 +24,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Choice = TypeVar("Choice", bound=StrEnum)
 
+OF_PYTHON: dict[str, Callable[[Any], object]] = {"b": bool, "i": int, "u": int, "f": float, "U": str}  # kinds of NumPy
 LARGEST_COUNT = 2**53  # rows that can be counted and compared without rounding
 SYMMETRIC = "symmetric"
 GROUNDS = ("equal", "ordered", "hierarchical")
@@ -152,12 +156,30 @@ def takes_parameters(function: Callable[Arguments, Result]) -> Callable[Argument
     return called
 
 
-def check_parameter(name: str, given: object) -> None:
-    """Refuse a value that is out of range."""
-    parameter = PARAMETERS[name]
+def check_parameter(name: str, given: object) -> object:
+    """Return a value that is in range, as one of Python if it is of NumPy; refuse any other."""
+    parameter, given = PARAMETERS[name], as_python(given, name)
     if not parameter.allows(given):
         example = "" if parameter.example is None else f", such as {parameter.example}"
         raise ParameterError(f"{name} is {given!r}; it must be {parameter.range.wording}{example}.")
+    return given
+
+
+def as_python(given: Any, argument: str) -> Any:
+    """Return numbers, truth values and texts of NumPy as those of Python, also within lists and mappings.
+
+    Certificates and checks of types know those of Python alone. A number that is larger than any real one is refused.
+    """
+    if isinstance(given, np.generic):
+        convert = OF_PYTHON.get(given.dtype.kind)
+        return given if convert is None else convert(given)
+    if isinstance(given, int) and abs(given) > sys.float_info.max:
+        raise ParameterError(f"{argument} has a whole number of more than 308 digits. Give a smaller one.")
+    if type(given) is dict:
+        return {as_python(name, argument): as_python(value, argument) for name, value in given.items()}
+    if type(given) in (list, tuple):
+        return type(given)(as_python(value, argument) for value in given)
+    return given
 
 
 def choose(choices: type[Choice], given: str, what: str) -> Choice:

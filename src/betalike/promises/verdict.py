@@ -53,7 +53,7 @@ class Model(ABC):
         for field in self._declared():
             given = getattr(self, field.name)
             if given is not None or field.default is not None:
-                check_parameter(field.name, given)
+                object.__setattr__(self, field.name, check_parameter(field.name, given))
 
     def _declared(self) -> list[Field[Any]]:
         """Return the fields that are parameters of promises, except a cap, which is a function."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from numbers import Integral
 from typing import Protocol
 
 import numpy as np
@@ -48,9 +49,9 @@ def randomness(seed: int | None = None) -> Randomness:
     """Return the operating system's randomness, or a repeatable stream if a seed is given."""
     if seed is None:
         return SystemRandomness()
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
         raise ParameterError(f"seed is {seed!r}; it must be a whole number of 0 or more, or left out.")
-    return SeededRandomness(seed)
+    return SeededRandomness(int(seed))
 
 
 def uniform(count: int, randomness: Randomness) -> Floats:

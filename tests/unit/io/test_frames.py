@@ -282,3 +282,54 @@ def test_columns_of_odd_types_are_published_or_refused_as_bad_input(
         elif error is not None and out.exists():
             wrong.append(f"{case}: a folder is left")
     assert not wrong, "\n".join(wrong)
+
+
+def surrogate_in_pandas(column: str, kind: str) -> Any:
+    """A frame whose column has half of a character, as reading text with `surrogateescape` makes it."""
+    frame = TABLE.to_pandas().astype({column: object})
+    frame.loc[3, column] = f"{CANARY}\ud800"
+    if kind == "category":
+        categories = pd.Index(frame[column].unique(), dtype=object)
+        frame[column] = pd.Categorical(frame[column], categories=categories)
+    elif kind == "mixed":
+        frame.loc[4, column] = 5
+    return frame
+
+
+def bytes_in_arrow(column: str, kind: Any) -> Any:
+    """A table whose column of texts has bytes that are none, which Arrow itself does not check."""
+    texts = [*TABLE[column].to_list()[1:], CANARY]
+    stored = pa.array([text.encode() + b"\xff" * (text == CANARY) for text in texts], kind[0])
+    texts = pa.Array.from_buffers(kind[1], N_ROWS, stored.buffers())
+    return TABLE.to_arrow().drop_columns(column).append_column(column, texts)
+
+
+BROKEN: dict[str, Callable[[str], Any]] = {
+    "pandas": lambda column: surrogate_in_pandas(column, "object"),
+    "categories": lambda column: surrogate_in_pandas(column, "category"),
+    "mixed": lambda column: surrogate_in_pandas(column, "mixed"),
+    "arrow": lambda column: bytes_in_arrow(column, (pa.binary(), pa.string())),
+    "large arrow": lambda column: bytes_in_arrow(column, (pa.large_binary(), pa.large_string())),
+    "dictionary": lambda column: dictionary_encoded(bytes_in_arrow(column, (pa.binary(), pa.string())), column),
+    "pandas of arrow": lambda column: bytes_in_arrow(column, (pa.binary(), pa.string())).to_pandas(
+        types_mapper=pd.ArrowDtype
+    ),
+    "polars": lambda column: pl.from_arrow(bytes_in_arrow(column, (pa.binary(), pa.string()))),
+    "lazy": lambda column: BROKEN["polars"](column).lazy(),
+}
+
+
+def dictionary_encoded(table: Any, column: str) -> Any:
+    return table.set_column(table.column_names.index(column), column, table[column].dictionary_encode())
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize("column", ["city", "disease"])
+def test_a_text_that_is_not_unicode_is_refused_with_its_column(kind: str, column: str) -> None:
+    frame = BROKEN[kind](column)
+    for run in (publish, betalike.describe):
+        with pytest.raises(SchemaError, match=f"the column '{column}' has texts that are not valid Unicode") as refusal:
+            run(frame)
+        assert CANARY not in str(refusal.value)
+    other = {"city": "disease", "disease": "city"}[column]
+    assert publish(frame, quasi_identifiers=["age"], sensitive=other).certificate["promise"]["holds"]
