@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 from betalike.io.guesses.profiles import ColumnProfile, Shape
 from betalike.io.guesses.vocabulary import (
@@ -12,6 +13,7 @@ from betalike.io.guesses.vocabulary import (
     PRIVATE,
     NameHint,
     names_a_feature,
+    names_a_measure,
     names_a_person,
     names_nothing_but_a_person,
 )
@@ -22,6 +24,7 @@ KEY_SIZE = 30  # mean number of rows of a key, at most
 SEVERAL = 1.05  # mean number of rows per value from which values repeat
 LONG = 6  # words of a free text
 EXACT_PLACES = 3  # of a coordinate in degrees
+PEOPLE_PER_ROW = 20  # whom a sampling weight stands for on average, at least
 MOST_KEYS = 10  # columns that are tried as keys
 MOST_OTHERS = 12  # columns that may agree, where no name says which are personal
 Followers = Callable[[str, Collection[str]], set[str]]
@@ -73,7 +76,8 @@ class Surroundings:
 
 def guess_meanings(columns: Sequence[ColumnProfile], followers: Followers) -> list[Guess]:
     """Guess what each column is; `followers` finds which of other columns agree in rows with the same value of one."""
-    guesses = {column.name: _guess_alone(column) for column in columns}
+    has_measures = any(names_a_measure(column.name) for column in columns)
+    guesses = {column.name: _guess_alone(column, has_measures) for column in columns}
     personal = {column.name for column in columns if column.suggests((NameHint.PERSONAL, NameHint.PERSON_NAME))}
     places = {
         column.name for column in columns if column.suggests((NameHint.PLACE, NameHint.ADDRESS, NameHint.COORDINATE))
@@ -87,15 +91,15 @@ def guess_meanings(columns: Sequence[ColumnProfile], followers: Followers) -> li
     return _guess_in_people(columns, chosen, followers)
 
 
-def _guess_alone(column: ColumnProfile) -> Guess:
-    """Guess from the column's own name and figures."""
-    rules = (
+def _guess_alone(column: ColumnProfile, has_measures: bool) -> Guess:
+    """Guess from the column's own name and figures, and whether some column is named like a measure of bodies."""
+    rules: tuple[Callable[[ColumnProfile], Guess | None], ...] = (
         _unusable,
         _by_shape,
         _by_identifying_name,
         _coordinate,
         _household,
-        _weight,
+        partial(_weight, has_measures=has_measures),
         _text,
         _by_values,
         _by_private_name,
@@ -104,7 +108,9 @@ def _guess_alone(column: ColumnProfile) -> Guess:
         guess = rule(column)
         if guess is not None:
             return guess
-    if column.hint in (None, NameHint.WEIGHT, NameHint.TEXT):
+    if column.hint is NameHint.WEIGHT and column.mean is not None and not names_a_measure(column.name):
+        return Guess(Meaning.QUASI_IDENTIFIER, "its name suggests a weight; if it is a sampling weight, make it unused")
+    if column.hint in (None, NameHint.SAMPLING, NameHint.WEIGHT, NameHint.TEXT):
         return Guess(Meaning.QUASI_IDENTIFIER, "others may know it; check it")
     return Guess(Meaning.QUASI_IDENTIFIER, f"its name suggests {column.hint}")
 
@@ -147,13 +153,16 @@ def _household(column: ColumnProfile) -> Guess | None:
     return None
 
 
-def _weight(column: ColumnProfile) -> Guess | None:
-    if column.mean is None or _has_few_values(column):
+def _weight(column: ColumnProfile, has_measures: bool) -> Guess | None:
+    """Tell sampling weights from weights of people and things, in a table that may have a height or a unit beside."""
+    if column.mean is None or names_a_measure(column.name) or names_a_feature(column.name):
         return None
     if column.hint is NameHint.SAMPLING:
         return Guess(Meaning.SAMPLING_WEIGHT, f"its name suggests {column.hint}")
-    is_scaled = (0.5 < column.mean < 2 and column.kind is not Kind.INTEGER) or column.mean > 500
-    if column.hint is NameHint.WEIGHT and is_scaled:
+    is_normed = 0.5 < column.mean < 2 and column.kind is not Kind.INTEGER
+    is_of_many = column.mean * column.present > PEOPLE_PER_ROW * column.rows
+    is_plain = column.hints == (NameHint.WEIGHT,) and not has_measures and not _has_few_values(column)
+    if is_plain and (is_normed or is_of_many):
         return Guess(Meaning.SAMPLING_WEIGHT, "its name and the size of its numbers suggest a sampling weight")
     return None
 

@@ -158,6 +158,10 @@ _FEATURES = """
     has is was had n num nb number_of no_of count total type kind status flag opt consent plan service domain method
     preferred verified change[sd]? length len year month since quality valid lines? provider"""
 _COUNTS = "^(n|no|nr|num|number|nb|count|anzahl|nombre|numero)_(of_|de_|di_)?[a-z]* count anzahl"
+_MEASURES = """
+    height* gross?e groesse taille talla estatura altezza lengte bmi body_mass* kg kgs kilo* lbs? pounds? grams?
+    units? uom einheit unite unidad"""
+_BODIES = "(body|birth|baby|infant|child|fetal|maternal|dry|ideal)_(w(ei)?gh?ts?|wt|weights?)"
 _PEOPLE = f"({_PERSON})s? *patient* *kunden* *person* *mitarbeiter* mrn pid *matrikel* empno"
 
 
@@ -227,6 +231,12 @@ def _names_a_record(words: str) -> bool:
 def names_a_feature(name: str) -> bool:
     """Return whether a name is about something rather than the thing itself: `has_phone`, `address_type`."""
     return _has(split_name(name), _FEATURES)
+
+
+def names_a_measure(name: str) -> bool:
+    """Return whether a name is that of a height, a unit, or a weight of bodies: `height`, `weight_kg`, `birth_wt`."""
+    words = split_name(name)
+    return _has(words, _MEASURES) or _has(words, _BODIES)
 
 
 def names_a_person(name: str) -> bool:
