@@ -12,28 +12,28 @@ from workbench import run
 import betalike
 
 OPTIONS = {
-    "demo": "--out --rows --beta --scheme --force --seed --json --help",
-    "describe": "--output -o --hierarchies --missing --sheet --labels --query --table --delimiter --force --json "
-    "--help",
+    "demo": "--out --rows --beta --scheme --force --seed --quiet --json --help",
+    "describe": "--output -o --hierarchies --missing --sheet --labels --query --table --delimiter --force --quiet "
+    "--json --help",
     "publish": "--qi --sensitive --beta --out --spec --scheme --model --k --t --delta --l --c --ground "
     "--negative-beta --groups --width --with-values --hierarchies "
     "--numeric --categorical --keep --keep-identifiers --person --weights --round --bottom --top "
     "--missing --missing-sensitive --dates --bins --format --layout "
     "--retrieval --effort --strict --attribute --no-second-try --redistribution --mechanism "
-    "--engine --memory --master --sheet --labels --query --table --delimiter --report --force --seed --sign --json "
-    "--help",
+    "--engine --memory --master --sheet --labels --query --table --delimiter --report --force --seed --sign --quiet "
+    "--json --help",
     "audit": "--qi --sensitive --original --certificate --beta --model --k --t --delta --l --c --ground "
     "--negative-beta --groups --width --with-values --hierarchies --missing --sheet --labels --query "
-    "--table --delimiter --population --thresholds --person --json --help",
+    "--table --delimiter --population --thresholds --person --quiet --json --help",
     "compare": "--qi --sensitive --beta --schemes --match --spec --model --k --t --hierarchies --numeric --categorical "
     "--weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries --predicates "
-    "--selectivity --picture --sheet --labels --query --table --delimiter --seed --json --help",
+    "--selectivity --picture --sheet --labels --query --table --delimiter --seed --quiet --json --help",
     "explore": "--qi --sensitive --beta --schemes --consider --spec --model --k --hierarchies --numeric --categorical "
     "--weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries "
-    "--output -o --sheet --labels --query --table --delimiter --force --seed --json --help",
+    "--output -o --sheet --labels --query --table --delimiter --force --seed --quiet --json --help",
     "report": "--original --audience --output -o --quick --population --thresholds --hierarchies --missing --sheet "
-    "--labels --query --table --delimiter --force --seed --json --help",
-    "verify": "--original --signed-by --missing --sheet --labels --query --table --delimiter --json --help",
+    "--labels --query --table --delimiter --force --seed --quiet --json --help",
+    "verify": "--original --signed-by --missing --sheet --labels --query --table --delimiter --quiet --json --help",
     "web": "--port --folder --projects --upload-limit --no-browser --read-only --help",
 }
 HEAVY = ["pyspark", "duckdb", "altair", "polars", "numba", "pandas", "pyarrow", "numpy", "narwhals", "rich"]

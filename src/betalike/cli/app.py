@@ -21,6 +21,7 @@ from betalike.cli.commands.report import report
 from betalike.cli.commands.web import web
 from betalike.cli.outcome import settle
 from betalike.cli.process_arguments import hide_passwords
+from betalike.cli.quiet import takes_quiet
 from betalike.cli.streams import guarded_streams
 
 GARBAGE_LATER = 100_000  # objects before Python looks for cycles among them: at 700 that was a fifth of a short command
@@ -47,7 +48,7 @@ for command in (
     keys,
     web,
 ):
-    app.command()(command)
+    app.command()(takes_quiet(command) if command not in (hierarchy, keys, web) else command)
 
 
 def main() -> None:

@@ -44,7 +44,7 @@ def call(name: str, given: dict[str, Any]) -> Any:
     first = next(iter(given))
     subject = [arguments.pop(first)] if first in arguments else []  # a table may be in the specification
     if "progress" not in inspect.signature(function).parameters:
-        with announced():
+        with announced(f"{name} is at work"):
             return function(*subject, **arguments)
     with shown_progress() as progress:
         return function(*subject, **arguments, progress=progress)

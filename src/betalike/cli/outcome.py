@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from betalike.cli.quiet import is_quiet
 from betalike.cli.streams import output_failure, plain_streams
 from betalike.errors import BetalikeError, describe_bug
 from betalike.runtime.interruption import handled_by, stop
@@ -15,6 +17,7 @@ from betalike.runtime.visible_text import visible
 
 if TYPE_CHECKING:
     from betalike.report.progress import TerminalProgress
+    from betalike.report.progress_lines import ProgressLines
 
 NOT_KEPT, BAD_INPUT, OUR_BUG, INTERRUPTED = 1, 2, 3, 130
 
@@ -80,31 +83,34 @@ def _report(message: str, kind: str, as_json: bool) -> None:
 
 
 @contextlib.contextmanager
-def announced() -> Iterator[None]:
-    """Print a line if kernels have to be compiled meanwhile."""
-    from betalike.runtime.compilation import COMPILING, watched_compilation
-
-    lines = [COMPILING]
-
-    def announce(progress: object) -> None:
-        while lines:
-            print(lines.pop(), file=sys.stderr)
-
-    with watched_compilation(announce):
+def announced(step: str) -> Iterator[None]:
+    """Show that work without steps goes on, if it takes long, and that kernels have to be compiled."""
+    with shown_progress() as progress:
+        progress.wait(step)
         yield
 
 
 @contextlib.contextmanager
 def shown_progress(
-    check: Callable[[], None] = lambda: None, reach: Callable[[str], None] = lambda step: None
-) -> Iterator[TerminalProgress]:
-    """Show progress bars on standard error, and a line if kernels have to be compiled meanwhile."""
+    check: Callable[[], None] = lambda: None,
+    reach: Callable[[str], None] = lambda step: None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[TerminalProgress | ProgressLines]:
+    """Show progress on standard error: bars on a terminal, else a line now and then, and nothing with --quiet."""
     from betalike.report.progress import TerminalProgress
+    from betalike.report.progress_lines import ProgressLines
     from betalike.report.terminal import terminal_console
     from betalike.runtime.compilation import watched_compilation
 
-    with (
-        TerminalProgress(terminal_console(is_error=True), check, reach) as progress,
-        watched_compilation(progress.compile),
-    ):
+    console = terminal_console(is_error=True)
+    progress: TerminalProgress | ProgressLines
+    if console.is_terminal and not is_quiet.get():
+        progress = TerminalProgress(console, check, reach)
+    else:
+        progress = ProgressLines(_say_nothing if is_quiet.get() else say, check, reach, clock)
+    with progress, watched_compilation(progress.compile):
         yield progress
+
+
+def _say_nothing(message: str) -> None:
+    """Be quiet."""

@@ -1,4 +1,4 @@
-"""Progress bars on a terminal; nothing in a pipe."""
+"""Progress bars on a terminal."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ class TerminalProgress:
             *columns,
             console=console,
             transient=True,
-            disable=not console.is_terminal,
             redirect_stdout=False,
             redirect_stderr=False,
         )
@@ -71,11 +70,15 @@ class TerminalProgress:
     def start(self, step: str) -> None:
         """Begin a new step."""
         self._reach(step)
+        self._hide_kernels()
         description = STEPS.get(step, step)
         if self._job is None:
             self._job = self._progress.add_task(description, total=len(STEPS))
         else:
             self._progress.update(self._job, description=description, advance=1)
+
+    def wait(self, step: str) -> None:
+        """Show nothing of work without steps: the command has just been typed."""
 
     def track(self, items: Sequence[Item], step: str) -> Iterable[Item]:
         """Yield the items of a long step."""
@@ -85,6 +88,7 @@ class TerminalProgress:
         task = self._progress.add_task(step, total=len(items))
         for item in items:
             self._check()
+            self._hide_kernels()
             yield item
             self._progress.advance(task)
         self._progress.remove_task(task)
@@ -94,6 +98,7 @@ class TerminalProgress:
         task = self._progress.add_task(step, total=rows)
         for batch in batches:
             self._check()
+            self._hide_kernels()
             yield batch
             self._progress.advance(task, batch.height)
         self._progress.remove_task(task)
@@ -109,4 +114,15 @@ class TerminalProgress:
         if self._kernels is None:
             self._kernels = self._progress.add_task(str(progress), total=progress.total)
         is_over = progress.done == progress.total
-        self._progress.update(self._kernels, description=str(progress), completed=progress.done, visible=not is_over)
+        self._progress.update(
+            self._kernels,
+            description=str(progress),
+            completed=progress.done,
+            total=progress.total,  # more are needed as the work goes on
+            visible=not is_over,
+        )
+
+    def _hide_kernels(self) -> None:
+        """Hide how many kernels are compiled: the work no longer waits for them."""
+        if self._kernels is not None:
+            self._progress.update(self._kernels, visible=False)

@@ -41,7 +41,7 @@ class Compiling(NamedTuple):
 
     def __str__(self) -> str:
         left = "" if self.seconds_left is None else f", about {self.seconds_left:.0f} s left"
-        return f"compiling kernels for the first run: {self.done} of {self.total}{left}"
+        return f"{self.done} of {self.total} kernels compiled{left}"  # the figures first: the end may be cut off
 
 
 class Task:

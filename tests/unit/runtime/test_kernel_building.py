@@ -135,8 +135,8 @@ def test_a_large_kernel_whose_file_is_lost_is_compiled_again_with_its_callers(mo
 
 
 def test_progress_says_how_many_and_how_long() -> None:
-    assert str(Compiling(12, 40, 14.2)) == "compiling kernels for the first run: 12 of 40, about 14 s left"
-    assert str(Compiling(0, 40, None)) == "compiling kernels for the first run: 0 of 40"
+    assert str(Compiling(12, 40, 14.2)) == "12 of 40 kernels compiled, about 14 s left"
+    assert str(Compiling(0, 40, None)) == "0 of 40 kernels compiled"
 
 
 def test_kernels_are_added_to_those_that_are_being_compiled(module: ModuleType) -> None:

@@ -12,7 +12,7 @@ import betalike
 from betalike.cli import options
 from betalike.cli.arguments import split_list
 from betalike.cli.options import input_argument
-from betalike.cli.outcome import print_json, run
+from betalike.cli.outcome import announced, print_json, run
 from betalike.cli.streams import write_utf8
 
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="Specification to write; - is standard output.")]
@@ -41,16 +41,17 @@ def describe(
 
         if output is not None and not is_shown:
             check_not_replaced(output, input_files(table, hierarchies))
-        described = betalike.describe(
-            table,
-            hierarchies=hierarchies,
-            missing=split_list(missing),
-            sheet=sheet,
-            labels=labels,
-            query=query,
-            table_name=table_name,
-            delimiter=delimiter,
-        )
+        with announced("describing the table"):
+            described = betalike.describe(
+                table,
+                hierarchies=hierarchies,
+                missing=split_list(missing),
+                sheet=sheet,
+                labels=labels,
+                query=query,
+                table_name=table_name,
+                delimiter=delimiter,
+            )
         if output is not None and not is_shown:
             write_description(described, output, force)
             message = f"wrote {output}: check every role, then: betalike publish --spec {output} --out DIR"
