@@ -124,7 +124,7 @@ def test_a_number_is_the_same_in_every_form_of_its_table(tmp_path: Path, kind: s
 
 
 def test_a_kept_number_is_compared_as_a_number_where_no_texts_become_one(tmp_path: Path) -> None:
-    texts, out = table(ALIKE).with_columns(note=pl.int_range(pl.len()).cast(pl.String)), tmp_path / "out"
+    texts, out = table(ALIKE).with_columns(note=(pl.int_range(pl.len()) % 7).cast(pl.String)), tmp_path / "out"
     reals = texts.with_columns(pl.col("note").cast(pl.Float64))
     publish(texts, out, keep=["note"])
     assert betalike.verify(out, original=reals).holds
