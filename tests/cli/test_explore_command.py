@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench import CANARY, Desk, assert_refused, run
+from workbench import CANARY, Desk, assert_refused, people, run
 
 from browser import DESKTOP, PHONE, open_browser, visit
 
@@ -28,6 +28,20 @@ def test_an_exploration_is_shown_and_written_as_a_page(desk: Desk) -> None:
         assert visited.page.locator("#values tbody tr").count() == len(found["values"])
         assert visited.page.locator("#columns tbody tr").count() == 3
         assert visited.page.locator("svg").count() == 4
+
+
+def test_the_values_that_are_not_shown_are_counted(desk: Desk) -> None:
+    rows = [[*row[:4], f"disease {number % 29}"] for number, row in enumerate(people(290))]
+    rows += [[*people(1)[0][:4], f"rare {number}"] for number in (1, 2)]
+    page = desk.folder / "explore.html"
+    outcome = run("explore", desk.table(rows), *WORDS, "--queries", 0, "--beta", "4", "-o", page)
+    assert outcome.status == 0, outcome.text
+    words = "Shown are the most frequent and the rarest values with at least 3 people; 19 of 31 values are not shown"
+    assert words in outcome.text
+    assert words in page.read_text(encoding="utf-8")
+    assert "rare 1" not in outcome.text
+    every = run("explore", desk.table(), *WORDS, "--queries", 0, "--beta", "4")
+    assert "not shown" not in every.text
 
 
 def test_a_page_is_not_written_over_another_file(desk: Desk) -> None:

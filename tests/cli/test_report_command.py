@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from workbench import CANARY, Desk, assert_refused, change, people, run, to_csv
 
+import betalike
 from browser import PHONE, open_browser, visit
 from report_pages import CUT, FAINT, FIGURES, check_page
 
@@ -158,7 +159,7 @@ def test_the_officers_page_has_attacks_unless_it_is_quick(desk: Desk, chromium: 
     assert desk.publish(table=table).status == 0
     outcome = run("report", desk.out, "--original", table, "--json", "--seed", 1)
     assert outcome.status == 0, outcome.text
-    path = desk.folder / "out-report.html"
+    path = desk.folder / "out-report-officer.html"
     assert outcome.document == {"report": str(path), "audience": "officer", "bytes": path.stat().st_size}
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
     html = path.read_text(encoding="utf-8")
@@ -170,16 +171,16 @@ def test_the_officers_page_has_attacks_unless_it_is_quick(desk: Desk, chromium: 
 def test_publish_makes_the_officers_report(desk: Desk) -> None:
     outcome = desk.publish("--report")
     assert outcome.status == 0, outcome.text
-    html = (desk.folder / "out-report.html").read_text(encoding="utf-8")
+    html = (desk.folder / "out-report-officer.html").read_text(encoding="utf-8")
     assert "Risks before and after" in html
     assert_refused(desk.publish("--report"), "exists already")
     assert desk.publish("--report", "--force").status == 0
-    (desk.folder / "out-report.html").unlink()
+    (desk.folder / "out-report-officer.html").unlink()
     assert_refused(run(*desk.words("-", "--report", "--force")), "standard input", "betalike report")
     spec = desk.folder / "release.toml"
     assert run("describe", desk.table(), "-o", spec).status == 0
     assert run("publish", "--spec", spec, "--beta", 2, "--out", desk.folder / "other", "--report").status == 0
-    assert (desk.folder / "other-report.html").is_file()
+    assert (desk.folder / "other-report-officer.html").is_file()
 
 
 def test_an_analyst_sees_original_and_release_side_by_side(reports: dict[str, Path]) -> None:
@@ -199,7 +200,7 @@ def test_an_analyst_sees_errors_of_counts(desk: Desk) -> None:
     for words, is_asked in (([], True), (["--quick"], False)):
         outcome = run("report", desk.out, "--original", table, "--audience", "analyst", "--force", *words)
         assert outcome.status == 0, outcome.text
-        html = (desk.folder / "out-report.html").read_text(encoding="utf-8")
+        html = (desk.folder / "out-report-analyst.html").read_text(encoding="utf-8")
         assert ("Half of the answers are off by at most" in html) is is_asked
 
 
@@ -208,7 +209,7 @@ def test_a_column_that_was_put_into_ranges_is_not_said_to_be_as_it_is(desk: Desk
     words = ["--qi", "gender,city", "--sensitive", "age", "--bins", "age=8", "--beta", 4, "--out", desk.out]
     assert run("publish", table, *words).status == 0
     assert run("report", desk.out).status == 0
-    html = (desk.folder / "out-report.html").read_text(encoding="utf-8")
+    html = (desk.folder / "out-report-officer.html").read_text(encoding="utf-8")
     assert "in ranges, protected by the classes" in html
     assert "as it is, protected" not in html
 
@@ -223,6 +224,36 @@ def test_a_file_is_not_replaced_without_force(desk: Desk) -> None:
     assert [name for name in os.listdir(desk.folder) if name.startswith(".report")] == []
 
 
+def test_each_audience_has_a_file_of_its_own(desk: Desk) -> None:
+    assert desk.publish().status == 0
+    for audience in AUDIENCES:
+        outcome = run("report", desk.out, "--audience", audience, "--quick")
+        assert outcome.status == 0, outcome.text
+        assert f"out-report-{audience}.html" in outcome.text
+    assert len({(desk.folder / f"out-report-{audience}.html").read_text() for audience in AUDIENCES}) == len(AUDIENCES)
+
+
+def test_a_report_never_replaces_one_for_another_audience(desk: Desk) -> None:
+    assert desk.publish().status == 0
+    path = desk.folder / "page.html"
+    assert run("report", desk.out, "-o", path, "--audience", "public", "--quick").status == 0
+    before = path.read_text()
+    refused = run("report", desk.out, "-o", path, "--audience", "officer", "--quick", "--force")
+    assert_refused(refused, "is the report for the audience: public")
+    assert path.read_text() == before
+    assert run("report", desk.out, "-o", path, "--audience", "public", "--quick", "--force").status == 0
+
+
+def test_a_report_shows_itself_by_its_file_and_audience(desk: Desk) -> None:
+    assert desk.publish().status == 0
+    page = betalike.make_report(desk.out, desk.folder / "page.html", audience="public", quick=True)
+    assert repr(page) == f"<betalike.ReportPage: audience public, path {page.path}, bytes {len(page.html.encode()):,}>"
+    shown = page._repr_html_()
+    assert str(page.path) in shown
+    assert "doctype" not in shown
+    assert "path none: in memory" in repr(betalike.make_report(desk.out, quick=True))
+
+
 def test_what_cannot_be_reported_is_refused(desk: Desk) -> None:
     table = desk.table()
     assert desk.publish(table=table).status == 0
@@ -234,7 +265,7 @@ def test_what_cannot_be_reported_is_refused(desk: Desk) -> None:
     assert_refused(run("report", desk.out, "--population", 3), "population")
     change(desk, lambda certificate: certificate["release"].update(average_loss=0.5))
     assert_refused(run("report", desk.out), "does not pass its verification", status=1)
-    assert not (desk.folder / "out-report.html").exists()
+    assert not (desk.folder / "out-report-officer.html").exists()
 
 
 def test_names_and_values_cannot_bring_markup_into_a_page(desk: Desk, chromium: Any) -> None:
@@ -245,7 +276,7 @@ def test_names_and_values_cannot_bring_markup_into_a_page(desk: Desk, chromium: 
     for audience in AUDIENCES:
         outcome = run("report", desk.out, "--original", table, "--audience", audience, "--quick", "--force")
         assert outcome.status == 0, outcome.text
-        with visit(chromium, (desk.folder / "out-report.html").as_uri()) as visited:
+        with visit(chromium, (desk.folder / f"out-report-{audience}.html").as_uri()) as visited:
             assert visited.complaints == []
             assert visited.page.locator("script, img, b").count() == 0
             assert "<script>alert(1)" in visited.page.locator("body").text_content()

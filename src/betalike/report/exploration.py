@@ -11,7 +11,7 @@ from rich.text import Text
 
 import betalike
 from betalike.measures.alike import visible_values
-from betalike.measures.phrases import number, percent
+from betalike.measures.phrases import FEWEST, number, percent
 from betalike.report.figures import figure_table, width_of
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def print_exploration(console: Console, found: Exploration) -> None:
     for value in shown_values(found):
         caps.add_row(Text(value["value"]), value["share"], *value["caps"])
     console.print(caps, width=width)
+    if caps.row_count < len(found.values):
+        console.print(Text(f"{_which_are_shown(caps.row_count, len(found.values))}."), width=width)
     if found.columns:
         console.print(Text(f"What each column costs, with beta {found.column_beta:g}", style="bold"))
         costs = figure_table(["column", ""], ["others' loss\nwithout it", "with it", "risk\nwithout it", "with it"])
@@ -79,6 +81,12 @@ def shown_values(found: Exploration) -> list[dict[str, Any]]:
     ]
 
 
+def _which_are_shown(n_shown: int, n_values: int) -> str:
+    """Say which values are in the table, and how many are not."""
+    which = f"Shown are the most frequent and the rarest values with at least {FEWEST} people"
+    return which if n_shown == n_values else f"{which}; {n_values - n_shown:,} of {n_values:,} values are not shown"
+
+
 def write_exploration(found: Exploration, path: Path, force: bool) -> None:
     """Write an exploration as one HTML page."""
     from betalike.report.common_part import InlinePicture
@@ -96,11 +104,12 @@ def write_exploration(found: Exploration, path: Path, force: bool) -> None:
             description = f"From beta {rows[0]['beta']:g} to {rows[-1]['beta']:g}."
             knees = found.knees if name == "loss" else {}
             pictures.append(InlinePicture(caption, lines_picture(rows, knees, f"line-{name}", caption, description)))
-    templates = load_templates()
+    templates, shown = load_templates(), shown_values(found)
     html = templates.get_template("explore.html").render(
         found=found,
         pictures=pictures,
-        values=shown_values(found),
+        values=shown,
+        which=_which_are_shown(len(shown), len(found.values)),
         style=templates.loader.get_source(templates, "style.css")[0],
         version=betalike.__version__,
         title="What each beta costs and protects",

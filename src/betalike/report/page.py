@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from betalike.queries.release import Release, folder_of
 from betalike.release.certificate import protected_columns, read_certificate
 from betalike.release.needed_original import columns_of_releases
 from betalike.report.evidence import Evidence, Original, gather
+from betalike.runtime.display import Row, Shown
 from betalike.runtime.notebook import shows_progress
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import randomness
@@ -52,13 +54,20 @@ CONTENTS = {
 }
 
 
-@dataclass(frozen=True)
-class ReportPage:
+@dataclass(frozen=True, repr=False)
+class ReportPage(Shown):
     """A report: its HTML, for whom it is, and the file it was written to."""
 
     html: str
     audience: str
     path: Path | None = None
+
+    def _summary(self) -> Row:
+        return {
+            "audience": self.audience,
+            "path": "none: in memory" if self.path is None else self.path,
+            "bytes": len(self.html.encode()),
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `report --json`."""
@@ -110,7 +119,7 @@ def make_report(
     load_templates()  # which may not be installed
     path = None if out is None else Path(out)
     if path is not None:
-        check_writable(path, force)
+        check_report_writable(path, audience, force)
         check_not_replaced(path, input_files(original, hierarchies))
     opened = _open(release)
     table = None if original is None else Original(original, missing, delimiter)
@@ -213,6 +222,22 @@ def check_writable(path: Path, force: bool) -> None:
         raise FileError(f"'{path}' exists already. Name another file, or replace it with --force.")
     if not path.parent.is_dir():
         raise FileError(f"there is no folder '{path.parent}' for the report.")
+
+
+def check_report_writable(path: Path, audience: str, force: bool) -> None:
+    """Refuse also a file that is a report for somebody else: the public must not get the officer's under its name."""
+    check_writable(path, force)
+    if not path.exists():
+        return
+    from betalike.report.common_part import AUDIENCES as WORDS
+
+    with contextlib.suppress(OSError):
+        written = path.read_bytes()
+        for other, words in WORDS.items():
+            if other != audience and f'<p class="for">{words}</p>'.encode() in written:
+                raise FileError(
+                    f"'{path}' is the report for the audience: {other}. Name another file for the audience: {audience}."
+                )
 
 
 def write_page(path: Path, html: str, force: bool) -> None:

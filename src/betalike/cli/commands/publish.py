@@ -18,7 +18,7 @@ SCHEMES = (
 )
 IDENTIFIERS = "Keep columns that look like identifiers too, such as names."
 NO_SECOND_TRY = "Mondrian: try no other attribute if the first cannot be cut."
-REPORT = "Also write the officer's report to OUT-report.html, without attacks."
+REPORT = "Also write the officer's report to OUT-report-officer.html, without attacks."
 MEMORY = "How much may be used, such as 2GB (default: most of what is free)."
 
 

@@ -17,7 +17,7 @@ from betalike.cli.outcome import print_json, run, shown_progress
 
 ORIGINAL = "The original table, for risks before, attacks and utility."
 AUDIENCE = "officer (risks, attacks, a checklist), analyst, or public."
-FILE = "File to write (default: DIR-report.html, beside the folder)."
+FILE = "File to write (default: DIR-report-AUDIENCE.html, beside the folder)."
 QUICK = "Leave out attacks and random queries, which take longest."
 
 
@@ -46,7 +46,7 @@ def report(
     def command() -> int:
         from betalike.io.input_files import check_not_replaced, input_files
 
-        out = output or report_beside(folder)
+        out = output or report_beside(folder, audience)
         check_not_replaced(out, input_files(original, hierarchies))
         page = call("make_report", {**given, "out": out})
         if json:
@@ -58,11 +58,14 @@ def report(
     run(command, json, done="the report is written")
 
 
-def report_beside(folder: Path) -> Path:
-    """Return the file for a report on the release in a folder: beside it, so that it is not given away with it."""
+def report_beside(folder: Path, audience: str) -> Path:
+    """Return the file for a report on the release in a folder: beside it, so that it is not given away with it.
+
+    Each audience has a file of its own, so that nobody gets another one's report.
+    """
     whole = folder.resolve()
     beside = folder.parent if folder.name not in ("", "..") else whole.parent
-    return beside / f"{whole.name}-report.html"
+    return beside / f"{whole.name}-report-{audience}.html"
 
 
 def report_later(arguments: Mapping[str, Any]) -> Callable[[], None]:
@@ -72,7 +75,7 @@ def report_later(arguments: Mapping[str, Any]) -> Callable[[], None]:
     from betalike.io.sources import is_standard_input
     from betalike.io.specification import with_specification
     from betalike.report.charts import check_charts
-    from betalike.report.page import check_writable, load_templates
+    from betalike.report.page import check_report_writable, load_templates
 
     spec = arguments.get("spec")
     read = arguments if spec is None else with_specification(spec, arguments)
@@ -81,8 +84,8 @@ def report_later(arguments: Mapping[str, Any]) -> Callable[[], None]:
             "--report reads the table again, which standard input does not allow. Save the table to a file, or leave "
             "--report out and run: betalike report DIR."
         )
-    path, force = report_beside(Path(read["out"])), bool(read.get("force"))
-    check_writable(path, force)
+    path, force = report_beside(Path(read["out"]), "officer"), bool(read.get("force"))
+    check_report_writable(path, "officer", force)
     load_templates()
     check_charts()
     reading = {name: read[name] for name in ("missing", "delimiter", "seed", *DEFAULTS) if name in read}
