@@ -9,53 +9,23 @@ import shutil
 import signal
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
-from serving import Served, people, start_page
+from browsing import Site, assert_calm, follow, heading, press
+from playwright.sync_api import Page, Route, expect
+from serving import people
 
 import betalike
-from browser import DESKTOP, PHONE, Visit, open_browser, visit
+from browser import DESKTOP, PHONE, Visit
 
 pytestmark = pytest.mark.xdist_group("web-browser")
 AXE = Path(__file__).parents[2] / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 LEAST = "Least number of people who look alike (k)"
 STEPS = ("open", "columns", "hierarchies", "promise", "publish", "look", "take-away")
-
-
-@dataclass
-class Site:
-    """A page that runs, a browser, and the session that the start address was exchanged for in it."""
-
-    served: Served
-    browser: Browser
-    session: Any
-
-    @property
-    def base(self) -> str:
-        return self.served.base
-
-    def visit(self, path: str = "/", **options: Any) -> AbstractContextManager[Visit]:
-        """Open a page in a fresh window that has the session."""
-        return visit(self.browser, f"{self.base}{path}", storage_state=self.session, **options)
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with start_page(tmp_path_factory.mktemp("browser")) as served, open_browser() as browser:
-        (served.home / "people.csv").write_text(people(200))
-        with visit(browser, served.address) as visited:
-            visited.page.wait_for_url(f"{served.base}/")
-            assert_calm(visited, served)
-            session = visited.page.context.storage_state()
-        served.client.cookies.set(session["cookies"][0]["name"], session["cookies"][0]["value"])
-        yield Site(served, browser, session)
 
 
 @pytest.fixture(scope="module")
@@ -79,26 +49,8 @@ def published(site: Site) -> str:
     return project
 
 
-def heading(page: Page, words: str) -> None:
-    expect(page.get_by_role("heading", level=1, name=words, exact=True)).to_be_visible()
-
-
-def press(page: Page, words: str) -> None:
-    page.get_by_role("button", name=words, exact=True).click()
-
-
-def follow(page: Page, words: str) -> None:
-    page.get_by_role("link", name=words, exact=True).click()
-
-
 def opened(page: Page) -> None:
     expect(page.get_by_role("link", name="Next: columns")).to_be_visible()
-
-
-def assert_calm(visited: Visit, served: Served) -> None:
-    """The browser complained about nothing, and asked nobody else."""
-    assert visited.complaints == []
-    assert [address for address in visited.requests if not address.startswith(served.base)] == []
 
 
 def assert_published(page: Page) -> None:

@@ -12,23 +12,46 @@ document.addEventListener("pointercancel", () => { isPressed = false; });
 let left = -leaving; // when a link was followed or a form sent
 window.addEventListener("beforeunload", () => { left = Date.now(); });
 
+const stopped = "betalike has stopped, or does not answer. Start it again, and open the address that it shows.";
+const shortly = 3000; // milliseconds that good news stays
+let timer = 0;
+
+// Write a line at the bottom of the window, which is in view wherever the page is scrolled to.
+function say(words, kind) {
+  const line = document.getElementById("said");
+  window.clearTimeout(timer);
+  line.textContent = words;
+  line.className = kind;
+  if (kind === "good") timer = window.setTimeout(() => say("", ""), shortly);
+}
+
+function sayStopped(words) {
+  if (Date.now() - left >= leaving) say(`${words}${stopped}`, "bad"); // leaving a page ends its requests too
+}
+
 async function load(address, options) {
   const answer = await fetch(address, { credentials: "same-origin", ...options });
+  const line = document.getElementById("said");
+  if (line.textContent === stopped) say("", "");
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  page.isStale = answer.status === 409; // another tab was faster
+  page.isRefused = !answer.ok;
   return page;
 }
 
 function replace(selector, page) {
   const old = document.querySelector(selector);
   const fresh = page.querySelector(selector);
-  if (old && fresh) {
-    const focused = document.activeElement && document.activeElement.id;
-    old.replaceWith(fresh);
-    prepare(fresh);
-    const again = focused && document.getElementById(focused);
-    if (again) again.focus({ preventScroll: true });
-  }
+  if (!old || !fresh) return;
+  const focused = document.activeElement;
+  const { id, selectionStart, selectionEnd } = focused || {};
+  const [opened, folded] = [old, fresh].map((part) => [...part.querySelectorAll("details")]);
+  if (opened.length === folded.length) opened.forEach((details, place) => { folded[place].open = details.open; });
+  old.replaceWith(fresh);
+  prepare(fresh);
+  const again = id && !document.contains(focused) && document.getElementById(id);
+  if (!again) return;
+  again.focus({ preventScroll: true });
+  if (typeof selectionStart === "number") again.setSelectionRange(selectionStart, selectionEnd);
 }
 
 function poll(part) {
@@ -56,50 +79,91 @@ function poll(part) {
       }
       replace(`#${part.id}`, page);
     } catch {
-      poll(part); // the server may be busy, or gone for a moment
+      sayStopped("");
+      poll(part); // it may be gone for a moment
     }
   }, every);
 }
 
+const most = 60000; // characters of a form that a browser still sends for a page that is left
+
 function sent(form, extra) {
   const fields = new URLSearchParams(new FormData(form));
   for (const [name, value] of Object.entries(extra)) fields.set(name, value);
-  return load(form.action, { method: "POST", body: fields });
+  return load(form.action, { method: "POST", body: fields, keepalive: fields.toString().length < most });
 }
 
-// Save every change at once, one after the other: each is sent with the version that the one before made. A form that is
-// sent on meanwhile waits for them.
+const pause = (milliseconds) => new Promise((go) => { window.setTimeout(go, milliseconds); });
+const calm = 200; // milliseconds without a change before a form is saved, so that a held key is one change
+
+let saving = null; // what to do once the form is saved that is being saved; what leads away waits for it
+
+function hold(event, go) {
+  if (!saving) return;
+  event.preventDefault();
+  saving.go = go;
+}
+
+document.addEventListener("submit", (event) => hold(event, () => event.target.requestSubmit(event.submitter)), true);
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href]");
+  const isHere = link && !(event.ctrlKey || event.metaKey || event.shiftKey || link.target);
+  if (isHere) hold(event, () => window.location.assign(link.href));
+});
+
+// Return whether an answer says that a form was saved, and say so; every form of this page then has the new version.
+function isSaved(page) {
+  const version = page.querySelector("form[data-live] [name=version]");
+  const problem = page.querySelector(".problem");
+  if (page.isRefused) {
+    say(`Not saved. ${(problem || page.body).textContent.trim()}`, "bad");
+    return false;
+  }
+  if (version) document.querySelectorAll("[name=version]").forEach((field) => { field.value = version.value; });
+  say(`Saved. ${problem ? problem.textContent.trim() : ""}`, problem ? "warn" : "good");
+  return Boolean(version);
+}
+
+// Save every change at once, one after the other: each is sent with the version that the one before made.
 function live(form) {
-  let isSaving = false;
   let isChanged = false;
-  let leaving = null;
+  let isTyping = false; // what is typed is a change when its field is left
   const save = async () => {
-    isSaving = true;
-    let page = null;
+    saving = { go: null };
+    let [page, isKept] = [null, false];
     try {
       do {
+        for (; isChanged && !saving.go; await pause(calm)) isChanged = false;
         isChanged = false;
-        page = await sent(form, { go: "stay" });
-        const version = page.querySelector("form[data-live] [name=version]");
-        if (page.isStale || !version) break;
-        form.elements.version.value = version.value;
-        while (isPressed) await new Promise((go) => window.setTimeout(go, 20));
-      } while (isChanged);
+        const answer = await sent(form, { go: "stay" });
+        page = answer.getElementById("page") ? answer : page;
+        isKept = isSaved(answer);
+        while (isPressed) await pause(20);
+      } while (isChanged && isKept);
     } catch {
-      page = null; // the server may be gone; the next change, or the button, sends everything again
+      isKept = false;
+      sayStopped("Nothing was saved: ");
     }
-    isSaving = false;
-    if (leaving && !(page && page.isStale)) form.requestSubmit(leaving);
-    else if (page && document.contains(form)) replace(form.dataset.live, page);
+    const { go } = saving;
+    saving = null;
+    if (go && isKept) go();
+    else if (page && document.contains(form) && !(isKept && isTyping)) replace(form.dataset.live, page);
+    else if (!page) form.reset(); // nothing looks done that is not
+    mark();
   };
+  const change = () => {
+    [isChanged, isTyping] = [true, false];
+    if (!saving) save();
+  };
+  form.addEventListener("input", () => { isTyping = true; });
+  form.addEventListener("change", change);
   form.addEventListener("submit", (event) => {
-    if (!isSaving) return;
+    if (!event.submitter || event.submitter.value !== "stay") return;
     event.preventDefault();
-    leaving = event.submitter;
+    change();
   });
-  form.addEventListener("change", () => {
-    isChanged = true;
-    if (!isSaving && !leaving) save();
+  window.addEventListener("pagehide", () => {
+    if (document.contains(form) && (isTyping || isChanged)) sent(form, { go: "stay" }).catch(() => {});
   });
 }
 
@@ -110,8 +174,8 @@ function preview(form) {
     const mine = ++latest;
     window.clearTimeout(timer);
     timer = window.setTimeout(async () => {
-      const page = await sent(form, { do: "preview" });
-      if (mine !== latest) return;
+      const page = await sent(form, { do: "preview" }).catch(() => sayStopped(""));
+      if (!page || mine !== latest) return;
       const target = document.querySelector(form.dataset.preview);
       const fresh = page.querySelector(form.dataset.preview);
       if (target && fresh) target.replaceChildren(...fresh.childNodes);
@@ -138,8 +202,8 @@ function slide(slider) {
   let latest = 0;
   const show = async (beta) => {
     const mine = ++latest;
-    const page = await load(`${slider.dataset.meaning}?beta=${encodeURIComponent(beta)}`);
-    if (mine === latest) replace("#meaning", page);
+    const page = await load(`${slider.dataset.meaning}?beta=${encodeURIComponent(beta)}`).catch(() => sayStopped(""));
+    if (page && mine === latest) replace("#meaning", page);
   };
   slider.addEventListener("input", () => {
     number.value = slider.value;
