@@ -10,8 +10,9 @@ from functools import cache
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import event, targetconfig, types
+from numba.core import config, event, targetconfig, types
 
+from betalike.errors import ParameterError
 from betalike.runtime.kernel_building import Compiling, watched_build
 from betalike.runtime.kernel_cache import KernelCache
 from betalike.runtime.kernel_linking import register
@@ -22,6 +23,7 @@ COMPILING = "Compiling for this machine, once after an installation; this takes 
 TYPES: Any = types  # these parts of Numba have no types
 REGISTER: Any = event.register
 CONFIG: Any = targetconfig.TargetConfig
+SETTINGS: Any = config
 
 
 def kernel(function: Function) -> Function:
@@ -47,6 +49,11 @@ def _compile(function: Function, **options: bool) -> Function:
 
     The first is used for both if it is there already.
     """
+    if SETTINGS.DISABLE_JIT:
+        raise ParameterError(
+            "the environment variable NUMBA_DISABLE_JIT is set, or this setting of Numba is, and betalike cannot work "
+            "without compiled code. Unset it."
+        )
     outside: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}  # stubs lack some of these
     inside: dict[str, Any] = {"no_cpython_wrapper": True, **outside}
     compiled: Any = numba.njit(**outside)(function)

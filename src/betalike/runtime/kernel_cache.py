@@ -179,7 +179,8 @@ def _candidates() -> Iterator[Path]:
     else:
         with contextlib.suppress(RuntimeError):  # a user without a home
             home = Path.home()
-            yield home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / NAME
+            if home.is_dir():  # the home of a service may not be there, and is not to be made
+                yield home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / NAME
     yield Path(__file__).parent / "__pycache__" / NAME
 
 

@@ -112,9 +112,12 @@ def _listening(port: int) -> Iterator[socket.socket]:
 
 def projects_folder() -> Path:
     """Return the folder that projects are kept in, as the system wants it."""
-    base = os.environ.get("XDG_DATA_HOME")
-    home = Path(base) if base else Path.home() / ".local" / "share"
-    return home / "betalike" / "projects"
+    if base := os.environ.get("XDG_DATA_HOME"):
+        return Path(base) / "betalike" / "projects"
+    home = Path.home()
+    if not home.is_dir():
+        raise FileError(f"your home folder '{home}' is not there. Name a folder for projects with --projects.")
+    return home / ".local" / "share" / "betalike" / "projects"
 
 
 def check_installed() -> None:

@@ -200,6 +200,7 @@ def find_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Cal
     for variable in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
     monkeypatch.setattr(kernel_cache, "__file__", str(tmp_path / "package" / "kernel_cache.py"))
     return kernel_folder.__wrapped__
 
@@ -225,6 +226,9 @@ def test_the_folder_is_one_that_nobody_else_can_write(
 def test_without_a_home_the_folder_is_beside_the_package(
     find_folder: Callable[[], Path | None], tmp_path: Path
 ) -> None:
+    (tmp_path / "home").rmdir()
+    assert find_folder() == tmp_path / "package" / "__pycache__" / NAME
+    assert not (tmp_path / "home").exists()
     (tmp_path / "home").write_text("a file where the folder should be")
     assert find_folder() == tmp_path / "package" / "__pycache__" / NAME
 
