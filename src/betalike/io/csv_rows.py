@@ -27,11 +27,12 @@ NOTHING: Bytes = np.empty(0, dtype=np.uint8)
 # Indexes of the numbers that the kernel keeps from one piece of a text to the next.
 PLACE, FIELDS, LINE, ROW_LINE, ROW_BYTES, HAS_CONTENT, AFTER_CR = 0, 1, 2, 3, 4, 5, 6
 N_HEADER, N_ROWS, N_BLANK, N_LONE_CR, N_BAD, BAD_LINE, BAD_FIELDS = 7, 8, 9, 10, 11, 12, 13
-N_QUOTED, N_INNER, INNER_LINE, N_OPEN, OPEN_LINE, N_STRAY, STRAY_LINE = 14, 15, 16, 17, 18, 19, 20
-N_OUT, ROW_START_OUT, N_READ, HEADER_START, HEADER_END, ZERO = 21, 22, 23, 24, 25, 26
-DIGITS, HAS_POINT, N_STATE = 27, 28, 29
+N_QUOTED, N_INNER, INNER_LINE, LONE_LINE, N_STRAY, STRAY_LINE = 14, 15, 16, 17, 18, 19
+N_OUT, ROW_START_OUT, N_READ, HEADER_START, HEADER_END, ZERO = 20, 21, 22, 23, 24, 25
+DIGITS, HAS_POINT, N_STATE = 26, 27, 28
 AT_START, IN_PLAIN, IN_QUOTES, AFTER_QUOTE = 0, 1, 2, 3
 MAY_BE_ZERO, NOT_ZERO, IS_ZERO = 0, 1, 2  # the first sign of a field, after a quote and a sign
+QUOTE = '"'
 WRITTEN_DIGITS = 17  # of a floating-point number at most
 
 
@@ -44,14 +45,14 @@ class CsvLayout:
     names: tuple[str, ...]
     n_rows: int
     texts: tuple[str, ...]  # columns with numbers that begin with a zero, which are codes, or have many digits
-    is_tidy: bool  # no blank lines, and no lone carriage returns as line ends
+    is_tidy: bool  # no blank lines
 
 
 class RowWalk:
     """Reads a CSV text piece by piece: checks its rows, or copies them with plain line ends."""
 
-    def __init__(self, delimiter: str, quote: str, name: str) -> None:
-        self.delimiter, self._quote, self._name = delimiter, quote, name
+    def __init__(self, delimiter: str, name: str) -> None:
+        self.delimiter, self._name = delimiter, name
         self._state = np.zeros(N_STATE, dtype=np.int64)
         self._state[[LINE, ROW_LINE]] = 1
         self._state[[HEADER_START, HEADER_END]] = -1
@@ -81,12 +82,17 @@ class RowWalk:
 
     def finish(self, encoding: str) -> CsvLayout:
         """Return the layout of the whole text; refuse rows of unequal length and ambiguous quotes."""
-        state, name, quote = self._state, self._name, self._quote
+        state, name = self._state, self._name
         if state[PLACE] == IN_QUOTES:
             raise FileError(
-                f"{name}: a quoted field is never closed. The file may be cut off, or have a stray quote ({quote})."
+                f"{name}: a quoted field is never closed. The file may be cut off, or have a stray quote ({QUOTE})."
             )
-        state[N_LONE_CR] += state[AFTER_CR]
+        if state[N_LONE_CR] or state[AFTER_CR]:
+            line = state[LONE_LINE] or state[LINE]
+            raise FileError(
+                f"{name}: line {line} has a carriage return without a line feed, as at each line end of old "
+                "Macs. Save the file with line feeds, or put fields that contain a carriage return in double quotes."
+            )
         if state[HAS_CONTENT] or state[AFTER_CR] or state[ROW_BYTES]:
             self._walk(b"\n", NOTHING)
         if state[HEADER_END] < 0:
@@ -95,51 +101,40 @@ class RowWalk:
         if state[N_BAD]:
             raise FileError(
                 f"{name}: line {state[BAD_LINE]} has {state[BAD_FIELDS]} fields, but the header has {state[N_HEADER]} "
-                f"({_counted(state[N_BAD], 'such row')} in all). Fix the file, or quote fields that contain the "
-                f"delimiter ({self.delimiter!r})."
+                f"({_counted(state[N_BAD], 'such row')} in all). Fix the file, or put fields that contain the "
+                f"delimiter ({self.delimiter!r}) in double quotes."
             )
         if state[N_HEADER] > MOST_FIELDS:
             raise FileError(f"{name} has more than {MOST_FIELDS} columns; is it a table with a header line?")
         header = b"".join(self._beginning)[state[HEADER_START] : state[HEADER_END]].decode(encoding, SAME_NUMBER)
-        used_quote = None if state[N_INNER] else quote
-        is_tidy = not (state[N_BLANK] or state[N_LONE_CR])
+        used_quote = None if state[N_INNER] else QUOTE
         names = self._names(header, used_quote)
         texts = tuple(name for name, is_text in zip(names, self._texts[: len(names)], strict=True) if is_text)
-        return CsvLayout(self.delimiter, used_quote, names, int(state[N_ROWS]), texts, is_tidy)
+        return CsvLayout(self.delimiter, used_quote, names, int(state[N_ROWS]), texts, not state[N_BLANK])
 
     @property
     def plain_header(self) -> bytes | None:
         """The header line as read so far, if it is complete and says the same in every encoding and with any quotes."""
         start, end = int(self._state[HEADER_START]), int(self._state[HEADER_END])
         header = b"".join(self._beginning)[start:end].rstrip(b"\r\n")
-        return header if end > 0 and header.isascii() and not {*header} & {*b"\"'"} else None
-
-    def is_consistent(self) -> bool:
-        """Return whether some fields are quoted and no quote occurs anywhere else."""
-        state = self._state
-        return bool(state[N_QUOTED]) and not (state[N_INNER] or state[N_OPEN] or state[N_STRAY])
+        return header if end > 0 and header.isascii() and QUOTE.encode() not in header else None
 
     def _walk(self, piece: bytes, out: Bytes) -> None:
         data = np.frombuffer(piece, dtype=np.uint8)
-        walk_rows(data, ord(self.delimiter), ord(self._quote), self._quote == '"', self._state, self._texts, out)
+        walk_rows(data, ord(self.delimiter), self._state, self._texts, out)
         if self._state[ROW_BYTES] > LONGEST_ROW:
             raise FileError(
                 f"{self._name}: the row that begins in line {self._state[ROW_LINE]} is longer than "
-                f"{LONGEST_ROW >> 20} MB. Is a quote ({self._quote}) not closed, or is this not a CSV file?"
+                f"{LONGEST_ROW >> 20} MB. Is a quote ({QUOTE}) not closed, or is this not a CSV file?"
             )
 
     def _refuse_quotes(self) -> None:
-        state, name, quote = self._state, self._name, self._quote
-        if state[N_OPEN]:
-            raise FileError(
-                f"{name}: line {state[OPEN_LINE]} has a quote ({quote}) that is not closed in the same line "
-                f"({_counted(state[N_OPEN], 'such line')} in all). Put fields that contain it in double quotes."
-            )
+        state = self._state
         if state[N_STRAY] or (state[N_INNER] and state[N_QUOTED]):
             line, count = (state[STRAY_LINE], state[N_STRAY]) if state[N_STRAY] else (state[INNER_LINE], state[N_INNER])
             raise FileError(
-                f"{name}: line {line} has a stray quote ({quote}) inside a field ({count} in all). "
-                f"Quote the whole field, and double each quote in it ({quote}{quote})."
+                f"{self._name}: line {line} has a stray quote ({QUOTE}) inside a field ({count} in all). "
+                f"Quote the whole field, and double each quote in it ({QUOTE}{QUOTE})."
             )
 
     def _names(self, header: str, quote: str | None) -> tuple[str, ...]:
@@ -159,8 +154,6 @@ def _counted(count: int, noun: str) -> str:
 def walk_rows(
     data: Bytes,
     delimiter: int,
-    quote: int,
-    spans_lines: bool,
     state: NDArray[np.int64],
     texts: NDArray[np.bool_],
     out: Bytes,
@@ -171,7 +164,7 @@ def walk_rows(
 
     If `out` has room, copy the rows to it, with a newline for each line end and without blank lines.
     """
-    newline, carriage, space, plus, minus, point, first_digit, last_digit = 10, 13, 32, 43, 45, 46, 48, 57
+    newline, carriage, space, quote, plus, minus, point, first_digit, last_digit = 10, 13, 32, 34, 43, 45, 46, 48, 57
     copies = len(out) > 0
     place, fields, line, row_bytes = state[PLACE], state[FIELDS], state[LINE], state[ROW_BYTES]
     has_content, after_cr, n_out = state[HAS_CONTENT] != 0, state[AFTER_CR] != 0, state[N_OUT]
@@ -187,8 +180,10 @@ def walk_rows(
             if byte == newline:
                 i += 1
             else:
+                if state[N_LONE_CR] == 0:
+                    state[LONE_LINE] = line
                 state[N_LONE_CR] += 1
-        elif place == IN_QUOTES and (spans_lines or (byte != newline and byte != carriage)):
+        elif place == IN_QUOTES:
             if byte == quote:
                 place = AFTER_QUOTE
             elif byte == newline:
@@ -215,10 +210,6 @@ def walk_rows(
             ends = True
             i += 1
         if ends:
-            if place == IN_QUOTES:
-                if state[N_OPEN] == 0:
-                    state[OPEN_LINE] = line
-                state[N_OPEN] += 1
             if has_content:
                 if state[HEADER_END] < 0:
                     state[HEADER_END] = n_before + i

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from betalike.errors import FileError, ParameterError
 from betalike.io.compression import CHUNK, plain_chunks
-from betalike.io.csv_rows import NO_TEXT, CsvLayout, RowWalk
+from betalike.io.csv_rows import NO_TEXT, QUOTE, CsvLayout, RowWalk
 from betalike.io.sources import open_file, shown_name
 from betalike.io.text_encoding import UTF_8, WESTERN, Utf8Check, marked_encoding, to_utf8
 
@@ -26,14 +25,14 @@ class CsvText:
     read: Callable[[], Iterator[bytes]]  # yields its decompressed bytes
     encoding: str
     layout: CsvLayout
-    is_plain: bool  # UTF-8 without a byte order mark, blank lines or lone carriage returns
+    is_plain: bool  # UTF-8 without a byte order mark or blank lines
 
     def rows(self, n_bytes: int) -> Iterator[bytes]:
         """Yield whole rows, the header first, as UTF-8 with plain line ends: at least `n_bytes` at a time."""
         marked, pieces = marked_encoding(self.read())
         if marked or self.encoding != UTF_8:
             pieces = to_utf8(pieces, marked or self.encoding, self.name)
-        walk = RowWalk(self.layout.delimiter, self.layout.quote or '"', self.name)
+        walk = RowWalk(self.layout.delimiter, self.name)
         gathered, n_gathered, rest = [], 0, b""
         for piece in pieces:
             rows, rest = walk.tidy(piece, rest)
@@ -69,7 +68,7 @@ def survey(read: Callable[[], Iterator[bytes]], name: str, delimiter: str | None
     first = b""
     while len(first) < SAMPLE_BYTES and (piece := next(pieces, b"")):
         first += piece
-    walk, check = RowWalk(*recognize_signs(first[:SAMPLE_BYTES], name, delimiter), name), Utf8Check()
+    walk, check = RowWalk(recognize_delimiter(first[:SAMPLE_BYTES], name, delimiter), name), Utf8Check()
     for piece in itertools.chain([first], pieces):
         walk.check(piece)
         check.read(piece)
@@ -87,44 +86,27 @@ def names_in_header(path: Path, delimiter: str | None = None) -> list[str] | Non
     beginning = b""
     while len(beginning) < SAMPLE_BYTES and (piece := next(pieces, b"")):
         beginning += piece
-    walk = RowWalk(*recognize_signs(beginning[:SAMPLE_BYTES], shown_name(path), delimiter), shown_name(path))
+    walk = RowWalk(recognize_delimiter(beginning[:SAMPLE_BYTES], shown_name(path), delimiter), shown_name(path))
     walk.check(beginning[:SAMPLE_BYTES])
     header = walk.plain_header
     return None if header is None else header.decode().split(walk.delimiter)
 
 
-def recognize_signs(beginning: bytes, name: str, delimiter: str | None = None) -> tuple[str, str]:
-    """Return the delimiter and the quote of a CSV file, from its first bytes.
-
-    A single quote counts as a quote only if it has no other use there; an apostrophe is not a quote.
-    """
+def recognize_delimiter(beginning: bytes, name: str, delimiter: str | None = None) -> str:
+    """Return the delimiter of a CSV file, from its first bytes, unless it is given."""
     if b"\x00" in beginning:
         raise FileError(NO_TEXT.format(name))
     if delimiter and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in "\"'\r\n\0"):
         raise ParameterError(f"the delimiter is {delimiter!r}; it must be one character, such as ';'.")
-    sample = re.sub("\r\n?", "\n", beginning.decode("utf-8", errors="ignore"))
+    sample = beginning.decode("utf-8", errors="ignore").replace("\r\n", "\n")
     if len(beginning) >= SAMPLE_BYTES and "\n" in sample:
         sample = sample[: sample.rindex("\n") + 1]  # the last line may be cut off
-    if '"' not in sample and "'\n" in sample:
-        chosen = delimiter or _guess_delimiter(sample, "'")
-        walk = RowWalk(chosen, "'", name)
-        walk.check(sample.encode())
-        if f"{chosen}'" in sample and walk.is_consistent() and _is_quoting(sample, chosen):
-            return chosen, "'"
-    return delimiter or _guess_delimiter(sample, '"'), '"'
+    return delimiter or _guess_delimiter(sample)
 
 
-def _is_quoting(sample: str, delimiter: str) -> bool:
-    """Return whether single quotes contain delimiters or surround every field of a column, as quotes do."""
-    rows = [line.split(delimiter) for line in sample.split("\n") if line]
-    if len({len(row) for row in rows}) > 1:
-        return True
-    return any(all(field[:1] == field[-1:] == "'" for field in column) for column in zip(*rows[1:], strict=True))
-
-
-def _guess_delimiter(sample: str, quote: str) -> str:
+def _guess_delimiter(sample: str) -> str:
     """Return the candidate that occurs equally often, and most often, in the first lines outside quotes."""
-    outside = "".join(part for i, part in enumerate(sample.split(quote)) if i % 2 == 0)
+    outside = "".join(part for i, part in enumerate(sample.split(QUOTE)) if i % 2 == 0)
     lines = [line for line in outside.split("\n")[:100] if line] or [""]
 
     def score(candidate: str) -> tuple[float, int]:

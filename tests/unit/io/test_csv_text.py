@@ -84,12 +84,10 @@ def test_a_long_file_is_recognized_by_its_beginning() -> None:
     assert delimiter_of(survey_bytes(data, "t.csv")) == ";"
 
 
-@pytest.mark.parametrize("quote", ['"', "'"])
-def test_quotes_hide_delimiters_line_ends_and_doubled_quotes(quote: str) -> None:
-    end = "\n" if quote == '"' else ""  # a single quote is guessed, and never spans lines
-    rows = [["age", "note"], ["1", f"a,b{end}c{quote}d"], ["2", f"{quote}"], ["3", ""], ["4", "x"]]
-    text = survey_bytes(to_csv(rows, quotechar=quote, quoting=csv.QUOTE_ALL), "t.csv")
-    assert text.layout.quote == quote
+def test_quotes_hide_delimiters_line_ends_and_doubled_quotes() -> None:
+    rows = [["age", "note"], ["1", 'a,b\nc"d'], ["2", '"'], ["3", ""], ["4", "x"]]
+    text = survey_bytes(to_csv(rows, quoting=csv.QUOTE_ALL), "t.csv")
+    assert text.layout.quote == '"'
     assert delimiter_of(text) == ","
     assert text.layout.n_rows == 4
 

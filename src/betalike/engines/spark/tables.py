@@ -14,8 +14,8 @@ from betalike.errors import FileError
 from betalike.io.column_types import LEADING_ZERO
 from betalike.io.compression import is_compressed
 from betalike.io.copies import origin_of
-from betalike.io.csv_rows import WRITTEN_DIGITS
-from betalike.io.csv_text import SAMPLE_BYTES, recognize_signs
+from betalike.io.csv_rows import QUOTE, WRITTEN_DIGITS
+from betalike.io.csv_text import SAMPLE_BYTES, recognize_delimiter
 from betalike.io.missing_codes import code_numbers, code_texts
 from betalike.io.sources import read_beginning, table_files
 from betalike.io.tables import CSV, PARQUET, kind_of
@@ -106,8 +106,8 @@ def _read_csv(
     beginnings = [_beginning(file) for file in files]
     if len({beginning.splitlines()[0] for beginning in beginnings}) > 1:
         raise FileError("the CSV files begin with different header lines; the engine 'spark' needs the same in all.")
-    separator, quote = recognize_signs(beginnings[0], files[0].name, delimiter)
-    options = {"sep": separator, "quote": quote, "escape": quote, "header": True}
+    separator = recognize_delimiter(beginnings[0], files[0].name, delimiter)
+    options = {"sep": separator, "quote": QUOTE, "escape": QUOTE, "header": True}
     if missing:
         options["nullValue"] = missing[0]
     inferred = session.read.csv(paths, inferSchema=True, **options).schema
@@ -117,7 +117,7 @@ def _read_csv(
     texts |= kept
     fields = [T.StructField(f.name, T.StringType()) if f.name in texts else f for f in inferred.fields]
     whole = T.StructType([*fields, T.StructField(CORRUPT, T.StringType())])
-    _check_lines(session.read.text(paths).toDF(LINE), quote)
+    _check_lines(session.read.text(paths).toDF(LINE))
     reader = session.read.option("columnPruning", "false")  # else Spark would not see rows of unequal length
     _check_rows(reader.csv(paths, schema=whole, columnNameOfCorruptRecord=CORRUPT, **options), fields[0].name)
     return session.read.csv(paths, schema=T.StructType(fields), **options)
@@ -141,12 +141,12 @@ def _beginning(file: Path) -> bytes:
     return beginning
 
 
-def _check_lines(lines: SparkFrame, quote: str) -> None:
+def _check_lines(lines: SparkFrame) -> None:
     """Refuse text that is not UTF-8, and quotes not closed in their line; Spark would go on with changed text."""
     from pyspark.sql import functions as F
 
     line = F.col(LINE)
-    n_quotes = F.length(line) - F.length(F.replace(line, F.lit(quote), F.lit("")))
+    n_quotes = F.length(line) - F.length(F.replace(line, F.lit(QUOTE), F.lit("")))
     n_strange, n_open = lines.agg(
         F.count(F.when(~F.is_valid_utf8(line), 1)), F.count(F.when(n_quotes % 2 == 1, 1))
     ).first()
@@ -154,7 +154,7 @@ def _check_lines(lines: SparkFrame, quote: str) -> None:
         raise FileError("the table is not UTF-8 text; the engine 'spark' reads no other. Convert it, or use local.")
     if n_open:
         raise FileError(
-            f"{n_open} lines of the table have a quote ({quote}) that is not closed. The engine 'spark' takes no line "
+            f"{n_open} lines of the table have a quote ({QUOTE}) that is not closed. The engine 'spark' takes no line "
             "breaks inside quotes; convert the table to Parquet, or use local."
         )
 
