@@ -50,7 +50,7 @@ def composition(target: Target, second: Target | None = None, randomness: Random
     against = Rate.of(control.right, control.people)
     sentence = (
         f"An adversary who also has {_described(target, second, found.people, is_made_up)} is right for "
-        f"{in_percent(success)} of the people, against {in_percent(baseline)} with the better of the two alone and "
+        f"{in_percent(success)} of the rows, against {in_percent(baseline)} with the better of the two alone and "
         f"{in_percent(against)} where there is nothing to find; the largest gain on a value goes from "
         f"{found.gain_alone:.3g} to {found.gain:.3g}. "
         + (ONCE_EACH if isinstance(second, OfAnotherTable) else "A table is published once.")

@@ -43,12 +43,12 @@ def corruption(target: Target, randomness: Randomness | None = None, known: floa
         details["people_above_their_cap"] = above / max(people, 1)
         details["above_by_known_share"] = {f"{share:g}": n / max(of, 1) for share, (_, of, n) in by_share.items()}
     sentence = (
-        f"An adversary who knows the values of {100 * known:g} % of the people guesses right "
+        f"An adversary who knows the values of {100 * known:g} % of the rows guesses right "
         f"{compared(success, baseline, control)}."
     )
     if above:
         sentence += (
-            f" For {100 * above / people:.3g} % of the people some value becomes likelier than the promise allows, "
+            f" For {100 * above / people:.3g} % of the rows some value becomes likelier than the promise allows, "
             "because the promise does not cover such knowledge."
         )
     return AttackResult(NAME, people, success, baseline, control, sentence, details)

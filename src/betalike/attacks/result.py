@@ -16,25 +16,25 @@ Z = 1.959963984540054  # of a normal distribution, for this confidence
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of people, and its 95 % confidence interval."""
+    """A share of rows, and its 95 % confidence interval."""
 
     rate: float
     low: float
     high: float
 
     @staticmethod
-    def of(n_right: float, n_people: float) -> Rate:
-        """Return the share of people who were guessed right, with Wilson's interval.
+    def of(n_right: float, n_rows: float) -> Rate:
+        """Return the share of rows that were guessed right, with Wilson's interval.
 
         >>> Rate.of(50, 100)
         Rate(rate=0.5, low=0.4038..., high=0.5961...)
         """
-        if n_people <= 0:
+        if n_rows <= 0:
             return Rate(0.0, 0.0, 1.0)
-        rate = n_right / n_people
-        middle = rate + Z**2 / (2 * n_people)
-        reach = Z * math.sqrt(rate * (1 - rate) / n_people + Z**2 / (4 * n_people**2))
-        scale = 1 + Z**2 / n_people
+        rate = n_right / n_rows
+        middle = rate + Z**2 / (2 * n_rows)
+        reach = Z * math.sqrt(rate * (1 - rate) / n_rows + Z**2 / (4 * n_rows**2))
+        scale = 1 + Z**2 / n_rows
         return Rate(rate, max((middle - reach) / scale, 0.0), min((middle + reach) / scale, 1.0))
 
 
@@ -42,7 +42,8 @@ class Rate:
 class AttackResult:
     """What one attack achieves; if it does not apply to a release, only `refusal` is set and says why.
 
-    `success` is the share of people whose sensitive value (or group of values) is guessed right. `baseline` is the same
+    `people` says on how many rows it was tried: attacks count every row as a person. `success` is the share of rows
+    whose sensitive value (or group of values) is guessed right. `baseline` is the same
     for anyone who knows only what is public, `control` for the same attack where there is nothing to find. `details`
     holds what else the attack found. No figure is about a single person.
     """
@@ -93,7 +94,7 @@ class AttackReport(Shown):
         return [
             {
                 "attack": result.name,
-                "people": result.people,
+                "rows": result.people,
                 **{name: getattr(result, name) and getattr(result, name).rate for name in RATES},
                 "refusal": result.refusal,
             }
@@ -118,6 +119,6 @@ def in_percent(rate: Rate) -> str:
 def compared(success: Rate, baseline: Rate, control: Rate) -> str:
     """Return the end of a sentence that compares a rate with its baseline and control."""
     return (
-        f"for {in_percent(success)} of the people, against {in_percent(baseline)} without the release and "
+        f"for {in_percent(success)} of the rows, against {in_percent(baseline)} without the release and "
         f"{in_percent(control)} where there is nothing to find"
     )

@@ -98,9 +98,9 @@ def print_attacks(console: Console, report: AttackReport) -> None:
     """Print the results of attacks, then what each means."""
     width = width_of(console)
     console.print(
-        Text(f"{report.n_rows:,} rows, released by {report.scheme}; shares of people guessed right", style="bold")
+        Text(f"{report.n_rows:,} rows, released by {report.scheme}; shares of rows guessed right", style="bold")
     )
-    figures = ("people", "success %", "95 % interval", "baseline %", "control %", "gain")
+    figures = ("rows", "success %", "95 % interval", "baseline %", "control %", "gain")
     table = figure_table(["attack"], figures)
     for result in report.results:
         if result.refusal is None:

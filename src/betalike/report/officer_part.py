@@ -215,7 +215,7 @@ def _attack_picture(attacks: AttackReport) -> InlinePicture | None:
     ]
     if not rows:
         return None
-    caption = "Share of people whose value is guessed right, with 95 % intervals"
+    caption = "Share of rows whose value is guessed right, with 95 % intervals"
     best = max(rows, key=lambda row: row["success"] - max(row["baseline"], row["control"]))
     description = (
         f"{len(rows)} attacks. The one that gains most is {best['attack']}: {percent(best['success'])}, against "

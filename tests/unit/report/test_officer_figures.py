@@ -211,7 +211,7 @@ def test_values_are_drawn_with_their_shares_their_highest_shares_and_their_caps(
 def test_attacks_have_wilsons_intervals_and_gains_above_baseline_and_control(seen: Seen) -> None:
     shown = {
         name: (success, baseline, control, gain)
-        for name, success, baseline, control, gain in table_named(seen.page, "Shares of people guessed right")
+        for name, success, baseline, control, gain in table_named(seen.page, "Shares of rows guessed right")
     }
     intervals = dict(
         re.findall(r'<th scope="row">([a-z-]*)</th><td class="n">[\d.]* <small>([^<]*)</small>', seen.page)
@@ -228,7 +228,7 @@ def test_attacks_have_wilsons_intervals_and_gains_above_baseline_and_control(see
         above = found.success.rate - max(found.baseline.rate, found.control.rate)
         is_sure = found.success.low > max(found.baseline.high, found.control.high)
         assert gain == "none" if not is_sure else shows(gain, 100 * above, places=2)
-    drawn = {row["attack"]: row for row in seen.pictures.rows("Share of people whose value")}
+    drawn = {row["attack"]: row for row in seen.pictures.rows("Share of rows whose value")}
     assert {name: row["success"] for name, row in drawn.items()} == {n: seen.attacks[n].success.rate for n in shown}
     right = sum(max(ec.values()) for ec in seen.classes)
     assert shows(f"{shown['skewness'][0]} %", Fraction(right, len(seen.after)))

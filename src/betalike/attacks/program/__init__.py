@@ -93,7 +93,7 @@ def _result(target: Generalized, found: ProgramLeak) -> AttackResult:
     )
     if target.caps is not None:
         sentence += (
-            f" Some value is likelier than its cap for {100 * known.program.above:.3g} % of the people whose class is "
+            f" Some value is likelier than its cap for {100 * known.program.above:.3g} % of the rows whose class is "
             f"known, and for {100 * known.population.above:.3g} % with a population model alone."
         )
     details = {form: found.leaks[form].to_dict() | {"control": found.controls[form].to_dict()} for form in found.leaks}
@@ -103,6 +103,6 @@ def _result(target: Generalized, found: ProgramLeak) -> AttackResult:
 def _figures(leak: Leak) -> str:
     value, points = leak.leak, leak.points
     return (
-        f"{value.rate:z.3f} ({value.low:z.3f} to {value.high:z.3f}) to the log-likelihood per person and "
+        f"{value.rate:z.3f} ({value.low:z.3f} to {value.high:z.3f}) to the log-likelihood per row and "
         f"{100 * points.rate:+z.1f} points of success"
     )
