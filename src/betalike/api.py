@@ -28,7 +28,7 @@ from betalike.io.hierarchies import choose_hierarchies, warn_about_names
 from betalike.io.input_files import input_files
 from betalike.io.needed_columns import published_columns
 from betalike.io.specification import takes_specification, warn_about_replaced
-from betalike.io.tables import Frame, is_path, read_text, text_in_batches
+from betalike.io.tables import Frame, check_column_names, is_path, read_text, text_in_batches
 from betalike.measures.risk import THRESHOLDS
 from betalike.promises import Model
 from betalike.promises.parameters import choose, takes_parameters
@@ -161,6 +161,7 @@ def publish(
     assert promised is not None  # every scheme has a promise
     if out is not None and str(out) == "":
         raise ParameterError("out is empty; name a folder for the release.")
+    strange_names = check_column_names(table, delimiter)
     replaced = warn_about_replaced(spec, hierarchies, quasi_identifiers, sensitive)
     hierarchies = with_built(hierarchies, table, quasi_identifiers, sensitive, missing, delimiter, person, dates)
     is_value, ends = missing_is_value(missing_sensitive), {"round": round, "bottom": bottom, "top": top}
@@ -205,6 +206,7 @@ def publish(
         engine=choice,
         types=types,
         warnings=(
+            *strange_names,
             *replaced,
             *warn_about_names(hierarchies, [*schema.quasi_identifier_names, *schema.sensitive_columns]),
             *(() if person or choice.name is EngineName.SPARK else warn_about_persons(table, schema, delimiter)),
@@ -376,5 +378,6 @@ def describe(
     **source: Unpack[SourceOptions],
 ) -> Description:
     """Guess types and roles of a table's columns and measure which identify rows; `to_toml()` is a specification."""
+    warnings = check_column_names(table, delimiter)
     frame = load_described(table, delimiter, missing) if is_path(table) else to_polars(table)
-    return describe_frame(frame, specified_table(table), hierarchies, missing)
+    return describe_frame(frame, specified_table(table), hierarchies, missing, warnings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +29,6 @@ from betalike.runtime.display import Row, Shown
 from betalike.table.schema import Kind, Role
 
 CLEARLY = 1.5  # how much less loss bins must cost to be proposed
-NUMBER = re.compile(r"\s*[+-]?(\d[\d., ]*|\d*[.,]\d+)([eE][+-]?\d+)?\s*%?\s*")
-MOMENT = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?\s*|\s*\d{1,2}:\d{2}(:\d{2})?.*")
 
 
 @dataclass(frozen=True)
@@ -99,6 +96,7 @@ class Description(Shown):
     combinations: tuple[Identification, ...] = ()
     is_estimated: bool = False
     missing: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def _summary(self) -> Row:
         return {"rows": self.rows, "columns": [column.name for column in self.columns]}
@@ -142,21 +140,14 @@ class Description(Shown):
 
 
 def load_described(path: str | Path, delimiter: str | None, missing: Sequence[str] = ()) -> pl.DataFrame:
-    """Read a table to describe it; refuse a CSV file whose column names look like cells, which nobody may see."""
+    """Read a table to describe it; refuse a CSV file that seems to be split by another delimiter."""
     frame = load(path, missing=missing, delimiter=delimiter)
-    if kind_of(table_files(path)[0]) == CSV:
-        if delimiter is None and frame.width == 1 and _has_other_delimiter(frame.to_series()):
-            raise FileError(
-                f"{shown_name(Path(path))} seems to have one column, but all of its lines contain the same character "
-                "equally often. If that is the delimiter, name it with --delimiter."
-            )
-        n_strange = sum(_is_like_a_cell(column, place) for place, column in enumerate(frame))
-        if n_strange:
-            raise FileError(
-                f"{shown_name(Path(path))} seems to have no header line: of the {frame.width} names in its first line, "
-                f"{n_strange} {'is' if n_strange == 1 else 'are'} empty, a number, a date, or a value of the column "
-                "itself. Add a line with the names of the columns."
-            )
+    is_csv = kind_of(table_files(path)[0]) == CSV
+    if is_csv and delimiter is None and frame.width == 1 and _has_other_delimiter(frame.to_series()):
+        raise FileError(
+            f"{shown_name(Path(path))} seems to have one column, but all of its lines contain the same character "
+            "equally often. If that is the delimiter, name it with --delimiter."
+        )
     return frame
 
 
@@ -167,15 +158,6 @@ def _has_other_delimiter(column: pl.Series) -> bool:
     return len(cells) > 0 and any(
         bool((cells.str.count_matches(sign, literal=True) == column.name.count(sign)).all()) for sign in found
     )
-
-
-def _is_like_a_cell(column: pl.Series, place: int) -> bool:
-    name = column.name
-    if not name.strip():
-        return place > 0  # the first column may be the index of a data frame, which has no name
-    if NUMBER.fullmatch(name) or MOMENT.fullmatch(name):
-        return True
-    return column.dtype == pl.String and bool((column == name).any())
 
 
 def specified_table(table: Any) -> Path | Mapping[str, Any] | None:
@@ -191,6 +173,7 @@ def describe_frame(
     table: Path | Mapping[str, Any] | None,
     hierarchies: str | Path | None,
     missing: Sequence[str] = (),
+    warnings: Sequence[str] = (),
 ) -> Description:
     """Guess the type and the role of each column, and measure which columns identify rows."""
     if frame.height == 0 or frame.width == 0:
@@ -239,6 +222,7 @@ def describe_frame(
         tuple(combinations),
         frame.height > EXACT_ROWS,
         tuple(dict.fromkeys([*missing, *read.missing])),
+        tuple(warnings),
     )
 
 

@@ -20,6 +20,7 @@ from betalike.io.csv_rows import EMPTY
 from betalike.io.csv_text import names_in_header
 from betalike.io.damaged_files import NOT_TO_ITS_END, compiled_code_silenced, damage_refused
 from betalike.io.frames import check_years, to_polars
+from betalike.io.header_names import check_header
 from betalike.io.missing_codes import without_codes
 from betalike.io.sources import check_unchanged, read_beginning, shown, shown_name, stamp_of, table_files
 from betalike.runtime.memory_size import USED_SHARE, memory_at_hand
@@ -111,12 +112,27 @@ def is_path(table: Frame) -> bool:
     return isinstance(table, str | Path)
 
 
+def check_column_names(table: Frame, delimiter: str | None) -> list[str]:
+    """Refuse a CSV table if most of its columns have names like cells, and return a warning if a few have."""
+    if not is_path(table):
+        return []
+    try:
+        first = table_files(table)[0]
+        is_csv = kind_of(first) == CSV
+    except FileError:  # reading the table reports it
+        return []
+    if not is_csv:
+        return []
+    return check_header(first, shown_name(Path(table)), _delimiter(table, delimiter))
+
+
 def read(
     table: Frame, schema: Schema, missing: Sequence[str], delimiter: str | None, memory: int | None = None
 ) -> pl.DataFrame:
     """Read the columns of the schema; those published as they are, or coded by their text, are read as text."""
     if not is_path(table):
         return without_codes(to_polars(table, schema.names), missing)
+    check_column_names(table, delimiter)
     forms = columns_with_forms(schema)
     return load(table, schema.names, text_columns(schema), missing, delimiter, memory, forms)
 
@@ -138,6 +154,7 @@ def text_in_batches(
 ) -> Iterator[pl.DataFrame]:
     """Return batches of an original table, which may be larger than memory, with all cells as text."""
     if is_path(table):
+        check_column_names(table, delimiter)
         return scan_table(table, columns, None, missing, delimiter).batches(columns)
     return iter([without_codes(to_polars(table, columns), missing)])
 

@@ -52,6 +52,8 @@ def describe(
                 table_name=table_name,
                 delimiter=delimiter,
             )
+        for warning in described.warnings:
+            print(f"betalike: warning: {warning}.", file=sys.stderr)
         if output is not None and not is_shown:
             write_description(described, output, force)
             message = f"wrote {output}: check every role, then: betalike publish --spec {output} --out DIR"

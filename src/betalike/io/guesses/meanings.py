@@ -154,7 +154,7 @@ def _household(column: ColumnProfile) -> Guess | None:
 
 
 def _weight(column: ColumnProfile, has_measures: bool) -> Guess | None:
-    """Tell sampling weights from weights of people and things, in a table that may have a height or a unit beside."""
+    """Know a sampling weight from the weight of a person or a thing; beside a height or a unit there is the latter."""
     if column.mean is None or names_a_measure(column.name) or names_a_feature(column.name):
         return None
     if column.hint is NameHint.SAMPLING:
