@@ -55,7 +55,7 @@ def published(desk: Desk, table: Path) -> Desk:
 
 
 def test_the_summary_of_publish(desk: Desk, table: Path) -> None:
-    done = run("publish", table, *roles("--out", desk.out, "--keep", "name"))
+    done = run("publish", table, *roles("--out", desk.out))
     assert done.status == 0
     assert_plain(done, r"age\x1b[2J\x1b[H", r"city\u202e\x9b31m", r"\n\x1b[2J")
 
