@@ -41,6 +41,7 @@ ASKED: dict[str, Any] = {
     "sensitive": "ill",
     "hierarchies": {"city": PATHS},
     "keep": ["row"],
+    "keep_identifiers": True,
 }
 
 
