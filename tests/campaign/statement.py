@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -17,7 +18,7 @@ from .reading import is_run
 FIELDS = {
     "": [
         *("tool", "promise", "scheme", "table", "release", "also", "risk", "prior", "prior_counts"),
-        *("randomness", "files", "seconds", "people", "warnings"),
+        *("randomness", "files", "seconds", "people", "kept", "warnings"),
     ],
     "tool": ["name", "version"],
     "promise": [
@@ -58,7 +59,8 @@ def check_statement(
         _check_details(job, certificate, outcome)
     for column, told in zip(job.columns, certificate["table"]["columns"], strict=True):
         outcome.expect(_is_order(job, column, told["dates"]), "figure", "columns.dates")
-    _check_warnings(job, certificate["warnings"], header, cells, outcome)
+    single = _check_kept(job, certificate["kept"], cells, outcome)
+    _check_warnings(job, certificate["warnings"], header, cells, single, outcome)
 
 
 def _check_promise(job: Job, told: dict[str, Any], outcome: Outcome) -> None:
@@ -107,11 +109,30 @@ def _is_order(job: Job, column: Column, told: str | None) -> bool:
     return told == job.dates or (told is None and all(day.day == day.month for day in days))
 
 
+def _check_kept(
+    job: Job, told: dict[str, int] | None, cells: Sequence[Sequence[str | None]], outcome: Outcome
+) -> tuple[int, int]:
+    """How many rows the kept columns single out: alone, and with all that is published but the sensitive columns."""
+    if not job.kept:
+        outcome.expect(told is None, "figure", "kept")
+        return 0, 0
+    n_secrets = 0 if job.scheme == "baseline" else len(job.secrets)
+    first = len(cells[0]) - len(job.kept)
+    plain = [[cell or None for cell in row] for row in cells]
+    alone = Counter(tuple(row[first:]) for row in plain)
+    both = Counter((*row[: first - n_secrets], *row[first:]) for row in plain)
+    single = tuple(sum(n == 1 for n in counted.values()) for counted in (alone, both))
+    truth = dict(zip(("singled_out", "singled_out_with_classes"), single, strict=True))
+    outcome.expect(told == truth, "figure", "kept")
+    return single
+
+
 def _check_warnings(
     job: Job,
     told: Sequence[str],
     header: Sequence[str],
     cells: Sequence[Sequence[str | None]],
+    single: tuple[int, int],
     outcome: Outcome,
 ) -> None:
     """Every warning that a reader needs, with the right columns, and no other."""
@@ -120,7 +141,10 @@ def _check_warnings(
         run = {name for name, column in zip(header, zip(*cells, strict=True), strict=True) if any(map(is_run, column))}
     if job.is_exact and len(job.secrets) == 1 and any(map(_is_run_value, job.truth.keys)):
         run.add(job.secrets[0].name)  # in the file beside the table
-    kept = ", ".join(column.name for column in job.kept)
+    names, beside = ", ".join(column.name for column in job.kept), "quasi-identifiers" if job.is_exact else "classes"
+    n_rows, (alone, both) = f"{len(cells):,}", single
+    kept = f"together with the {beside} they single out {both:,} of {n_rows} rows, by themselves {alone:,}"
+    kept = f"{names}; {kept if both else f'even with the {beside} they single out none of the {n_rows} rows'}"
     expected = [
         (True, "the promise is for one release", ""),
         (job.person is not None, "the promise is kept in people too", ""),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import datetime
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 from contract import AWKWARD, FORMATS, QIS, EngineMaker, counted, planned, random_plan, replace_rows, schema_of
 
 from betalike.engines.engine import Format, Layout
+from betalike.engines.spark.rows import to_polars
 from betalike.errors import SchemaError
 from betalike.measures.loss import plan_loss
 from betalike.promises import Form, Likeness
@@ -36,6 +39,32 @@ def test_a_written_release_counts_as_it_was_planned(
     expected = planned(engine, plan, layout)
     assert counted(engine, engine.recount(release, None, form, layout)) == expected
     assert counted(engine, engine.recount(None, tmp_path / "release", form, layout)) == expected
+
+
+@pytest.mark.some(2)
+@pytest.mark.parametrize("form", FORMATS)
+def test_rows_that_kept_columns_single_out_are_counted(
+    make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path, form: Format
+) -> None:
+    table = table.with_columns(
+        real=pl.Series([(0.0, -0.0, 0.5, None, float("nan"))[row % 5] for row in range(table.height)])
+    )
+    kept = ("place", "born", "real", "weight")
+    engine = make_engine(table, schema_of(["age"], kept=kept))
+    release = engine.generalize(random_plan(engine.count_cells(), 60), Layout.LABELS, randomness(1))
+    engine.write(release, tmp_path / "release", form)
+    rows = engine.give_back(release, tmp_path / "release", form)()
+    rows = rows.lazy().collect() if isinstance(rows, pl.DataFrame | pl.LazyFrame) else to_polars(rows)
+    truth = [sum(n == 1 for n in Counter(as_texts(rows, names)).values()) for names in (kept, ("age", *kept))]
+    assert 0 < truth[0] < truth[1] < table.height
+    for path in (tmp_path / "release", None):
+        found = engine.count_singled_out(release, path, form, ["age"], table.height)
+        assert [found.alone, found.with_classes] == truth
+
+
+def as_texts(rows: pl.DataFrame, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """The rows as texts; an empty one is missing, as in a CSV file."""
+    return [tuple("" if cell is None else str(cell) for cell in row) for row in rows.select(names).iter_rows()]
 
 
 SENSITIVE: dict[str, list[Any]] = {

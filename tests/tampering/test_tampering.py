@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from false_certificates import FALSE_FIGURES, FALSE_FORMS, FALSE_PROMISES, FALSE_TABLES
 from false_files import FALSE_FILES
+from false_kept import FALSE_KEPT
 from false_rows import FALSE_ORIGINALS, FALSE_ROWS
 from forger import OPTIONS, Forger, people, publish
 
@@ -17,7 +18,16 @@ import betalike
 from betalike.errors import CertificateError
 from betalike.release.signatures import make_keys
 
-GROUPS = [FALSE_PROMISES, FALSE_FIGURES, FALSE_TABLES, FALSE_FORMS, FALSE_FILES, FALSE_ROWS, FALSE_ORIGINALS]
+GROUPS = [
+    FALSE_PROMISES,
+    FALSE_FIGURES,
+    FALSE_TABLES,
+    FALSE_FORMS,
+    FALSE_FILES,
+    FALSE_ROWS,
+    FALSE_ORIGINALS,
+    FALSE_KEPT,
+]
 FALSIFICATIONS = {name: falsification for group in GROUPS for name, falsification in group.items()}
 
 

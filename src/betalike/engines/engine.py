@@ -70,6 +70,17 @@ class PartsRecount:
 
 
 @dataclass(frozen=True)
+class SingledOut:
+    """How many rows share their kept cells with no other row: these alone, and these with the labels of their class.
+
+    Rows without classes have their quasi-identifiers in the place of labels.
+    """
+
+    alone: int
+    with_classes: int
+
+
+@dataclass(frozen=True)
 class ExactRecount:
     """A release with exact quasi-identifiers, compared with the table row by row.
 
@@ -221,6 +232,12 @@ class Engine(ABC):
     @abstractmethod
     def recount(self, release: Any, path: Path | None, form: Format, layout: Layout) -> Recount:
         """Recount a release from the file alone, or as it is where there is none."""
+
+    @abstractmethod
+    def count_singled_out(
+        self, release: Any, path: Path | None, form: Format, labels: Sequence[str], n_rows: int
+    ) -> SingledOut:
+        """Count the rows that the kept columns single out, by themselves and with the columns of labels."""
 
     @abstractmethod
     def recount_parts(self, release: Any, trace: Any, path: Path | None, form: Format, layout: Layout) -> PartsRecount:

@@ -15,18 +15,30 @@ import polars as pl
 
 from betalike.engines.coarse import count_coarsely, make_bins, see_rows
 from betalike.engines.combinations import Combinations, count_combinations, count_each
-from betalike.engines.engine import DrawsLabels, Engine, ExactRecount, Format, Layout, PartsRecount, Recount, Refine
+from betalike.engines.engine import (
+    DrawsLabels,
+    Engine,
+    ExactRecount,
+    Format,
+    Layout,
+    PartsRecount,
+    Recount,
+    Refine,
+    SingledOut,
+)
 from betalike.engines.labels import check_distinct_names, label_columns, label_names, label_series
 from betalike.engines.parts import PartPublisher
 from betalike.engines.recounting import as_texts, recount
 from betalike.engines.scattering import Buckets, in_random_order
 from betalike.engines.sensitive import label_joined
+from betalike.engines.singling_out import count_singled_out
 from betalike.engines.streams import (
     UNREADABLE,
     WRITTEN_ROWS,
     Stream,
     count_changed,
     fingerprint,
+    scan_columns,
     scan_release,
     scan_written,
     sink,
@@ -333,6 +345,19 @@ class LocalEngine(Engine):
             types = dict.fromkeys(columns, pl.Categorical)
             return self._recount(scan_written(path, form, types, self._batch_rows), layout)
         return self._recount((as_texts(batch.select(columns)) for batch in self._unwritten(release)), layout)
+
+    def count_singled_out(
+        self, release: Rows, path: Path | None, form: Format, labels: Sequence[str], n_rows: int
+    ) -> SingledOut:
+        """Count the rows that the kept columns single out, as they were written."""
+        names = [*labels, *self._kept]
+
+        def batches() -> Iterator[pl.DataFrame]:
+            if path is None:
+                return (batch.select(names) for batch in self._unwritten(release))
+            return scan_columns(path, form, names, self._batch_rows)
+
+        return count_singled_out(batches, self._kept, labels, n_rows)
 
     def _recount(self, batches: Iterator[pl.DataFrame], layout: Layout) -> Recount:
         names = label_columns(self.count_cells().axes, layout)

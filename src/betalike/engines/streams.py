@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,6 +155,12 @@ def scan_release(path: Path, form: Format, types: Mapping[str, Any] | None = Non
     known = {name: _type_in_csv(dtype) for name, dtype in (types or {}).items()}
     table = pl.scan_csv(path, schema_overrides=known, infer_schema=False, glob=False)
     return table if types is None else table.select(list(types))
+
+
+def scan_columns(path: Path, form: Format, names: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
+    """Yield columns of a written release as the file has them, batch by batch."""
+    with damage_refused(UNREADABLE, GuaranteeError):
+        yield from scan_release(path, form).select(names).collect_batches(chunk_size=rows)
 
 
 def written_names(path: Path, form: Format) -> list[str]:

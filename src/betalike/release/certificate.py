@@ -161,6 +161,13 @@ class PeopleFacts(msgspec.Struct, frozen=True, kw_only=True):
     risk: PeopleRiskFacts
 
 
+class KeptFacts(msgspec.Struct, frozen=True):
+    """How many rows share their kept cells with no other row: these alone, and these with what their class shows."""
+
+    singled_out: Whole
+    singled_out_with_classes: Whole
+
+
 class PublishedFile(msgspec.Struct, frozen=True):
     """A file of the release."""
 
@@ -184,6 +191,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     files: dict[str, PublishedFile]
     seconds: dict[str, float]
     people: PeopleFacts | None = None
+    kept: KeptFacts | None = None  # null if no column is kept; a certificate of an earlier version has none
     warnings: list[str] = []
 
     def to_dict(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from betalike.release.certificate import (
     BinnedFacts,
     Certificate,
     ColumnFacts,
+    KeptFacts,
     Levels,
     PeopleFacts,
     PeopleRiskFacts,
@@ -74,6 +75,10 @@ def certify(
     if figures.people is not None:
         people = _describe_people(figures.people, sensitive_labels)
     audit, verdict = figures.audit, figures.verdict
+    singled_out, shown = figures.singled_out, ", ".join(kept)
+    kept_facts = None if singled_out is None else KeptFacts(singled_out.alone, singled_out.with_classes)
+    if kept_facts is not None:
+        shown += f"; {singled_out_words(kept_facts, audit.rows, figures.classes is None)}"
     present = [i for i, count in enumerate(table.value_counts) if count]
     counts = {sensitive_labels[i]: int(table.value_counts[i]) for i in present}
     return Certificate(
@@ -116,7 +121,19 @@ def certify(
         files=files,
         seconds=seconds,
         people=people,
-        warnings=_warnings(figures.classes is None, people is not None, is_seeded, kept, formulas),
+        kept=kept_facts,
+        warnings=_warnings(figures.classes is None, people is not None, is_seeded, shown, formulas),
+    )
+
+
+def singled_out_words(kept: KeptFacts, n_rows: int, is_exact: bool) -> str:
+    """Say how many rows the kept columns single out."""
+    beside = "quasi-identifiers" if is_exact else "classes"
+    if kept.singled_out_with_classes == 0:
+        return f"even with the {beside} they single out none of the {n_rows:,} rows"
+    return (
+        f"together with the {beside} they single out {kept.singled_out_with_classes:,} of {n_rows:,} rows, by "
+        f"themselves {kept.singled_out:,}"
     )
 
 
@@ -170,9 +187,7 @@ def _list_caps(cap: Cap, totals: Ints, number: int) -> dict[str, str]:
     return {str(count): str(cap.at(count, number)) for count in sorted({*totals.tolist()} - {0})}
 
 
-def _warnings(
-    is_exact: bool, has_people: bool, is_seeded: bool, kept: Sequence[str], formulas: Sequence[str]
-) -> list[str]:
+def _warnings(is_exact: bool, has_people: bool, is_seeded: bool, kept: str, formulas: Sequence[str]) -> list[str]:
     """Return what a reader must know about a release."""
     warnings = [ONCE]
     if has_people:
@@ -182,7 +197,7 @@ def _warnings(
     if is_seeded:
         warnings.append(SEEDED)
     if kept:
-        warnings.append(f"{UNPROTECTED}: {', '.join(kept)}")
+        warnings.append(f"{UNPROTECTED}: {kept}")
     if formulas:
         warnings.append(f"{FORMULAS}: {', '.join(formulas)}")
     return warnings

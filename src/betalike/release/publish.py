@@ -67,7 +67,7 @@ def publish(
             with watch.step("write"):
                 formulas, n_rows = route.write(draft, path)
         with watch.step("verify"):
-            verified = route.verify(draft, path)
+            verified = route.count_singled_out(draft, path, route.verify(draft, path))
             files = {} if path is None else _describe_files(path, rows_of_files(path, verified.audit.rows) | n_rows)
         details, formed_classes = route.details(draft)
         certificate = certify(

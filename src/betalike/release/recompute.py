@@ -94,8 +94,10 @@ def recompute(
     labels, counts = list(claimed.prior_counts), np.array(list(claimed.prior_counts.values()), dtype=np.int64)
     table = ValueCounts(tuple(c.axis for c in columns), promised_axis(claimed, model), weights, counts)
     classes = None if found.sizes is None else ClassLabels(found.sizes, [{*shown.names} for shown in found.columns])
+    loss, is_kept_told = _loss(claimed, columns, weights), claimed.kept is not None or not _is_before_kept(claimed)
+    singled_out = found.singled_out if is_kept_told else None
     rebuilt = certify(
-        Figures(found.verdict, audit, _loss(claimed, columns, weights), classes, people=people),
+        Figures(found.verdict, audit, loss, classes, people=people, singled_out=singled_out),
         table,
         labels,
         model,
@@ -120,8 +122,16 @@ def recompute(
         table=msgspec.structs.replace(rebuilt.table, columns=described),
         also=also,
     )
+    if found.singled_out is not None and singled_out is None:
+        not_checked.append("kept")
     unknown = ["people"] if claimed.people is not None and people is None else []
     return rebuilt, [*_not_checked(columns), *not_checked, *unknown, *_known_to_owner(is_exact, found), "tool.version"]
+
+
+def _is_before_kept(claimed: Certificate) -> bool:
+    """Return whether a version made a certificate whose certificates do not say what kept columns single out."""
+    version = claimed.tool.version
+    return bool(VERSION.fullmatch(version)) and tuple(map(int, version.split(".")[:2])) < (0, 3)
 
 
 def _possible_people(claimed: Certificate, found: Recounted) -> PeopleFacts | None:

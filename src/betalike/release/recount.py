@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,10 +14,11 @@ import polars as pl
 
 from betalike.engines.coding import code_sensitive, comparable, value_texts
 from betalike.engines.combinations import Combinations, count_each
-from betalike.engines.engine import Layout, Recount
+from betalike.engines.engine import Layout, Recount, SingledOut
 from betalike.engines.recounting import recount
 from betalike.engines.sensitive import join_columns, joint_axis
-from betalike.engines.streams import BATCH_ROWS, scan_release, scan_written, written_names
+from betalike.engines.singling_out import count_singled_out
+from betalike.engines.streams import BATCH_ROWS, scan_columns, scan_release, scan_written, written_names
 from betalike.errors import GuaranteeError, SchemaError
 from betalike.measures.audit import Audit
 from betalike.promises import Model, Verdict, likeness_of
@@ -53,6 +54,7 @@ class Recounted:
     columns: list[ShownColumn]
     is_ground_known: bool  # whether distances between sensitive values follow from the certificate
     sizes: Ints | None = None
+    singled_out: SingledOut | None = None
     details: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -68,7 +70,24 @@ def count_files(path: Path, certificate: Certificate, model: Model, check: Check
     if found is not None:
         what = "a class" if found.sizes is not None else "a published value"
         check("promise", found.verdict.holds, f"{what} breaks the promise: {wording(model)}.")
+        if certificate.table.kept:
+            found = _count_singled_out(path, certificate, found, check)
     return found
+
+
+def _count_singled_out(path: Path, certificate: Certificate, found: Recounted, check: Check) -> Recounted | None:
+    """Add how many rows the kept columns single out; None if they cannot be read."""
+    kept, form = certificate.table.kept, written_form(certificate, path)
+    labels = certificate.table.quasi_identifiers if is_exact(certificate) else _flat(certificate)
+
+    def batches() -> Iterator[pl.DataFrame]:
+        return scan_columns(path, form, [*labels, *kept])
+
+    try:
+        return replace(found, singled_out=count_singled_out(batches, kept, labels, found.audit.rows))
+    except (*UNREADABLE, GuaranteeError):
+        check("readable", False, f"{path.name} is not the table that the certificate describes.")
+        return None
 
 
 def scan_published(path: Path, certificate: Certificate) -> Iterator[pl.DataFrame]:

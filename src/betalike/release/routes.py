@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from betalike.engines.engine import Engine, ExactRecount, Format, Layout
-from betalike.engines.labels import label_columns
+from betalike.engines.labels import label_columns, label_names
 from betalike.errors import GuaranteeError, ParameterError
 from betalike.io.spreadsheet import is_formula
 from betalike.promises import Model, likeness_of
@@ -122,6 +122,18 @@ class Route:
         """Check what was written, or the rows in memory if nothing was."""
         raise NotImplementedError
 
+    def count_singled_out(self, draft: Draft, path: Path | None, verified: Verified) -> Verified:
+        """Add how many rows the kept columns single out, where there are any."""
+        if not self.job.kept:
+            return verified
+        labels, n_rows = self.published_columns(draft), verified.audit.rows
+        found = self.engine.count_singled_out(draft.rows, path, self.job.form, labels, n_rows)
+        return replace(verified, singled_out=found)
+
+    def published_columns(self, draft: Draft) -> list[str]:
+        """Return the published columns of the quasi-identifiers."""
+        return list(self.engine.schema.quasi_identifier_names)
+
     def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
         """Return the scheme's details for the certificate, and how many classes were formed."""
         return {}, None
@@ -192,6 +204,10 @@ class InClasses(Route):
         if self.engine.schema.person is None:
             return verified
         return verify_people(verified, self._count_people(draft, verified, path), draft.promise)
+
+    def published_columns(self, draft: Draft) -> list[str]:
+        """Return the columns of labels."""
+        return label_names(draft.table.axes, self.job.layout)
 
     def _count_people(self, draft: Draft, verified: Verified, path: Path | None) -> PeopleFigures | None:
         """Count the people of the classes that were written, as `betalike verify` does with the original table."""

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.dictionary import Dictionary
-from betalike.engines.engine import ExactRecount, Layout, Recount
+from betalike.engines.engine import ExactRecount, Layout, Recount, SingledOut
 from betalike.engines.labels import label_series
 from betalike.engines.real_labels import has_real_labels, read_reals
 from betalike.errors import GuaranteeError, InternalError
@@ -107,13 +107,17 @@ class PeopleFigures:
 
 @dataclass(frozen=True)
 class Figures:
-    """What was measured on a release; `classes` is None if it has none, `people` if no column names persons."""
+    """What was measured on a release.
+
+    `classes` is None if it has none, `people` if no column names persons, `singled_out` if no column is kept.
+    """
 
     verdict: Verdict
     audit: Audit
     loss: Loss
     classes: ClassLabels | None
     people: PeopleFigures | None = field(default=None, kw_only=True)
+    singled_out: SingledOut | None = field(default=None, kw_only=True)
 
 
 _SEAL = object()

@@ -14,7 +14,7 @@ from betalike.measures.phrases import FEWEST, at_most, number, people, percent
 from betalike.promises.verdict import wording_of
 from betalike.promises.wording import likeness_sentence, times_as_likely
 from betalike.release.certificate import Certificate
-from betalike.release.certify import OPERATING_SYSTEM
+from betalike.release.certify import OPERATING_SYSTEM, singled_out_words
 from betalike.release.recount import is_exact
 from betalike.release.signatures import NOT_SIGNED
 from betalike.report.evidence import Evidence, ProtectedColumn
@@ -185,6 +185,9 @@ def _limits(facts: Certificate) -> list[str]:
         limits = [NO_IDENTITY, *LIMITS[:2], LIMITS[3]]
     if facts.table.kept:
         limits.append(f"These columns are published as they are, unprotected: {', '.join(facts.table.kept)}.")
+    if facts.kept is not None:
+        words = singled_out_words(facts.kept, facts.release.rows, is_exact(facts))
+        limits[-1] += f" {words[0].upper()}{words[1:]}."
     return limits
 
 

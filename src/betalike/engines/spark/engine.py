@@ -12,7 +12,17 @@ import polars as pl
 
 from betalike.engines.coding import value_texts
 from betalike.engines.combinations import Combinations, TooManyError, combine
-from betalike.engines.engine import DrawsLabels, Engine, ExactRecount, Format, Layout, PartsRecount, Recount, Refine
+from betalike.engines.engine import (
+    DrawsLabels,
+    Engine,
+    ExactRecount,
+    Format,
+    Layout,
+    PartsRecount,
+    Recount,
+    Refine,
+    SingledOut,
+)
 from betalike.engines.labels import check_distinct_names, label_columns, label_names, label_series
 from betalike.engines.parts import PartPublisher
 from betalike.engines.recounting import recount_combinations
@@ -25,6 +35,7 @@ from betalike.engines.spark.rows import (
     NUMBER,
     Drawing,
     by_chance,
+    count_single,
     counted,
     draw_rows,
     fingerprint,
@@ -271,6 +282,13 @@ class SparkEngine(Engine):
         counted_again = combine(found.select(pl.all().cast(pl.String)), count)
         sensitive = [self.schema.sensitive.name]
         return recount_combinations(counted_again, label_columns(axes, layout), sensitive, self.sensitive_labels)
+
+    def count_singled_out(
+        self, release: SparkFrame, path: Path | None, form: Format, labels: Sequence[str], n_rows: int
+    ) -> SingledOut:
+        """Count the rows that the kept columns single out, as they were written."""
+        written = self._written(release, path)
+        return SingledOut(*(count_single(written, names) for names in (self._kept, [*labels, *self._kept])))
 
     def compare_exactly(self, release: SparkFrame, trace: DrawnFrame, path: Path | None, form: Format) -> ExactRecount:
         """Compare exact rows, as they were written, with the table's as they were drawn; all rows at once."""

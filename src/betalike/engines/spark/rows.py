@@ -26,6 +26,7 @@ SparkFrame = Any
 NUMBER, BEFORE, AFTER = "betalike number", "betalike before", "betalike after"
 COUNT, ORDER, FILE, BLOCK = "betalike count", "betalike order", "betalike file", "betalike block"
 ROWS_PER_PART = 1_000_000
+FLOATS = ("float", "double")  # grouped as texts, by which -0.0 is not 0.0, as in CSV
 NOTHING = "\0"  # stands for a missing value where texts are added up
 
 
@@ -40,6 +41,21 @@ def counted(table: SparkFrame, names: Sequence[str]) -> SparkFrame:
     from pyspark.sql import functions as F
 
     return table.groupBy([quoted(name) for name in names]).agg(F.count(F.lit(1)).alias(COUNT))
+
+
+def count_single(table: SparkFrame, names: Sequence[str]) -> int:
+    """Count the rows that no other row is like in some columns; an empty text is missing, as in CSV."""
+    from pyspark.sql import functions as F
+
+    types = dict(table.select([quoted(name) for name in names]).dtypes)
+    cells = [F.col(quoted(name)).cast("string") if types[name] in FLOATS else F.col(quoted(name)) for name in names]
+    plain = [
+        F.nullif(cell, F.lit("")) if types[name] in (*FLOATS, "string") else cell
+        for name, cell in zip(names, cells, strict=True)
+    ]
+    numbered_cells = [cell.alias(f"c{place}") for place, cell in enumerate(plain)]
+    found = table.select(numbered_cells).groupBy([f"c{place}" for place in range(len(names))])
+    return int(found.agg(F.count(F.lit(1)).alias(COUNT)).where(F.col(quoted(COUNT)) == 1).count())
 
 
 def to_polars(frame: SparkFrame) -> pl.DataFrame:
