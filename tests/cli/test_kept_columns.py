@@ -1,4 +1,4 @@
-"""Columns that identify people are published as they are only if the user says so."""
+"""Kept columns: identifiers only if the user says so, and how many rows they single out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from workbench import CANARY, Desk, assert_refused, files_under
+from workbench import CANARY, Desk, assert_refused, files_under, run
 
 import betalike
 from betalike.errors import SchemaError
@@ -95,3 +95,64 @@ def test_the_specification(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match="keep_identifiers"):
         betalike.publish(spec=tmp_path / "strict.toml", beta=4, seed=1)
     assert betalike.publish(spec=tmp_path / "open.toml", beta=4, seed=1).certificate["table"]["kept"] == ["name"]
+
+
+COPIES = FRAME.with_columns(
+    age2=pl.col("age"),
+    ward=pl.Series([i % 4 for i in range(N_ROWS)]),
+    amount=pl.Series(HARMLESS["amount"]),
+)
+
+
+def count_single(frame: pl.DataFrame, names: list[str]) -> int:
+    return frame.group_by(names).len().filter(pl.col("len") == 1).height
+
+
+@pytest.mark.some(3)
+@pytest.mark.parametrize("scheme", ["whole", "perturb", "baseline"])
+@pytest.mark.parametrize("keep", [["age2"], ["ward"], ["amount"], ["ward", "age2"]], ids=",".join)
+def test_the_certificate_says_how_many_rows_kept_columns_single_out(
+    scheme: str, keep: list[str], tmp_path: Path
+) -> None:
+    asked: dict[str, Any] = {**ASKED, "keep": keep, "scheme": scheme}
+    in_memory = betalike.publish(COPIES, **asked)
+    for form in ("csv", "parquet"):
+        written = betalike.publish(COPIES, out=tmp_path / form, format=form, **asked)
+        for release in (in_memory, written):
+            truth = [count_single(release.frame, names) for names in (keep, ["age", "sex", *keep])]
+            told = release.certificate["kept"]
+            assert [told["singled_out"], told["singled_out_with_classes"]] == truth
+            assert not told.keys() - {"singled_out", "singled_out_with_classes"}
+        checked = betalike.verify(tmp_path / form, original=COPIES)
+        assert checked.holds, checked.explanations
+        assert "kept" not in checked.not_checked
+
+
+def test_an_exact_copy_of_a_quasi_identifier_is_seen_with_the_classes() -> None:
+    """The copy takes the classes apart, though it singles out nobody by itself."""
+    ages = FRAME.with_columns(age=pl.Series([20 + i // 2 for i in range(N_ROWS)])).with_columns(age2=pl.col("age"))
+    told = betalike.publish(ages, keep=["age2"], **ASKED).certificate["kept"]
+    assert told == {"singled_out": 0, "singled_out_with_classes": N_ROWS}
+
+
+def test_without_kept_columns_there_is_nothing_to_say() -> None:
+    certificate = betalike.publish(FRAME, **ASKED).certificate
+    assert certificate["kept"] is None
+    assert not any("single out" in warning for warning in certificate["warnings"])
+
+
+def test_the_summary_the_report_and_verify_say_it(desk: Desk) -> None:
+    words = "unprotected: name; together with the classes they single out 120 of 120 rows, by themselves 120"
+    published = desk.publish("--seed", 1, "--keep-identifiers", "--report", keep="name")
+    assert f"warning: columns published as they are, {words}." in " ".join(published.stderr.split())
+    assert "single out 120 of 120 rows" in plain(published.stdout)
+    assert "single out 120 of 120 rows" in plain(run("verify", desk.out).stdout)
+    for audience in ("officer", "analyst", "public"):
+        page = desk.folder / f"{audience}.html"
+        assert run("report", desk.out, "--audience", audience, "--quick", "-o", page, "--seed", 1).status == 0
+        assert "Together with the classes they single out 120 of 120 rows, by themselves 120." in page.read_text()
+
+
+def plain(text: str) -> str:
+    """The text without the frame around it, on one line."""
+    return " ".join(text.replace("│", " ").split())
