@@ -75,7 +75,7 @@ def _unlisted(folder: Path, certificate: Certificate) -> Iterator[str]:
         if path.is_symlink():  # its target is not in the folder and may change
             yield name
         elif path.is_dir():
-            if is_in_progress(name, folder.name):
+            if is_in_progress(path, folder.name):
                 continue
             below = {f"{name}/{part.relative_to(path).as_posix()}": part for part in path.rglob("*")}
             yield from (

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from betalike.errors import FileError
 from betalike.io.input_files import shared_file
+from betalike.runtime.locks import folder_held
 from betalike.runtime.scratch import is_left_behind, is_own, own_mark
 
 CERTIFICATE = "certificate.json"
@@ -44,8 +45,9 @@ def check_free(folder: Path, force: bool, inputs: Iterable[Path] = ()) -> None:
     """
     try:
         is_file = folder.exists() and not folder.is_dir()
-        release, others = _sorted_files(folder)
-        replaced = [*release, *others, *_stale_files(folder)]
+        real = _real(folder)  # once: someone may put a link in its place meanwhile
+        release, others = _sorted_files(real)
+        replaced = [*release, *others, *_stale_files(real)]
         lost = shared_file(inputs, replaced)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "its name cannot be the name of a folder"
@@ -59,7 +61,7 @@ def check_free(folder: Path, force: bool, inputs: Iterable[Path] = ()) -> None:
         )
     if others:
         raise FileError(
-            f"the folder '{folder}' holds '{others[0].relative_to(_real(folder))}', which has the name of a release's "
+            f"the folder '{folder}' holds '{others[0].relative_to(real)}', which has the name of a release's "
             "file, but no betalike certificate lists it, so it is not replaced. Name another folder, or move the file "
             "away."
         )
@@ -78,7 +80,6 @@ def _real(folder: Path) -> Path:
 
 def _sorted_files(folder: Path) -> tuple[list[Path], list[Path]]:
     """Find files that have the names of a release's files: those of a release in the folder, and others."""
-    folder = _real(folder)
     found = [path for name in RELEASE_FILES for path in _files_of(folder / name)]
     listed = _listed_names(folder)
     moved = _moved_digests(folder)
@@ -136,7 +137,7 @@ def _moved_digests(folder: Path) -> dict[str, set[str]]:
 def _stale_stagings(folder: Path) -> list[Path]:
     """Find the staging folders that killed processes left for this folder, inside it or beside it."""
     homes = [home for home in (folder, folder.parent) if home.is_dir() and os.access(home, os.R_OK | os.X_OK)]
-    return [entry for home in homes for entry in home.iterdir() if _is_stale(entry.name, folder.name)]
+    return [entry for home in homes for entry in home.iterdir() if _is_stale(entry, folder.name)]
 
 
 def _movers(folder: Path) -> list[Path]:
@@ -145,7 +146,7 @@ def _movers(folder: Path) -> list[Path]:
 
 
 def _stale_files(folder: Path) -> list[Path]:
-    return [file for staging in _stale_stagings(_real(folder)) for file in _files_of(staging)]
+    return [file for staging in _stale_stagings(folder) for file in _files_of(staging)]
 
 
 @contextlib.contextmanager
@@ -165,12 +166,13 @@ def staged(folder: Path, check: Callable[[], None] = lambda: None) -> Iterator[P
         raise
     is_published = False
     try:
-        yield staging
-        _sync(staging)
-        staging.chmod(mode)
-        with _alone(target.parent):
-            check()
-            _commit(staging, target, check)
+        with folder_held(staging):
+            yield staging
+            _sync(staging)
+            staging.chmod(mode)
+            with _alone(target.parent):
+                check()
+                _commit(staging, target, check)
         is_published = True
     except OSError as error:
         raise FileError(f"the release could not be written to '{folder}': {error.strerror or error}.") from error
@@ -216,7 +218,7 @@ def _make_staging(folder: Path) -> tuple[Path, int]:
         os.path.ismount(folder)
         or Path.cwd().is_relative_to(folder)  # a shell that is in it would be in a folder that is gone
         or not os.access(folder.parent, os.W_OK)
-        or any(entry.name not in RELEASE_FILES for entry in folder.iterdir() if not _is_stale(entry.name, folder.name))
+        or any(entry.name not in RELEASE_FILES for entry in folder.iterdir() if not _is_stale(entry, folder.name))
     )
     home = folder if is_inside else folder.parent
     if folder.is_dir() and not os.access(folder, os.W_OK):
@@ -233,14 +235,14 @@ def _make_staging(folder: Path) -> tuple[Path, int]:
     return staging, mode
 
 
-def _is_stale(name: str, folder_name: str) -> bool:
+def _is_stale(staging: Path, folder_name: str) -> bool:
     """Whether this is the staging folder of a killed process of this machine."""
-    return is_left_behind(name, rf"\.{re.escape(folder_name)}\.betalike")
+    return is_left_behind(staging, rf"\.{re.escape(folder_name)}\.betalike")
 
 
-def is_in_progress(name: str, folder_name: str) -> bool:
+def is_in_progress(staging: Path, folder_name: str) -> bool:
     """Whether this is the staging folder of a running process of this machine that writes to the folder."""
-    return is_own(name, rf"\.{re.escape(folder_name)}\.betalike") and not _is_stale(name, folder_name)
+    return is_own(staging.name, rf"\.{re.escape(folder_name)}\.betalike") and not _is_stale(staging, folder_name)
 
 
 def _sync(staging: Path) -> None:
@@ -257,6 +259,8 @@ def _commit(staging: Path, folder: Path, check: Callable[[], None]) -> None:
     Only one process moves files one by one, also if another one that stands still was not waited for any longer.
     So `check` is repeated once others can see that files are moved.
     """
+    if folder.is_symlink():
+        raise FileError(f"the folder '{folder}' is a link now, which it was not before. Try again, or name another.")
     if staging.parent != folder:
         entries = list(folder.iterdir()) if folder.exists() else []
         if not entries:
@@ -271,7 +275,7 @@ def _commit(staging: Path, folder: Path, check: Callable[[], None]) -> None:
     new = {path.name for path in staging.iterdir()}
     moving = staging / MOVING
     moving.mkdir()
-    if any(is_in_progress(other.name, folder.name) and other != staging for other in _movers(folder)):
+    if any(is_in_progress(other, folder.name) and other != staging for other in _movers(folder)):
         raise FileError(f"another process is moving a release into the folder '{folder}'. Try again when it has ended.")
     check()
     if _read_digests(folder / CERTIFICATE) is not None:
@@ -331,7 +335,7 @@ def _clear_remains(folder: Path) -> None:
 
 def _unfinished_stagings(home: Path) -> list[Path]:
     """Find what killed processes left of other releases here: it may hold rows of a table."""
-    left = [entry for entry in home.iterdir() if is_left_behind(entry.name, r"\..*\.betalike")]
+    left = [entry for entry in home.iterdir() if is_left_behind(entry, r"\..*\.betalike")]
     return [staging for staging in left if not (staging / MOVING).exists()]
 
 

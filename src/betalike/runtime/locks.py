@@ -40,6 +40,21 @@ def held(path: Path) -> Iterator[None]:
         os.close(number)
 
 
+@contextlib.contextmanager
+def folder_held(folder: Path) -> Iterator[None]:
+    """Hold a lock on a folder itself, where the system has such locks. It may be renamed meanwhile."""
+    try:
+        number = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows
+        yield
+        return
+    try:
+        _lock(number, is_waiting=False)  # anyone who may read the folder could keep a lock on it for ever
+        yield
+    finally:
+        os.close(number)
+
+
 def _lock(number: int, is_waiting: bool) -> bool:
     """Lock an open file; return False if another process holds it. Where there are no locks, nobody holds one."""
     try:

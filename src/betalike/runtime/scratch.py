@@ -12,6 +12,8 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+from betalike.runtime.locks import folder_held, is_held
+
 MARK = ".betalike-scratch"
 
 
@@ -19,12 +21,13 @@ MARK = ".betalike-scratch"
 def private_folder(home: Path) -> Iterator[Path]:
     """Make a folder for scratch files that only this user can open, and remove it at the end."""
     for entry in list(home.glob(f"{MARK}-*")):
-        if is_left_behind(entry.name, re.escape(MARK)):
+        if is_left_behind(entry, re.escape(MARK)):
             shutil.rmtree(entry, ignore_errors=True)
     folder = home / f"{MARK}-{own_mark()}"
     folder.mkdir(mode=0o700)
     try:
-        yield folder
+        with folder_held(folder):
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -49,15 +52,18 @@ def _own(name: str, beginning: str) -> re.Match[str] | None:
     return re.fullmatch(rf"{beginning}-{_host()}-(\d+)-[0-9a-f]{{8}}", name)
 
 
-def is_left_behind(name: str, beginning: str) -> bool:
-    """Return whether a folder belongs to a process of this machine that is gone; `beginning` is a pattern."""
-    match = _own(name, beginning)
+def is_left_behind(folder: Path, beginning: str) -> bool:
+    """Return whether a folder belongs to a process of this machine that is gone; `beginning` is a pattern.
+
+    A process in another container, whose number means nothing here, shows with a lock that it is there.
+    """
+    match = _own(folder.name, beginning)
     if not match:
         return False
     try:
         os.kill(int(match.group(1)), 0)
     except (ProcessLookupError, OverflowError):
-        return True
+        return not is_held(folder)
     except OSError:  # it belongs to someone else
         return False
     return False

@@ -6,9 +6,11 @@ import contextlib
 import hashlib
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ import pytest
 from betalike.errors import FileError
 from betalike.release import folder as release_folder
 from betalike.release.folder import check_free, sha256_of, staged
+from betalike.runtime.locks import folder_held
+from betalike.runtime.scratch import own_mark, private_folder
 
 FILES = {
     "published.csv": "a,b\n",
@@ -300,3 +304,91 @@ def test_a_folder_into_which_others_still_write_is_removed(home: Path) -> None:
         publish()
     writers[0].join()
     assert list(home.iterdir()) == []
+
+
+APART = ["unshare", "--pid", "--fork"]  # as a container, which numbers processes anew
+
+
+def mark_of_gone_process() -> str:
+    """The end of the name of a folder whose process cannot be seen from here."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    return own_mark().replace(f"-{os.getpid()}-", f"-{gone.pid}-")
+
+
+def stage_beside(home: Path) -> None:
+    """Publish beside what others are publishing, and make a folder for scratch files beside theirs."""
+    stage(home / "small")
+    with private_folder(home):
+        pass
+
+
+@pytest.mark.skipif(os.name != "posix", reason="this system does not lock folders")
+@pytest.mark.parametrize("name", [".big.betalike-", ".betalike-scratch-"])
+def test_what_a_process_of_another_container_writes_is_kept_until_it_ends(home: Path, name: str) -> None:
+    running = home / f"{name}{mark_of_gone_process()}"
+    running.mkdir()
+    (running / "published.csv").write_text("x")
+    with folder_held(running):
+        stage_beside(home)
+        assert content(running) == {"published.csv": "x"}
+    stage_beside(home)
+    assert not running.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="this system does not lock folders")
+def test_another_container_keeps_what_is_written_here(home: Path) -> None:
+    if sys.platform != "linux" or subprocess.run([*APART, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no other space of process numbers can be made here")
+    program = (
+        "import pathlib, sys\n"
+        "from betalike.release.folder import staged\n"
+        "from betalike.runtime.scratch import private_folder\n"
+        "home = pathlib.Path(sys.argv[1])\n"
+        "with staged(home / 'small'), private_folder(home):\n"
+        "    pass\n"
+    )
+    with staged(home / "big") as staging, private_folder(home) as scratch:
+        (staging / "published.csv").write_text("x")
+        done = subprocess.run([*APART, sys.executable, "-c", program, str(home)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert content(staging) == {"published.csv": "x"}
+        assert scratch.is_dir()
+    assert content(home / "big") == {"published.csv": "x"}
+    assert sorted(os.listdir(home)) == ["big", "small"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="this system has no links for every user")
+def test_a_link_that_replaces_the_folder_meanwhile_is_refused(home: Path) -> None:
+    def swapped() -> Iterator[Path]:
+        """Inputs that are asked for when the files of the folder are known."""
+        (home / "out").rename(home / "moved")
+        (home / "out").symlink_to(home / "other")
+        yield home / "table.csv"
+
+    stage(home / "other", {"published.csv": "theirs"})
+    stage(home / "out", {"published.csv": "a stranger's"})
+    with pytest.raises(FileError, match=r"holds 'published\.csv'"):
+        check_free(home / "out", force=True, inputs=swapped())
+    assert content(home / "other") == {"published.csv": "theirs"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="this system has no links for every user")
+def test_nothing_is_moved_through_a_link_that_replaces_the_folder_meanwhile(home: Path) -> None:
+    theirs = {"published.csv": "theirs", "notes.txt": "theirs"}
+    (home / "other").mkdir()
+    for name, text in theirs.items():
+        (home / "other" / name).write_text(text)
+    stage(home / "out")
+
+    def publish() -> None:
+        with staged(home / "out") as staging:
+            (staging / "published.csv").write_text("new")
+            (home / "out").rename(home / "moved")
+            (home / "out").symlink_to(home / "other")
+
+    with pytest.raises(FileError, match="is a link now"):
+        publish()
+    assert content(home / "other") == theirs
+    assert content(home / "moved") == FILES
+    assert sorted(os.listdir(home)) == ["moved", "other", "out"]
