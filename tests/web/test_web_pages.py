@@ -196,7 +196,7 @@ def test_a_project_is_closed_and_opened_again(tmp_path: Path) -> None:
         assert f"/p/{project}/columns" in page.get("/").text
         assert 'value="3"' in page.get(f"/p/{project}/promise").text
         assert "The promise is kept" in page.get(f"/p/{project}/look").text
-        assert "The table is not there any more" in page.get(f"/p/{upload}/open").text
+        assert "The uploaded table was deleted" in page.get(f"/p/{upload}/open").text
 
 
 def workbook(path: Path) -> Path:

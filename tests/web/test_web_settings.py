@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import signal
+from pathlib import Path
 
+import openpyxl
 import pytest
-from serving import Served, open_people, promise, publish, text_of
+from serving import Served, enter, open_people, people, promise, publish, start_page, text_of
 
 pytestmark = pytest.mark.xdist_group("web-settings")
 
@@ -114,3 +116,51 @@ def test_a_running_job_says_that_the_settings_were_changed_meanwhile(served: Ser
     assert 'class="job running"' in served.get(f"/p/{project}/publish").text
     os.kill(worker, signal.SIGCONT)
     assert served.wait(project, number) == "done"
+
+
+def test_a_deleted_upload_is_uploaded_again_with_what_was_chosen(tmp_path: Path) -> None:
+    with start_page(tmp_path) as page:
+        enter(page)
+        project = page.project(page.upload("/open/upload", "gone.csv", people().encode()))
+        assert page.wait(project, 1) == "done"
+        assert page.upload(f"/p/{project}/upload", "gone.csv", people().encode()).status_code == 422  # it is there
+        page.post(f"/p/{project}/columns", version=page.version(project), **{"role-0": "kept"}, missing="NA")
+    with start_page(tmp_path) as page:
+        enter(page)
+        path = f"/p/{project}/open"
+        shown = page.get(path).text
+        assert "The uploaded table was deleted when the page ended" in text_of(shown)
+        assert "Upload it again" in shown
+        assert "Read it again" not in shown
+        assert "guesses what its columns are" not in shown
+        refused = page.upload(f"/p/{project}/upload", "gone.csv", b"")
+        assert refused.headers["location"] == path
+        assert page.wait(project, 2) == "failed"
+        shown = page.get(path).text
+        assert "Upload it again" in shown
+        assert 'name="sheet"' not in shown.partition("Upload it again")[0]
+        assert page.upload(f"/p/{project}/upload", "here.csv", people(90).encode()).headers["location"] == path
+        assert page.wait(project, 3) == "done"
+        assert "90 rows" in page.get(path).text
+        spec = (page.projects / project / "release.toml").read_text()
+        assert 'table = "uploads/here.csv"' in spec
+        assert 'role = "kept"' in spec
+        assert '"NA"' in spec
+
+
+@pytest.mark.parametrize(("name", "has_sheets"), [("broken.csv", False), ("book.xlsx", True)])
+def test_a_sheet_is_asked_for_only_where_there_are_sheets(served: Served, name: str, has_sheets: bool) -> None:
+    content = b"a,b\n1\n2,3,4\n"
+    if has_sheets:
+        book = openpyxl.Workbook()
+        for title in ("one", "two"):
+            book.create_sheet(title).append(["age", "diagnosis"])
+        book.save(served.home / name)
+        content = (served.home / name).read_bytes()
+    project = served.project(served.upload("/open/upload", name, content))
+    assert served.wait(project, 1) == "failed"
+    shown = served.get(f"/p/{project}/open").text
+    assert ('id="sheet-open"' in shown) == has_sheets
+    assert ("<details open>" in shown) == has_sheets
+    assert ("Read it again" in shown) == has_sheets
+    assert "Upload it again" in shown

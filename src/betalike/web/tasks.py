@@ -13,7 +13,7 @@ import numpy as np
 from betalike import api, datasets
 from betalike.engines.recipes import build_hierarchy, count_values
 from betalike.errors import BetalikeError
-from betalike.io.foreign_tables import SourceOptions, takes_tables
+from betalike.io.foreign_tables import DEFAULTS, SourceOptions, takes_tables
 from betalike.io.guesses.meanings import Meaning
 from betalike.io.hierarchies import hierarchy_text
 from betalike.io.needed_columns import counted_columns
@@ -76,8 +76,17 @@ def open_table(project: Project, arguments: Arguments, progress: Progress) -> di
     count_columns(project, {"columns": counted}, progress)
     project.write("table.json", msgspec.json.encode(facts))
     with project.changed() as changed:
-        changed.spec, changed.history = spec, []  # what came before may have been of another table
+        changed.spec, changed.history = _kept(changed.spec, spec), []  # what came before is of a file that is gone
     return {"rows": description.rows}
+
+
+def _kept(chosen: Specification | None, guessed: Specification) -> Specification:
+    """Return what was chosen already, if the table has the same columns as before; else what is guessed."""
+    if chosen is None or set(chosen.columns) != set(guessed.columns):
+        return guessed
+    for name in ("table", "delimiter", *DEFAULTS):
+        setattr(chosen, name, getattr(guessed, name))
+    return chosen
 
 
 @takes_tables("table", needs=counted_columns)

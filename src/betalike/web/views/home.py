@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -114,35 +116,51 @@ def remember_password(settings: Settings, project: str, password: str | None) ->
         settings.jobs.passwords[project] = password
 
 
-async def open_upload(request: Request) -> Response:
-    """Begin a project with a file that the browser sends."""
-    settings = settings_of(request)
-    folder: Path | None = None
+@contextlib.asynccontextmanager
+async def received_upload(request: Request) -> AsyncIterator[tuple[Path, Upload]]:
+    """Take a file that the browser sends, in a folder of its own; what is not moved out of there is deleted."""
+    settings, folder = settings_of(request), None
+    length = request.headers.get("content-length") or "0"
+    if not length.isdecimal():
+        raise FileError("the upload has no valid length. Send it again.")
+    if int(length) > settings.upload_limit:
+        raise FileError(
+            f"the file is larger than {settings.upload_limit >> 20:,} MB, the limit for uploads. Open it by its "
+            "path instead, or start the page with a larger --upload-limit."
+        )
     try:
-        if int(request.headers.get("content-length") or 0) > settings.upload_limit:
-            raise FileError(
-                f"the file is larger than {settings.upload_limit >> 20:,} MB, the limit for uploads. Open it by its "
-                "path instead, or start the page with a larger --upload-limit."
-            )
         folder = await run_in_threadpool(settings.shelf.receive)
         received = Upload(folder / "uploads", settings.upload_limit)
         await received.receive(request.headers.get("content-type", ""), request.stream())
-        assert received.path is not None
-        name = received.path.name
-        folder = await run_in_threadpool(settings.shelf.create, Path(name).stem, folder)
-    except (BetalikeError, ValueError) as error:
+        yield folder, received
+    finally:  # also if the browser went away
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-        message = str(error) if isinstance(error, BetalikeError) else "the upload has no valid length. Send it again."
-        answer = await run_in_threadpool(home, request, message)
-        answer.headers["connection"] = "close"  # the rest of the upload is not read
-        return answer
-    except BaseException:  # the browser went away
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
-    source = source_of(SentForm({field: [text] for field, text in received.fields.items()}))
+
+
+async def open_upload(request: Request) -> Response:
+    """Begin a project with a file that the browser sends."""
+    try:
+        async with received_upload(request) as (arrived, received):
+            assert received.path is not None
+            name = received.path.name
+            folder = await run_in_threadpool(settings_of(request).shelf.create, Path(name).stem, arrived)
+    except BetalikeError as error:
+        return await refuse_upload(home, request, str(error))
+    source = source_of(fields_of(received))
     return await run_in_threadpool(_begin, request, folder, name, "upload", f"uploads/{name}", source)
+
+
+async def refuse_upload(page: Callable[[Request, str], Response], request: Request, problem: str) -> Response:
+    """Return a page that says why an upload is refused, and end the connection: the rest of the upload is not read."""
+    answer = await run_in_threadpool(page, request, problem)
+    answer.headers["connection"] = "close"
+    return answer
+
+
+def fields_of(received: Upload) -> SentForm:
+    """Return the fields that came with an upload."""
+    return SentForm({field: [text] for field, text in received.fields.items()})
 
 
 def _begin(request: Request, folder: Path, title: str, origin: Origin, table: str, source: dict[str, Any]) -> Response:

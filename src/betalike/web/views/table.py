@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from betalike.errors import BetalikeError, ParameterError
-from betalike.io.foreign_tables import DEFAULTS
+from betalike.errors import BetalikeError, FileError, ParameterError
+from betalike.io.foreign_tables import DEFAULTS, STATISTICS, WORKBOOK, find_foreign
 from betalike.io.specification import ENDS, ColumnSpec, Specification
 from betalike.table.schema import DateOrder, Kind, Role
 from betalike.web.checks import problem_with_columns
@@ -26,8 +28,9 @@ from betalike.web.pages import (
     show_step,
     step_path,
 )
-from betalike.web.project import SeenTable, StaleError
-from betalike.web.views.home import remember_password, source_of
+from betalike.web.project import Project, SeenTable, StaleError
+from betalike.web.uploads import Upload
+from betalike.web.views.home import fields_of, received_upload, refuse_upload, remember_password, source_of
 
 ROLES = {
     "quasi-identifier": "others know it",
@@ -54,6 +57,9 @@ def show_open(request: Request, problem: str | None = None) -> Response:
     job, facts = settings_of(request).jobs.last(project, "open"), project.facts
     if facts is not None or (job is not None and job.outcome.state == "done"):
         job = None  # what it found is shown, or was deleted since
+    is_gone = facts is None and project.record.origin == "upload" and not project.has_table
+    if is_gone:
+        job = None  # what it says is of a file that was deleted
     shown = set(request.query_params.getlist("show"))
     columns = [] if facts is None else facts.columns
     hidden = [column.name for column in columns if column.is_identifying and column.name not in shown]
@@ -68,7 +74,48 @@ def show_open(request: Request, problem: str | None = None) -> Response:
         n_preview=max((len(column.preview) for column in columns), default=0),
         has_password=project.id in settings_of(request).jobs.passwords,
         job=show_job(request, job, step_path(project, "open")),
+        is_gone=is_gone,
+        has_parts=facts is None and not is_gone and _has_parts(project),
+        has_releases=any((project.folder / "releases").glob("*")),
     )
+
+
+def _has_parts(project: Project) -> bool:
+    """Return whether another part of the same file could be read: a sheet of a workbook, or labels of statistics."""
+    try:
+        found = find_foreign(project.table)
+    except BetalikeError:  # no table at all
+        return False
+    return found is not None and found.family in (WORKBOOK, STATISTICS)
+
+
+async def upload_again(request: Request) -> Response:
+    """Take the table again that was uploaded and deleted, or could not be read."""
+    project = project_of(request)
+    try:
+        async with received_upload(request) as (_, received):
+            await run_in_threadpool(_adopt, request, project, received)
+    except BetalikeError as error:
+        return await refuse_upload(show_open, request, str(error))
+    return go(step_path(project, "open"))
+
+
+def _adopt(request: Request, project: Project, received: Upload) -> None:
+    """Read an uploaded table in place of the one that the project had."""
+    assert received.path is not None
+    jobs, uploads = settings_of(request).jobs, project.folder / "uploads"
+    with jobs.lock:
+        last = jobs.last(project, "open")
+        is_reading = last is not None and last.outcome.state == "running"
+        if project.record.origin != "upload" or project.facts is not None or is_reading:
+            raise FileError("this project needs no upload. Open another table on the first page.")
+        shutil.rmtree(uploads, ignore_errors=True)
+        uploads.mkdir(mode=0o700)
+        received.path.replace(uploads / received.path.name)
+        with project.changed() as record:
+            record.table, record.title = f"uploads/{received.path.name}", received.path.name
+            record.source = source_of(fields_of(received))
+        jobs.start(project, "open")
 
 
 @posted
@@ -177,6 +224,7 @@ def _bins(name: str, column: ColumnSpec, text: str) -> int | None:
 ROUTES = [
     Route("/p/{project}/open", show_open),
     Route("/p/{project}/open", open_again, methods=["POST"]),
+    Route("/p/{project}/upload", upload_again, methods=["POST"]),
     Route("/p/{project}/columns", show_columns),
     Route("/p/{project}/columns", change_columns, methods=["POST"]),
 ]
