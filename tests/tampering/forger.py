@@ -21,6 +21,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "labels": {"keep": ["note"]},
     "bounds": {"layout": "bounds"},
     "parquet": {"format": "parquet", "keep": ["note"]},
+    "xlsx": {"format": "xlsx", "keep": ["note"]},
     "perturb": {"scheme": "perturb", "keep": ["note"]},
     "sets": {"scheme": "perturb", "options": {"mechanism": "sets"}, "keep": ["note"]},
     "baseline": {"scheme": "baseline"},

@@ -11,6 +11,7 @@ import pytest
 from false_certificates import FALSE_FIGURES, FALSE_FORMS, FALSE_PROMISES, FALSE_TABLES
 from false_files import FALSE_FILES
 from false_kept import FALSE_KEPT
+from false_parts import FALSE_PARTS
 from false_rows import FALSE_ORIGINALS, FALSE_ROWS
 from forger import OPTIONS, Forger, people, publish
 
@@ -24,6 +25,7 @@ GROUPS = [
     FALSE_TABLES,
     FALSE_FORMS,
     FALSE_FILES,
+    FALSE_PARTS,
     FALSE_ROWS,
     FALSE_ORIGINALS,
     FALSE_KEPT,

@@ -28,6 +28,10 @@ HEADER_TYPE, HEADER, BODY_LENGTH = 1, 2, 3  # fields of a message
 DICTIONARY_MESSAGE, BATCH_MESSAGE = 2, 3  # types of a header
 DICTIONARY_BATCH = 1  # a field of a dictionary message
 BUFFERS, COMPRESSION = 2, 3  # fields of a batch
+FIELDS, SCHEMA_METADATA, MESSAGE_METADATA = 1, 2, 4  # fields of a schema, and of a message
+NAME, CHILDREN, FIELD_METADATA = 0, 5, 6  # fields of a field
+KEY, VALUE = 0, 1  # fields of metadata
+DEEPEST = 16
 
 
 def has_false_claims(path: Path) -> bool:
@@ -59,6 +63,27 @@ def read_stream(path: Path, shown: str) -> pl.DataFrame:
             return pl.read_ipc_stream(file)
         except pl.exceptions.DuplicateError:
             raise SchemaError(f"{shown} has more than one column of the same name. Name each differently.") from None
+
+
+def texts_of_schema(message: bytes) -> tuple[list[str], dict[str, str]]:
+    """Return the names of all fields that a message of a schema has, nested ones too, and all of its metadata."""
+    names: list[str] = []
+    metadata: dict[str, str] = {}
+
+    def visit(table: _Table, fields: int, custom: int, level: int = 0) -> None:
+        if level > DEEPEST:
+            raise ValueError("nested too deeply")
+        metadata.update((pair.text(KEY), pair.text(VALUE)) for pair in table.tables(custom))
+        for field in table.tables(fields):
+            names.append(field.text(NAME))
+            visit(field, CHILDREN, FIELD_METADATA, level + 1)
+
+    root = _root(message, 8)
+    schema = root.table(HEADER)
+    if schema is not None:
+        visit(schema, FIELDS, SCHEMA_METADATA)
+    metadata.update((pair.text(KEY), pair.text(VALUE)) for pair in root.tables(MESSAGE_METADATA))
+    return names, metadata
 
 
 def _buffers_of_stream(content: Content) -> Iterator[tuple[int, int]]:
@@ -139,6 +164,19 @@ class _Table(NamedTuple):
         """Return a field that is a table."""
         place = self.field(number)
         return None if place is None else _root(self.content, place)
+
+    def text(self, number: int) -> str:
+        """Return a field that is a text, or an empty one if it is left out."""
+        place = self.field(number)
+        if place is None:
+            return ""
+        first = _root(self.content, place).start
+        (length,) = struct.unpack_from("<I", self.content, first)
+        return self.content[first + 4 : _inside(self.content, first + 3 + length) + 1].decode()
+
+    def tables(self, number: int) -> Iterator[_Table]:
+        """Yield the tables of a field that is a list of them."""
+        yield from (_root(self.content, place) for place in self.structs(number, 4))
 
     def structs(self, number: int, size: int) -> Iterator[int]:
         """Yield the place of each item of a field that is a list; each item has this size."""

@@ -59,12 +59,19 @@ def _is_possible(page: dict[int, Any], column: dict[int, Any]) -> bool:
 
 def stored_columns(content: Content) -> Iterator[dict[int, Any]]:
     """Yield what the footer says about each column of each row group."""
-    end = len(content) - len(MAGIC) - 4
-    (size,) = struct.unpack_from("<i", content, end)
-    for group in Thrift(content, end - size).struct()[ROW_GROUPS]:
+    for group in footer_of(content)[0][ROW_GROUPS]:
         for column in group[COLUMNS]:
             if COLUMN_FACTS in column:
                 yield column[COLUMN_FACTS]
+
+
+def footer_of(content: Content) -> tuple[dict[int, Any], range]:
+    """Return the footer and its place."""
+    end = len(content) - len(MAGIC) - 4
+    (size,) = struct.unpack_from("<i", content, end)
+    reader = Thrift(content, end - size)
+    footer = reader.struct()
+    return footer, range(end - size, reader.place)
 
 
 def pages_of(content: Content, column: dict[int, Any]) -> Iterator[dict[int, Any]]:
@@ -113,9 +120,10 @@ class Thrift:
             case 4 | 5 | 6:
                 return self._signed()
             case 7:
-                return self._skip(8)
+                self._bytes(8)
+                return None
             case 8:
-                return self._skip(self._unsigned())
+                return self._bytes(self._unsigned())
             case 9 | 10:
                 return self._list(level)
             case 11:
@@ -140,10 +148,11 @@ class Thrift:
     def _item(self, kind: int, level: int) -> Any:
         return self._byte() if kind in (1, 2) else self._value(kind, level)  # in a list, a boolean takes one byte
 
-    def _skip(self, n_bytes: int) -> None:
-        self.place += n_bytes
+    def _bytes(self, n_bytes: int) -> bytes:
+        start, self.place = self.place, self.place + n_bytes
         if self.place > len(self.content):
             raise IndexError("the value ends outside the file")
+        return self.content[start : self.place]
 
     def _byte(self) -> int:
         value = self.content[self.place]

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+import struct
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from betalike.engines.streams import rows_of_files
+from betalike.errors import BetalikeError
+from betalike.io import parquet_parts, workbook_parts
+from betalike.io.surplus import SurplusError
 from betalike.release.certificate import FILE_NAME, Certificate, file_of, published_name
 from betalike.release.folder import is_in_progress, sha256_of
 from betalike.release.signatures import SIGNATURE_FILE
@@ -19,6 +26,11 @@ Check = Callable[[str, bool, str], bool]
 NOTES = re.compile(r"(readme|license|licence|notice|copying|citation)(\.(md|txt|rst|html|pdf|cff))?", re.IGNORECASE)
 LEFT_BY_SYSTEMS = {".gitignore", ".gitattributes", ".gitkeep", ".DS_Store", "Thumbs.db", "desktop.ini", "report.html"}
 MOST_NAMED = 5
+PARTS = {".xlsx": workbook_parts.check_parts, ".parquet": parquet_parts.check_parts}
+UNREADABLE = (
+    *(BetalikeError, zipfile.BadZipFile, zlib.error, pl.exceptions.PolarsError, pl.exceptions.PanicException),
+    *(OSError, ValueError, LookupError, struct.error),
+)
 BLOCK = 2**20  # bytes of a CSV file that are read in one turn: more take longer, for want of memory at hand
 
 
@@ -66,6 +78,21 @@ def check_files(folder: Path, certificate: Certificate, companion: str | None, c
     if set(digests) != set(certificate.files) or any(name.startswith(published) for name in unlisted):
         return None  # what would be counted is not what is listed
     return Files(folder, published, digests)
+
+
+def check_surplus(path: Path, check: Check) -> None:
+    """Check that a published table has nothing that its reader does not show, where its format has places for it."""
+    refuse = PARTS.get(path.suffix)
+    if refuse is None:
+        return
+    words = ""
+    try:
+        refuse(path)
+    except SurplusError as error:
+        words = f"{path.name} has {error}. The original could hide there."
+    except UNREADABLE:
+        words = f"{path.name} cannot be read as a published table."
+    check("surplus", not words, words)
 
 
 def _unlisted(folder: Path, certificate: Certificate) -> Iterator[str]:

@@ -26,7 +26,7 @@ from betalike.release.certificate import (
     read_content,
 )
 from betalike.release.certify import summary_of
-from betalike.release.files import Check, Files, are_lines_even, check_files
+from betalike.release.files import Check, Files, are_lines_even, check_files, check_surplus
 from betalike.release.original_rows import Matched, Original, match_exact, match_generalized, original_columns
 from betalike.release.people import count_people, read_shown
 from betalike.release.person_rows import PersonColumns, PersonRows
@@ -112,6 +112,8 @@ def verify_folder(
     files = check_files(folder, certificate, COMPANIONS.get(certificate.scheme.name), check)
     has_prior = check("prior", bool(certificate.prior_counts), "the certificate has no prior.")
     are_columns = check("columns", _are_columns(certificate), "the certificate contradicts itself on its columns.")
+    if files is not None:
+        check_surplus(files.folder / files.published, check)
     if files is not None and has_prior and are_columns:
         further, people = _check_table(files, certificate, model, original, check)
         not_checked += further
