@@ -21,7 +21,7 @@ from betalike.table.axis import Axis, HierarchyAxis, OrderedAxis
 from betalike.table.exact_numbers import Number, Numbers, as_numbers, format_values, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
 from betalike.table.rounded_axis import round_axis
-from betalike.table.rounding import make_rounding
+from betalike.table.rounding import DISCRETE, make_rounding
 from betalike.table.schema import Attribute, DateOrder, Kind
 
 Codes = NDArray[Any]
@@ -233,7 +233,7 @@ def declared_domain(attribute: Attribute, kind: Kind) -> tuple[Number, Number] |
     low, high = (_declared(end, kind, attribute.name) for end in attribute.domain)
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         raise SchemaError(f"the domain of '{attribute.name}' must be two numbers, the least and the greatest.")
-    return (math.floor(low), math.ceil(high)) if kind in (Kind.INTEGER, Kind.DATE) else (low, high)
+    return (math.floor(low), math.ceil(high)) if kind in DISCRETE else (low, high)
 
 
 def _declared(end: Any, kind: Kind, name: str) -> Number:

@@ -1,4 +1,4 @@
-"""Columns as exact numbers: whole numbers, decimals, reals, and days or microseconds of dates."""
+"""Columns as exact numbers: whole numbers, decimals, reals, and days, months or microseconds of dates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import polars as pl
 
 from betalike.errors import SchemaError
 from betalike.io.column_types import EXACT, MOST_DIGITS
-from betalike.io.text_values import HELD_DIGITS, digits_of, parse_days, parse_moments, with_points
+from betalike.io.text_values import HELD_DIGITS, digits_of, parse_days, parse_moments, parse_months, with_points
 from betalike.runtime.arrays import Ints
 from betalike.table.schema import DateOrder, Kind
 
@@ -28,12 +28,14 @@ def one_zero(column: pl.Series) -> pl.Series:
 def to_numbers(
     column: pl.Series, kind: Kind, name: str, counts: Ints | None = None, dates: DateOrder = DateOrder.DMY
 ) -> pl.Series:
-    """Return the column as exact numbers: days and microseconds for dates; decimals where these are not whole.
+    """Return the column as exact numbers: days, months and microseconds for dates; decimals if these are not whole.
 
     `dates` says what comes first in dates such as 03/04/1980.
     """
     if kind in (Kind.DATE, Kind.DATETIME):
         numbers = _to_days(column, dates) if kind is Kind.DATE else _to_microseconds(column, dates)
+    elif kind is Kind.MONTH:
+        numbers = _to_months(column)
     else:
         convert = {Kind.INTEGER: _to_integers, Kind.DECIMAL: _to_decimals, Kind.REAL: _to_reals}[kind]
         numbers = convert(with_points(column) if column.dtype == pl.String else column)
@@ -111,6 +113,12 @@ def _to_microseconds(column: pl.Series, dates: DateOrder) -> pl.Series:
         if (nanoseconds % 1000 != 0).any():
             return nanoseconds.cast(pl.Decimal(MOST_DIGITS, 3)) / 1000
     return column.cast(pl.Datetime("us"), strict=False).to_physical()
+
+
+def _to_months(column: pl.Series) -> pl.Series:
+    if column.dtype != pl.String:
+        raise SchemaError(f"the column '{column.name}' is of type month, but the table has it as {column.dtype}.")
+    return parse_months(column)
 
 
 def _date_texts(column: pl.Series, kind: Kind) -> pl.Series:

@@ -19,8 +19,8 @@ from betalike.io.text_values import parse_moments, with_points
 from betalike.promises.parameters import choose
 from betalike.runtime.arrays import Ints
 from betalike.table.hierarchy import Hierarchy
-from betalike.table.hierarchy_recipes import Auto, Dates, Intervals, Recipe, make_recipe
-from betalike.table.schema import DateOrder
+from betalike.table.hierarchy_recipes import Auto, DateLevel, Dates, Intervals, Recipe, make_recipe
+from betalike.table.schema import DateOrder, Kind
 from betalike.table.value_clusters import cluster
 
 MOST_GROUPS = 32  # of rows that are compared by one column
@@ -120,15 +120,24 @@ def build_from_counts(recipe: Recipe, counts: Mapping[str, int], column: str, da
         return recipe.build(counts)
     texts = pl.Series(column, list(counts), dtype=pl.String)
     if isinstance(recipe, Intervals):
-        return recipe.build(counts, dict(zip(counts, with_points(texts), strict=True)))
+        return recipe.build(counts, dict(zip(counts, with_points(texts), strict=True)), column)
     guess = guess_type(see(texts), None if dates is None else choose(DateOrder, dates, "order of dates"))
     if guess.is_ambiguous:
         raise SchemaError(
             f"the column '{column}' holds dates such as DD/MM/YYYY or MM/DD/YYYY, and its values do not show which. "
             "Say it with --dates dmy or --dates mdy (Python: dates='dmy')."
         )
+    if guess.kind is Kind.MONTH:
+        return _without_days(recipe, column).build(counts, {text: f"{text.strip()}-01" for text in counts}, column)
     days = parse_moments(texts, guess.dates or DateOrder.DMY).dt.date().cast(pl.String)
-    return recipe.build(counts, dict(zip(counts, days.fill_null(texts), strict=True)))
+    return recipe.build(counts, dict(zip(counts, days.fill_null(texts), strict=True)), column)
+
+
+def _without_days(recipe: Dates, column: str) -> Dates:
+    levels = tuple(level for level in recipe.levels if level is not DateLevel.DAY)
+    if not levels:
+        raise ParameterError(f"the column '{column}' holds months, which have no level day. Name another level.")
+    return Dates(levels)
 
 
 @takes_tables("table", needs=built_columns)

@@ -22,10 +22,12 @@ from betalike.io.text_values import (
     PLAIN,
     SLASHED,
     YEARS,
+    are_seasons,
     digits_of,
     has_usual_year,
     loses_digits,
     parse_moments,
+    parse_months,
     with_points,
 )
 from betalike.runtime.arrays import Ints
@@ -78,6 +80,8 @@ class Seen:
     month_first: int = 0
     differing: int = 0  # dates that would be two different ones
     midnights: int = 0
+    months: int = 0  # such as 2010-03
+    seasons: int = 0  # of these, those that may be two years in a row
     forms: Counter[str] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
     code_numbers: Counter[int] = field(default_factory=Counter)
@@ -202,6 +206,8 @@ def _see_texts(texts: pl.Series, rows: pl.Series) -> Seen:
         commas=_count(rows, trimmed.str.contains(COMMA)),
         thousands=_count(rows, trimmed.str.contains(THOUSANDS)),
         **_see_dates(trimmed, rows, is_number),
+        months=_count(rows, parse_months(trimmed).is_not_null()),
+        seasons=_count(rows, are_seasons(trimmed)),
         codes=codes,
         **_see_code_numbers(numbers.filter(is_number), rows.filter(is_number)),
     )
@@ -247,7 +253,11 @@ def guess_type(seen: Seen, dates: DateOrder | None = None) -> TypeGuess:
         return _guess_dates(seen, dates, codes)
     if seen.numbers == n:
         return _guess_numbers(seen, codes)
-    for known, words in ((seen.numbers, "numbers"), (max(seen.day_first, seen.month_first), "dates")):
+    if n == seen.months > seen.seasons:
+        return TypeGuess(Kind.MONTH, "months (YYYY-MM)", codes=codes)
+    dated = max(seen.day_first, seen.month_first)
+    months = seen.months if seen.months > seen.seasons else 0
+    for known, words in ((seen.numbers, "numbers"), (dated, "dates"), (months, "months")):
         if n > known > n / 2 and not seen.leading_zeros:
             few = f"text: {n - known} of {n} values are no {words}"
             return TypeGuess(Kind.CATEGORICAL, few, codes=codes, warning=few)

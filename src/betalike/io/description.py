@@ -236,7 +236,7 @@ def _hash_persons(frame: pl.DataFrame, roles: Sequence[Role]) -> Words | None:
 def _choose_kind(profile: ColumnProfile, guess: Guess, types: Mapping[str, TypeGuess]) -> tuple[Kind, str]:
     """Return the type of the values, but that of codes for whole numbers that are only names."""
     taken = types[profile.name]
-    if taken.is_ambiguous or taken.kind is Kind.DECIMAL:  # not yet dates in the frame, or rounded to floats there
+    if taken.is_ambiguous or taken.kind in (Kind.DECIMAL, Kind.MONTH):  # in the frame they are text, floats or days
         return taken.kind, taken.reason
     is_amount = profile.suggests((NameHint.MONEY, NameHint.RESULT))
     if profile.kind is Kind.INTEGER and guess.meaning in (Meaning.QUASI_IDENTIFIER, Meaning.COULD_BE_SENSITIVE):

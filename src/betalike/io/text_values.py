@@ -17,6 +17,7 @@ YEAR_FIRST = (r"^(\d{4})/(\d{1,2})/(\d{1,2})($|[ T])", r"^(\d{4})\.(\d{1,2})\.(\
 DIGITS = r"^(\d{4})(\d\d)(\d\d)$"
 DOTTED = r"^(\d{1,2})\.(\d{1,2})\.(\d{4})($|[ T])"
 SLASHED = (r"^(\d{1,2})/(\d{1,2})/(\d{4})($|[ T])", r"^(\d{1,2})-(\d{1,2})-(\d{4})($|[ T])")
+MONTH = r"^(\d{4})-(0[1-9]|1[0-2])$"
 TIME_ZONE = r"(:\d\d(?:\.\d+)?)(?:[+-]\d\d:?\d\d|Z)$"
 MOMENT = r"^(\d{4}-\d{1,2}-\d{1,2})[ T](\d{1,2}:\d{2})$"
 YEARS = (1800, 2100)  # of eight digits that are taken for a date
@@ -67,6 +68,20 @@ def parse_moments(texts: pl.Series, dates: DateOrder) -> pl.Series:
     unit: Literal["ns", "us"] = "ns" if whole["text"].str.contains(r"\.\d{7}").any() else "us"
     moments = whole.select(text.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit=unit, strict=False))
     return moments.select(pl.when(text.dt.year() >= 1).then(text)).to_series().alias(texts.name)
+
+
+def parse_months(texts: pl.Series) -> pl.Series:
+    """Return the months since January 1970 that texts such as 2010-03 stand for; null where a text is none."""
+    parts = texts.str.strip_chars().str.extract_groups(MONTH).struct.unnest()
+    year, month = (parts.to_series(place).cast(pl.Int64) for place in (0, 1))
+    return ((year - 1970) * 12 + month - 1).set((year < 1).fill_null(False), None).alias(texts.name)
+
+
+def are_seasons(texts: pl.Series) -> pl.Series:
+    """Return which texts may be two years in a row, as 2010-11 is a month and a school year; never null."""
+    parts = texts.str.strip_chars().str.extract_groups(MONTH).struct.unnest()
+    year, month = (parts.to_series(place).cast(pl.Int64) for place in (0, 1))
+    return ((year + 1) % 100 == month).fill_null(False)
 
 
 def digits_of(numbers: pl.Series) -> pl.Series:

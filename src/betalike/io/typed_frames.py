@@ -70,6 +70,8 @@ def convert(column: pl.Series, taken: TypeGuess) -> pl.Series:
             return column.cast(pl.Date)
         texts = column if column.dtype == pl.String else digits_of(column)
         return parse_days(texts, order) if kind is Kind.DATE else parse_moments(texts, order)
+    if kind is Kind.MONTH:  # its first day, which guesses take for a date
+        return parse_days(column.str.strip_chars() + "-01", order)
     plain = with_points(column) if column.dtype == pl.String else column
     if kind is not Kind.INTEGER:
         return plain.cast(pl.Float64, strict=False)

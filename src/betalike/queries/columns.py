@@ -108,7 +108,7 @@ class OrderedColumn:
 
     @property
     def is_discrete(self) -> bool:
-        """Whether its values are whole numbers, days or microseconds."""
+        """Whether its values are whole numbers, days, months or microseconds."""
         return self.kind not in (Kind.REAL, Kind.DECIMAL) and not self.has_nanoseconds
 
     def compare(self, sign: str, literal: Literal) -> ValueSet:
@@ -130,7 +130,8 @@ class OrderedColumn:
     def _numbers(self, literals: Sequence[Literal]) -> list[Comparable]:
         """Return the literals as numbers of this column's type; decimals are sorted and listed once."""
         is_numeric = self.kind.is_number
-        wanted = "a number" if is_numeric else "a date such as '2024-01-31'"
+        day = "a month such as '2024-01'" if self.kind is Kind.MONTH else "a date such as '2024-01-31'"
+        wanted = "a number" if is_numeric else day
         try:
             if all(literal.is_number is is_numeric for literal in literals):
                 texts = [literal.text for literal in literals]
@@ -220,7 +221,11 @@ class NamedColumn:
     @cached_property
     def numbers(self) -> Numbers | None:
         """The leaves as numbers or datetimes, if all of them are; only then can they be compared with < or >."""
-        return _all_of(self.leaves, Kind.REAL if self.are_numbers else Kind.DATETIME)
+        return _all_of(self.leaves, Kind.REAL if self.are_numbers else self._kind_of_dates)
+
+    @cached_property
+    def _kind_of_dates(self) -> Kind:
+        return Kind.DATETIME if _all_of(self.leaves, Kind.MONTH) is None else Kind.MONTH
 
     @cached_property
     def codes_of_numbers(self) -> dict[Comparable, list[int]]:
@@ -264,7 +269,7 @@ class NamedColumn:
             if literal.is_number:
                 is_float = self.numbers is not None and self.numbers.dtype == np.float64
                 return float(literal.text) if is_float else exact_number(literal.text)
-            return comparable_number(parse_values([literal.text], Kind.DATETIME).tolist()[0])
+            return comparable_number(parse_values([literal.text], self._kind_of_dates).tolist()[0])
         except (ValueError, TypeError, OverflowError) as error:
             raise QueryError(f"in '{literal.piece}': '{shortened(literal.text)}' is not a date.") from error
 

@@ -25,7 +25,7 @@ from betalike.table.schema import Kind
 
 UNNAMED = "not named in the release"
 MOST_CHANCES = 2_000_000  # of atoms, for labels and groups, held at once
-PER_DAY = {Kind.DATE: 1.0, Kind.DATETIME: 86_400e6}  # what dates and datetimes count
+PER_DAY = {Kind.DATE: 1.0, Kind.DATETIME: 86_400e6, Kind.MONTH: 12 / 365.2425}  # what dates count, per day
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from betalike.release.recount import is_exact
 from betalike.runtime.arrays import Floats, Ids
 from betalike.runtime.randomness import Randomness
 from betalike.table.cells import fold
+from betalike.table.exact_numbers import format_values
 from betalike.table.hierarchy import ROOT
 from betalike.table.schema import Kind
 
@@ -109,6 +110,10 @@ def _numbers(column: OrderedColumn, completion: Completion, axis: int, values: F
     if column.kind is Kind.INTEGER:
         whole = series.round(0).cast(pl.Int64)
         return whole if spans.origin == 0 else whole.cast(pl.Int128) + int(spans.origin)
+    if column.kind is Kind.MONTH:
+        months = (series.round(0).cast(pl.Int64) + int(spans.origin)).to_list()
+        known = iter(format_values((month for month in months if month is not None), Kind.MONTH))
+        return pl.Series(column.name, [None if month is None else next(known) for month in months], dtype=pl.String)
     if column.kind in (Kind.DATE, Kind.DATETIME):
         counted = series.round(0).cast(pl.Int64) + int(spans.origin)
         return counted.cast(pl.Int32).cast(pl.Date) if column.kind is Kind.DATE else counted.cast(pl.Datetime("us"))

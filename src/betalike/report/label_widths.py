@@ -65,7 +65,7 @@ def _unit(column: ColumnFacts) -> str:
     kind = Kind(column.kind)
     if not kind.is_ordered:
         return "values"
-    return {Kind.DATE: "days", Kind.DATETIME: "seconds"}.get(kind, "")
+    return {Kind.DATE: "days", Kind.DATETIME: "seconds", Kind.MONTH: "months"}.get(kind, "")
 
 
 def _width_of_range(column: ColumnFacts, label: str | None) -> float:

@@ -15,6 +15,9 @@ Days = NDArray[np.int64]
 MICROSECONDS_OF_DAY = DAY // MICROSECOND
 FIRST_DAY, LAST_DAY = (date - EPOCH.date() for date in (datetime.date.min, datetime.date.max))
 LAST_MOMENT = (LAST_DAY.days + 1) * MICROSECONDS_OF_DAY - 1
+FIRST_MONTH, LAST_MONTH = (
+    (date.year - EPOCH.year) * 12 + date.month - 1 for date in (datetime.date.min, datetime.date.max)
+)
 MONDAY = 3  # days from a Monday to the first day of 1970
 
 
@@ -53,6 +56,13 @@ def around_days(days: Numbers, unit: Unit) -> tuple[Days, Days]:
         low = (days + shift) // size * size - shift
         after = low + size
     return np.maximum(low, FIRST_DAY.days), np.minimum(after, LAST_DAY.days + 1)
+
+
+def around_months(months: Numbers, unit: Unit) -> tuple[Days, Days]:
+    """Return the first month of each month's unit, and the first month of the next one; months count from 1970."""
+    size = MONTHS[unit]
+    low = months.astype(np.int64) // size * size
+    return np.maximum(low, FIRST_MONTH), np.minimum(low + size, LAST_MONTH + 1)
 
 
 def _first_days(months: Days) -> Days:

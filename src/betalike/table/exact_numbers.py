@@ -49,7 +49,7 @@ def distances(low: Numbers, high: Numbers) -> Floats:
 
 
 def format_values(values: Iterable[Number], kind: Kind) -> list[str]:
-    """Format numbers, dates or datetimes as they are published."""
+    """Format numbers, dates, months or datetimes as they are published."""
     if kind is Kind.INTEGER:
         return [str(int(value)) for value in values]
     if kind is Kind.REAL:
@@ -58,7 +58,14 @@ def format_values(values: Iterable[Number], kind: Kind) -> list[str]:
         return [format(Decimal(value), "f") for value in values]
     if kind is Kind.DATE:
         return [(EPOCH + datetime.timedelta(days=int(value))).date().isoformat() for value in values]
+    if kind is Kind.MONTH:
+        return [_format_month(int(value)) for value in values]
     return [_format_moment(value) for value in values]
+
+
+def _format_month(months: int) -> str:
+    year, month = divmod(months, 12)
+    return datetime.date(EPOCH.year + year, month + 1, 1).isoformat()[: len("1970-01")]
 
 
 def _format_moment(value: Number) -> str:
@@ -80,6 +87,8 @@ def parse_values(texts: Sequence[str], kind: Kind) -> Numbers:
         return as_numbers([_parse_decimal(text) for text in texts])
     if kind is Kind.DATE:
         return as_numbers([_since_1970(text) // DAY for text in texts])
+    if kind is Kind.MONTH:
+        return as_numbers([_parse_month(text) for text in texts])
     return as_numbers([_parse_moment(text) for text in texts])
 
 
@@ -123,6 +132,13 @@ def _parse_decimal(text: str) -> Decimal:
     return number
 
 
+def _parse_month(text: str) -> int:
+    if not _MONTH.fullmatch(text):
+        raise ValueError("not a month such as 2010-03")
+    first = datetime.date.fromisoformat(f"{text}-01")
+    return (first.year - EPOCH.year) * 12 + first.month - 1
+
+
 def _since_1970(text: str) -> datetime.timedelta:
     moment = datetime.datetime.fromisoformat(text)
     if moment.tzinfo is not None:
@@ -130,6 +146,7 @@ def _since_1970(text: str) -> datetime.timedelta:
     return moment - EPOCH
 
 
+_MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
 _NANOSECONDS = re.compile(r"(.*\.\d{6})(\d{3})")
 
 

@@ -66,7 +66,7 @@ _DATE_LABELS: dict[DateLevel, Callable[[datetime.date], str]] = {
 
 @dataclass(frozen=True)
 class Dates:
-    """Groups dates or date-times by day, month, quarter, year and decade: `2021-03-05`, `2021-03`, `2021`."""
+    """Groups dates, date-times or months by day, month, quarter, year and decade: `2021-03-05`, `2021-03`, `2021`."""
 
     levels: tuple[DateLevel, ...] = (DateLevel.MONTH, DateLevel.YEAR, DateLevel.DECADE)
     name: ClassVar[str] = "dates"
@@ -82,13 +82,14 @@ class Dates:
             )
         object.__setattr__(self, "levels", tuple(level for level in DateLevel if level in given))
 
-    def build(self, counts: Counts, plain: Mapping[str, str] | None = None) -> Hierarchy:
-        """Return the tree over these dates; `plain` has their ISO form, if they have another."""
+    def build(self, counts: Counts, plain: Mapping[str, str] | None = None, column: str | None = None) -> Hierarchy:
+        """Return the tree over the dates of a column; `plain` has their ISO form, if they have another."""
         iso = plain or {}
         days = _parsed(
             counts,
             lambda text: datetime.datetime.fromisoformat(iso.get(text, text)).date(),
             "a date such as 2021-03-05",
+            column,
         )
         levels = [{text: _DATE_LABELS[level](day) for text, day in days.items()} for level in self.levels]
         return _tree(sorted(counts, key=lambda text: (days[text], text)), levels, self.name)
@@ -127,10 +128,10 @@ class Intervals:
             raise ParameterError(f"intervals has the bottom {self.bottom:g} and the top {self.top:g}; exchange them.")
         object.__setattr__(self, "widths", widths)
 
-    def build(self, counts: Counts, plain: Mapping[str, str] | None = None) -> Hierarchy:
-        """Return the tree over these numbers; `plain` has them with points, if they have decimal commas."""
+    def build(self, counts: Counts, plain: Mapping[str, str] | None = None, column: str | None = None) -> Hierarchy:
+        """Return the tree over the numbers of a column; `plain` has them with points, if they have decimal commas."""
         pointed = plain or {}
-        numbers = _parsed(counts, lambda text: _finite(pointed.get(text, text)), "a number")
+        numbers = _parsed(counts, lambda text: _finite(pointed.get(text, text)), "a number", column)
         is_whole = all(number.denominator == 1 for number in (*numbers.values(), *map(_exact, self.widths)))
         levels = [
             {text: self._label(number, _exact(width), is_whole) for text, number in numbers.items()}
@@ -257,7 +258,7 @@ def _tree(values: Sequence[str], levels: Sequence[Mapping[str, str]], builder: s
     return Hierarchy.from_rows(rows, f"the hierarchy that the builder '{builder}' makes")
 
 
-def _parsed(values: Counts, parse: Callable[[str], Any], wanted: str) -> dict[str, Any]:
+def _parsed(values: Counts, parse: Callable[[str], Any], wanted: str, column: str | None) -> dict[str, Any]:
     """Return each value parsed; refuse the column if any cannot be, without showing it."""
     parsed, n_bad = {}, 0
     for text in values:
@@ -266,9 +267,10 @@ def _parsed(values: Counts, parse: Callable[[str], Any], wanted: str) -> dict[st
         except (ValueError, OverflowError):
             n_bad += 1
     if n_bad:
+        named = "" if column is None else f" '{column}'"
         raise HierarchyError(
-            f"{n_bad} of {len(values)} values of the column are not {wanted}. Declare texts that stand for missing "
-            "values with --missing, or choose another builder."
+            f"{n_bad} of {len(values)} values of the column{named} are not {wanted}. Declare texts that stand for "
+            "missing values with --missing, or choose another builder."
         )
     return parsed
 

@@ -19,14 +19,15 @@ import numpy as np
 
 from betalike.errors import ParameterError, SchemaError, suggestion
 from betalike.runtime.arrays import Bools
-from betalike.table.date_units import Unit, around_days, around_moments
+from betalike.table.date_units import MONTHS, Unit, around_days, around_moments, around_months
 from betalike.table.exact_numbers import MOST_DIGITS, Number, Numbers, as_numbers, format_values, parse_values
 from betalike.table.round_numbers import around_numbers
 from betalike.table.schema import Kind, RoundEnds
 
 SAFE = 2**61  # whole numbers below this can be added and multiplied by 1 in 64 bits
-DISCRETE = (Kind.INTEGER, Kind.DATE)
-UNITS = {Kind.DATE: [unit for unit in Unit if unit.is_of_days], Kind.DATETIME: list(Unit)}
+DISCRETE = (Kind.INTEGER, Kind.DATE, Kind.MONTH)
+UNITS = {Kind.DATE: [unit for unit in Unit if unit.is_of_days], Kind.DATETIME: list(Unit), Kind.MONTH: list(MONTHS)}
+AROUND = {Kind.DATE: around_days, Kind.DATETIME: around_moments, Kind.MONTH: around_months}
 Ends = tuple[Number, Number]
 
 
@@ -41,7 +42,7 @@ class Rounding:
 
     @property
     def is_discrete(self) -> bool:
-        """Whether values are whole numbers or days."""
+        """Whether values are whole numbers, days or months."""
         return self.kind in DISCRETE
 
     @property
@@ -140,7 +141,7 @@ class Rounding:
     def _around(self, values: Numbers) -> tuple[Numbers, Numbers]:
         """Return the round number at or below each value, and the next one."""
         if isinstance(self.step, Unit):
-            return (around_days if self.kind is Kind.DATE else around_moments)(values, self.step)
+            return AROUND[self.kind](values, self.step)
         return around_numbers(values, self.step)
 
     def are_round(self, low: Numbers, high: Numbers) -> Bools:

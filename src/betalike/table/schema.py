@@ -33,6 +33,7 @@ class Kind(StrEnum):
     REAL = "real"
     DATE = "date"
     DATETIME = "datetime"
+    MONTH = "month"  # of a year: 2010-03
     CATEGORICAL = "categorical"
 
     @property

@@ -135,6 +135,8 @@ def words_for(column: ColumnSpec) -> str:
     kind = None if column.type is None else Kind(column.type)
     if kind in (Kind.DATE, Kind.DATETIME):
         return "Becomes ranges, such as [1980-01-01, 1984-12-31]."
+    if kind is Kind.MONTH:
+        return "Becomes ranges, such as [1980-01, 1984-12]."
     return "Becomes ranges, such as [30, 45]." if kind is not None and kind.is_ordered else NO_HIERARCHY
 
 
@@ -149,7 +151,7 @@ def recipe_words(recipe: Mapping[str, Any]) -> str:
 
 def _suggested(kind: str | None) -> str:
     """Return the builder that fits a type best."""
-    if kind in (Kind.DATE, Kind.DATETIME):
+    if kind in (Kind.DATE, Kind.DATETIME, Kind.MONTH):
         return "dates"
     return "intervals" if kind is not None and Kind(kind).is_ordered else "frequency"
 

@@ -46,6 +46,7 @@ TYPES = {
     Kind.REAL: "numbers",
     Kind.DATE: "dates",
     Kind.DATETIME: "dates with times",
+    Kind.MONTH: "months",
     Kind.CATEGORICAL: "categories",
 }
 DATE_ORDERS = {"": "the dates themselves show it", DateOrder.DMY.value: "the day", DateOrder.MDY.value: "the month"}
