@@ -12,9 +12,8 @@ import pyreadstat
 import pytest
 from workbench import COLUMNS, Desk, people
 
-from betalike.io.excel_files import OLE
-from betalike.io.foreign_tables import OF_SAS
-
+OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # the first bytes of an .xls file
+OF_SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 MODULES = ("pyreadstat", "fastexcel", "numba", "numpy", "polars", "betalike")  # of what betalike's processes import
 
 
