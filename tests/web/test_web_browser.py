@@ -187,6 +187,26 @@ def test_a_beta_that_is_set_before_the_script_is_there_counts(
         assert_calm(visited, site.served)
 
 
+def test_what_is_typed_into_the_promise_is_answered_and_stays(site: Site, published: str) -> None:
+    """Also a beta beyond the slider, and one that is no number, once the page is loaded again."""
+    shutil.copytree(site.served.projects / published, site.served.projects / "typed")
+    with site.visit("/p/typed/promise") as visited:
+        shown = visited.page
+        shown.locator("#k").fill("201")
+        expect(shown.locator("#size")).to_contain_text("the table has only 200 rows")
+        shown.locator("#k").fill("2")
+        expect(shown.locator("#size")).to_be_empty()
+        shown.locator("#beta").fill("1e9")
+        expect(shown.locator("#meaning")).to_contain_text("every beta above that promises the same")
+        for beta, words in (("12", "every beta above that"), ("", "Beta is missing"), ("four", "is not a number")):
+            shown.locator("#beta").fill(beta)
+            expect(shown.locator("#meaning")).to_contain_text(words)
+            with shown.expect_navigation():
+                press(shown, "Save")
+            expect(shown.locator("#beta")).to_have_value(beta)
+            expect(shown.locator("#meaning")).to_contain_text(words)
+
+
 def test_two_tabs(site: Site, published: str) -> None:
     shutil.copytree(site.served.projects / published, site.served.projects / "tabs")
     with site.visit("/p/tabs/columns") as visited:

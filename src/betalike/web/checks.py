@@ -7,10 +7,11 @@ from typing import Any
 from betalike.engines.recipes import recipes_in
 from betalike.errors import BetalikeError
 from betalike.io.arguments import make_schema, missing_is_value
-from betalike.io.specification import ENDS
+from betalike.io.specification import ENDS, Specification
 from betalike.promises.parameters import PARAMETERS
 from betalike.schemes import DEFAULT_SCHEME, choose_scheme, make_promise
 from betalike.table.rounding import make_rounding
+from betalike.table.schema import Role
 from betalike.web.project import Project
 
 
@@ -23,13 +24,29 @@ def problem_with_columns(project: Project) -> str | None:
     return None
 
 
-def problem_with_promise(project: Project) -> str | None:
-    """Return why the promise cannot be made; None if it can."""
+def problem_with_promise(project: Project, spec: Specification | None = None) -> str | None:
+    """Return why the promise of the project, or of a specification that is tried, cannot be made; None if it can."""
     try:
-        check_promise(project.spec.arguments(project.folder))
+        check_promise((spec or project.spec).arguments(project.folder))
     except BetalikeError as error:
         return str(error)
     return None
+
+
+def problem_with_size(project: Project, spec: Specification | None = None) -> str | None:
+    """Return why no class can be as large as k asks; None if the table has enough rows, and people."""
+    spec, facts = spec or project.spec, project.facts
+    k = spec.promise.k or 1  # type: ignore[attr-defined]  # made from the parameters
+    if facts is None or k == 1:
+        return None
+    has = {"rows": facts.rows}
+    for person in spec.with_role(Role.PERSON):
+        counts = project.counts.get(person)
+        has |= {} if counts is None else {"people": len(counts)}
+    unit, most = min(has.items(), key=lambda one: one[1])
+    return (
+        None if k <= most else f"k is {k:,}, but the table has only {most:,} {unit}, and no class is larger than that."
+    )
 
 
 def check_columns(arguments: dict[str, Any]) -> None:

@@ -199,23 +199,26 @@ function mark() {
 
 function slide(slider) {
   const number = document.querySelector(slider.dataset.number);
+  const size = document.getElementById("k");
   let latest = 0;
-  const show = async (beta) => {
+  const show = async () => {
     const mine = ++latest;
-    const page = await load(`${slider.dataset.meaning}?beta=${encodeURIComponent(beta)}`).catch(() => sayStopped(""));
-    if (page && mine === latest) replace("#meaning", page);
+    const typed = new URLSearchParams({ beta: number.value, k: size.value });
+    const page = await load(`${slider.dataset.meaning}?${typed}`).catch(() => sayStopped(""));
+    if (page && mine === latest) ["#meaning", "#size"].forEach((part) => replace(part, page));
   };
+  size.addEventListener("input", show);
   slider.addEventListener("input", () => {
     number.value = slider.value;
     mark();
-    show(slider.value);
+    show();
   });
   number.addEventListener("input", () => {
     slider.value = number.value;
     mark();
-    show(number.value);
+    show();
   });
-  const changed = [number, slider].find((field) => field.value !== field.defaultValue); // before this script was there
+  const changed = [number, slider, size].find((field) => field.value !== field.defaultValue); // before this script was there
   if (changed) changed.dispatchEvent(new Event("input", { bubbles: true }));
 }
 

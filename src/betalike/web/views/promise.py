@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -16,11 +16,11 @@ from betalike.engines.value_binning import bin_counts
 from betalike.errors import BetalikeError, ParameterError
 from betalike.io.specification import Specification
 from betalike.promises.likeness import posterior_cap
-from betalike.promises.parameters import PARAMETERS
+from betalike.promises.parameters import PARAMETERS, check_parameter
 from betalike.promises.wording import likeness_sentence
 from betalike.schemes import DEFAULT_SCHEME, SCHEMES, promises_of
 from betalike.table.schema import Attribute, DateOrder, Kind, Role
-from betalike.web.checks import problem_with_columns, problem_with_promise
+from betalike.web.checks import problem_with_columns, problem_with_promise, problem_with_size
 from betalike.web.curve import BETAS, curve_name, curve_of, draw_curve
 from betalike.web.pages import (
     CONFLICT,
@@ -41,6 +41,7 @@ MOST_VALUES = 12
 LONGEST_K = 15  # digits
 NO_VALUE = "(no value)"
 SLIDER = (0.5, 8)
+TYPED = ("beta", "k")  # fields that are answered while somebody types
 LEAST_ROWS = 3  # values of fewer rows are counted, not named
 WIDER = tuple(name for name, one in PARAMETERS.items() if one.is_in_files and name not in ("beta", "k", "model"))
 SCHEME_WORDS = {
@@ -61,20 +62,24 @@ SCHEME_WORDS = {
 FORMATS = {"csv": "CSV", "parquet": "Parquet", "xlsx": "Excel", "sav": "SPSS", "dta": "Stata"}
 
 
-def show_promise(request: Request, problem: str | None = None, status: int = 200) -> Response:
-    """Show the promise, what it means, and what it costs."""
+def show_promise(
+    request: Request, problem: str | None = None, status: int = 200, form: SentForm | None = None
+) -> Response:
+    """Show the promise, what it means, and what it costs; after a problem, with what was typed into the form."""
     project = project_of(request)
     spec = project.record.spec
     if spec is None or project.facts is None:
         return go(step_path(project, "open"))
     jobs = settings_of(request).jobs
-    promise = msgspec.structs.asdict(spec.promise)
-    meant = meaning(project, promise)
+    promise, typed = msgspec.structs.asdict(spec.promise), form or saved_fields(spec)
+    answers = _answers(project, typed)
     with jobs.lock:
         job, known = jobs.last(project, "explore"), curve_of(project)
         is_whole = known is not None and len(known["points"]) == known["of"]
         is_wanted = (
-            meant is not None and problem_with_columns(project) is None and not settings_of(request).is_read_only
+            meaning(project, spec) is not None
+            and problem_with_columns(project) is None
+            and not settings_of(request).is_read_only
         )
         if is_wanted and not is_whole:
             job = _explore(request, project)
@@ -83,34 +88,60 @@ def show_promise(request: Request, problem: str | None = None, status: int = 200
         "promise",
         problem,
         status,
-        spec=spec,
-        promise=promise,
+        typed=typed,
         slider=SLIDER,
-        at=f"{min(max(promise['beta'] or 4, SLIDER[0]), SLIDER[1]):.1f}",  # where a browser puts it
-        wider=[_field(name, promise[name]) for name in WIDER],
-        is_wide=any(promise[name] is not None for name in WIDER) or spec.promise.model not in (None, "enhanced"),  # type: ignore[attr-defined]  # made from the parameters
+        at=f"{round(min(max(promise['beta'] or 4, SLIDER[0]), SLIDER[1]), 1):g}",  # as a browser writes it
+        wider=[(name, PARAMETERS[name].help, PARAMETERS[name].type is bool) for name in WIDER],
+        is_wide=any(typed.text(name) for name in WIDER) or typed.text("model") not in ("", "enhanced"),
         formats=FORMATS,
         models=PARAMETERS["model"].range.words,
         schemes={name: SCHEME_WORDS.get(name, name) for name in SCHEMES},
-        scheme=spec.release.scheme or DEFAULT_SCHEME,
-        meaning=meant,
-        hint=problem_with_columns(project) or problem_with_promise(project),
+        hint=problem_with_columns(project) or problem_with_promise(project) or problem_with_size(project),
+        **answers,
         curve=_curve(project, promise),
         job=show_job(request, job, ""),
     )
 
 
-def _field(name: str, value: Any) -> dict[str, Any]:
-    """Return what the form shows of a parameter."""
-    parameter = PARAMETERS[name]
-    text = ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
-    return {"name": name, "help": parameter.help, "is_flag": parameter.type is bool, "text": text}
+def saved_fields(spec: Specification) -> SentForm:
+    """Return the fields of the form as they would be sent if nothing was changed."""
+    texts = {name: _text(value) for name, value in msgspec.structs.asdict(spec.promise).items()}
+    texts |= {"k": texts["k"] or "1", "scheme": spec.release.scheme or DEFAULT_SCHEME}
+    texts |= {name: _text(getattr(spec.release, name)) for name in ("format", "layout")}
+    return SentForm({name: [text] for name, text in texts.items()})
 
 
-def meaning(project: Project, promise: Mapping[str, Any]) -> dict[str, Any] | None:
+def _text(value: Any) -> str:
+    if value is None or value is False:
+        return ""
+    return ", ".join(value) if isinstance(value, list) else f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _answers(project: Project, form: SentForm) -> dict[str, Any]:
+    """Return what a beta that was typed means, and what is wrong with it and with the k, before anything is saved."""
+    spec, wrong = copy_spec(project.spec), dict[str, str | None]()
+    spec.promise.k, wrong["k"] = _read("k", form)  # type: ignore[attr-defined]  # made from the parameters
+    spec.promise.beta, wrong["beta"] = _read("beta", form)  # type: ignore[attr-defined]
+    wrong["k"] = wrong["k"] or problem_with_size(project, spec)
+    wrong["beta"] = wrong["beta"] or problem_with_promise(project, spec)
+    return {"meaning": None if wrong["beta"] else meaning(project, spec), "wrong": wrong}
+
+
+def _read(name: str, form: SentForm) -> tuple[Any, str | None]:
+    """Return a parameter that was typed, or what is wrong with it."""
+    try:
+        value = _parameter(name, form)
+        if value is not None:
+            check_parameter(name, value)
+    except BetalikeError as error:
+        return None, str(error)
+    return value, None
+
+
+def meaning(project: Project, spec: Specification) -> dict[str, Any] | None:
     """Return the sentence of a promise and the caps of the table's own values; None for a promise without a beta."""
-    beta, scheme = promise["beta"], project.spec.release.scheme or DEFAULT_SCHEME
-    form = promise["model"] or promises_of(scheme)[0]
+    promise = msgspec.structs.asdict(spec.promise)
+    beta, form = promise["beta"], promise["model"] or promises_of(spec.release.scheme or DEFAULT_SCHEME)[0]
     if beta is None or not 0 < beta < math.inf or form not in ("enhanced", "basic"):
         return None
     sensitive = project.spec.with_role(Role.SENSITIVE)
@@ -124,6 +155,8 @@ def meaning(project: Project, promise: Mapping[str, Any]) -> dict[str, Any] | No
     described = {"beta": beta, "model": f"{form}-likeness", "parameters": {"negative_beta": promise["negative_beta"]}}
     return {
         "sentence": likeness_sentence(described, has_classes=True),
+        "form": form,
+        "reach": beyond_reach(beta, form, _rarest(project, sensitive)),
         "column": sensitive[0] if sensitive else None,
         "bins": project.spec.columns[sensitive[0]].bins if sensitive else None,
         "values": [
@@ -132,6 +165,25 @@ def meaning(project: Project, promise: Mapping[str, Any]) -> dict[str, Any] | No
         ],
         "others": len(counts) - len(shown),
     }
+
+
+def _rarest(project: Project, sensitive: Sequence[str]) -> float:
+    """Return the share of the rarest sensitive value; that of one row, where values are not counted."""
+    known = [_counts(project, name) for name in sensitive]
+    shares = [min(counts.values()) / sum(counts.values()) for counts in known if counts]
+    rows = 1 if project.facts is None else project.facts.rows
+    return min(shares) if shares and all(known) else 1 / rows
+
+
+def beyond_reach(beta: float, form: str, rarest: float) -> str | None:
+    """Say so if a beta is so large that a larger one changes nothing, where the rarest value has this share."""
+    reach = -math.log(rarest) if form == "enhanced" else 1 / rarest - 1
+    if beta <= reach:
+        return None
+    most = f"{math.ceil(100 * reach) / 100:,g}"
+    if form == "enhanced":
+        return f"in this table no value can gain more than {most} anyway, so every beta above that promises the same"
+    return f"in this table a beta above {most} limits nothing: every value may fill a whole class"
 
 
 def _counts(project: Project, name: str) -> dict[str, int]:
@@ -151,14 +203,10 @@ def _counts(project: Project, name: str) -> dict[str, int]:
 
 
 def show_meaning(request: Request) -> Response:
-    """Show what a beta means, while the slider moves."""
+    """Show what a beta means, and what is wrong with it or with k, while they are typed."""
     project = project_of(request)
-    promise = msgspec.structs.asdict(project.spec.promise)
-    try:
-        promise["beta"] = SentForm({"beta": [request.query_params.get("beta", "")]}).number("beta", "beta")
-    except BetalikeError:
-        promise["beta"] = None
-    return show(request, "meaning.html", meaning=meaning(project, promise), project=project)
+    typed = {name: request.query_params.getlist(name) or saved_fields(project.spec).texts(name) for name in TYPED}
+    return show(request, "answers.html", project=project, **_answers(project, SentForm(typed)))
 
 
 def show_curve(request: Request) -> Response:
@@ -199,15 +247,14 @@ def change_promise(request: Request, form: SentForm) -> Response:
     except StaleError as error:
         return show_promise(request, str(error), CONFLICT)
     except BetalikeError as error:
-        return show_promise(request, str(error))
-    has_problem = problem_with_columns(project) or problem_with_promise(project)
+        return show_promise(request, str(error), form=form)
+    has_problem = problem_with_columns(project) or problem_with_promise(project) or problem_with_size(project)
     is_next = form.text("go") == "next" and not has_problem
     return go(step_path(project, "publish" if is_next else "promise"))
 
 
 def _changed(spec: Specification, form: SentForm) -> Specification:
     values: dict[str, Any] = {name: _parameter(name, form) for name in ("beta", "k", *WIDER)}
-    values["k"] = None if values["k"] is None else int(values["k"])
     values["model"] = form.text("model") or None
     spec.promise = msgspec.convert(
         {name: value for name, value in values.items() if value is not None}, type(spec.promise)
@@ -231,7 +278,7 @@ def _parameter(name: str, form: SentForm) -> Any:
         return text
     if name == "k" and not (text.removeprefix("-").isdecimal() and len(text) <= LONGEST_K):
         raise ParameterError(f"k is '{text[:SHOWN]}'; it must be a whole number, such as 5, of digits alone.")
-    return form.number(name, name)
+    return int(text) if name == "k" else form.number(name, name)
 
 
 ROUTES = [
