@@ -17,7 +17,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from serving import Served, enter, open_people, people, promise, publish, start_page, text_of
+from serving import IMPOSSIBLE, Served, enter, open_people, people, promise, publish, start_page, text_of
 
 import betalike
 from betalike.runtime.progress import SILENT
@@ -145,11 +145,12 @@ def test_an_impossible_combination_says_so_at_once(served: Served, roles: dict[s
 
 def test_a_refused_promise_says_what_would_work_and_can_be_relaxed(served: Served) -> None:
     project = open_people(served)
-    promise(served, project, k="5000")
+    promise(served, project, **IMPOSSIBLE)
     number, state = publish(served, project)
     assert state == "failed"
     refusal = text_of(served.get(f"/p/{project}/jobs/{number}").text)
-    assert "300" in refusal
+    assert "The whole table does not have distinct-l-diversity with l 3" in refusal
+    assert "Choose a smaller l" in refusal
     assert not (served.projects / project / "releases" / "1").exists()
     promise(served, project, k="5")
     assert publish(served, project)[1] == "done"

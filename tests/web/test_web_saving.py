@@ -93,6 +93,33 @@ def test_a_promise_is_saved_before_another_step_is_shown(site: Site) -> None:
         assert_calm(visited, site.served)
 
 
+def test_what_is_typed_into_the_promise_is_answered_and_stays(site: Site) -> None:
+    """Also a beta beyond the slider, and one that is no number."""
+    project = open_people(site.served)
+    with site.visit(f"/p/{project}/promise") as visited:
+        shown = visited.page
+        shown.locator("#k").fill("301")
+        expect(shown.locator("#size")).to_contain_text("the table has only 300 rows")
+        shown.locator("#k").fill("2")
+        expect(shown.locator("#size")).to_be_empty()
+        shown.locator("#beta").fill("1e9")
+        expect(shown.locator("#meaning")).to_contain_text("every beta above that promises the same")
+        for beta, words in (("12", "every beta above that"), ("", "Beta is missing"), ("four", "is not a number")):
+            shown.locator("#beta").fill(beta)
+            expect(shown.locator("#meaning")).to_contain_text(words)
+            press(shown, "Save")
+            assert_said(shown, "Not saved. Beta is 'four'" if beta == "four" else "Saved.")
+            expect(shown.locator("#beta")).to_have_attribute("value", beta)  # as the server has it
+            expect(shown.locator("#beta")).to_have_value(beta)
+            expect(shown.locator("#meaning")).to_contain_text(words)
+        shown.reload()
+        shown.locator("#beta").fill("12")
+        press(shown, "Next: publish")
+        heading(shown, "Publish")
+        follow(shown, "Change the promise")
+        expect(shown.locator("#beta")).to_have_value("12")  # which the slider does not reach
+
+
 def test_what_is_typed_while_a_change_is_saved_is_kept(site: Site) -> None:
     project = open_people(site.served)
     with site.visit(f"/p/{project}/promise") as visited:

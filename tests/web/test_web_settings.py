@@ -9,7 +9,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from serving import Served, enter, open_people, people, promise, publish, start_page, text_of
+from serving import IMPOSSIBLE, Served, enter, open_people, people, promise, publish, start_page, text_of
 
 pytestmark = pytest.mark.xdist_group("web-settings")
 
@@ -57,14 +57,14 @@ def made_with(served: Served, project: str, step: str) -> str:
 
 def test_the_message_of_a_refused_promise_is_gone_with_its_settings(served: Served) -> None:
     project = open_people(served)
-    promise(served, project, k="5000")
+    promise(served, project, **IMPOSSIBLE)
     assert publish(served, project)[1] == "failed"
     assert "Nothing was published" in served.get(f"/p/{project}/publish").text
     promise(served, project, k="5")
     shown = served.get(f"/p/{project}/publish").text
     assert "Nothing was published" not in shown
     assert "Publish again" not in shown
-    promise(served, project, k="5000")
+    promise(served, project, **IMPOSSIBLE)
     assert "Nothing was published" in served.get(f"/p/{project}/publish").text
 
 

@@ -49,6 +49,11 @@ def problem_with_size(project: Project, spec: Specification | None = None) -> st
     )
 
 
+def problem_with_settings(project: Project) -> str | None:
+    """Return why the project cannot be published as it is set; None if it can."""
+    return problem_with_columns(project) or problem_with_promise(project) or problem_with_size(project)
+
+
 def check_columns(arguments: dict[str, Any]) -> None:
     """Refuse columns that `publish` would refuse; recipes are built when they are used."""
     recipes = recipes_in(arguments["hierarchies"])

@@ -20,7 +20,7 @@ from betalike.promises.parameters import PARAMETERS, check_parameter
 from betalike.promises.wording import likeness_sentence
 from betalike.schemes import DEFAULT_SCHEME, SCHEMES, promises_of
 from betalike.table.schema import Attribute, DateOrder, Kind, Role
-from betalike.web.checks import problem_with_columns, problem_with_promise, problem_with_size
+from betalike.web.checks import problem_with_columns, problem_with_promise, problem_with_settings, problem_with_size
 from betalike.web.curve import BETAS, curve_name, curve_of, draw_curve
 from betalike.web.pages import (
     CONFLICT,
@@ -96,7 +96,7 @@ def show_promise(
         formats=FORMATS,
         models=PARAMETERS["model"].range.words,
         schemes={name: SCHEME_WORDS.get(name, name) for name in SCHEMES},
-        hint=problem_with_columns(project) or problem_with_promise(project) or problem_with_size(project),
+        hint=problem_with_settings(project),
         **answers,
         curve=_curve(project, promise),
         job=show_job(request, job, ""),
@@ -248,7 +248,7 @@ def change_promise(request: Request, form: SentForm) -> Response:
         return show_promise(request, str(error), CONFLICT)
     except BetalikeError as error:
         return show_promise(request, str(error), form=form)
-    has_problem = problem_with_columns(project) or problem_with_promise(project) or problem_with_size(project)
+    has_problem = problem_with_settings(project)
     is_next = form.text("go") == "next" and not has_problem
     return go(step_path(project, "publish" if is_next else "promise"))
 

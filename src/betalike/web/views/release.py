@@ -22,7 +22,7 @@ from betalike.release.certificate import read_certificate
 from betalike.report.headline import Headline
 from betalike.schemes import DEFAULT_SCHEME
 from betalike.table.schema import Role
-from betalike.web.checks import problem_with_columns, problem_with_promise
+from betalike.web.checks import problem_with_promise, problem_with_settings
 from betalike.web.jobs import MOST_JOBS, PageJob
 from betalike.web.pages import (
     CONFLICT,
@@ -85,7 +85,7 @@ def show_publish(request: Request, problem: str | None = None, status: int = 200
         bins=next((spec.columns[name].bins for name in spec.with_role(Role.SENSITIVE)), None),
         k=spec.promise.k or 1,  # type: ignore[attr-defined]  # made from the parameters
         promise="" if promise else _promise_words(project),
-        hint=problem_with_columns(project) or promise,
+        hint=problem_with_settings(project),
         made=made if state in ("running", "done") else None,
         job=show_job(request, None if is_past and state != "running" else job, _after(project, job)),
         after=_after(project, job),
@@ -115,7 +115,7 @@ def publish(request: Request, form: SentForm) -> Response:
             running = jobs.last(project, "publish")
             if running is not None and running.outcome.state == "running":
                 return go(step_path(project, "publish"))
-            problem = problem_with_columns(project) or problem_with_promise(project)
+            problem = problem_with_settings(project)
             if problem:
                 raise FileError(problem)
             number = 1 + max((job.order.arguments["release"] for job in jobs.of(project, "publish")), default=0)
