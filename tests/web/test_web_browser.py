@@ -16,7 +16,7 @@ from typing import Literal
 import pytest
 from browsing import Site, assert_calm, follow, heading, press
 from playwright.sync_api import Page, Route, expect
-from serving import IMPOSSIBLE, people
+from serving import IMPOSSIBLE, open_people, people
 
 import betalike
 from browser import DESKTOP, PHONE, Visit
@@ -171,10 +171,8 @@ def test_a_page_that_is_left_does_not_come_back_when_its_job_ends(site: Site, pu
 @pytest.mark.parametrize(
     ("field", "beta", "words"), [("#slider", "2", "at most 3 %"), ("#beta", "9", "at most 5.61 %")]
 )
-def test_a_beta_that_is_set_before_the_script_is_there_counts(
-    site: Site, published: str, field: str, beta: str, words: str
-) -> None:
-    with site.visit(f"/p/{published}/promise") as visited:
+def test_a_beta_that_is_set_before_the_script_is_there_counts(site: Site, field: str, beta: str, words: str) -> None:
+    with site.visit(f"/p/{open_people(site.served)}/promise") as visited:
         shown, held = visited.page, list[Route]()
         expect(shown.locator("#meaning")).to_contain_text("at most 5 %")
         shown.route("**/page.js", lambda route: held.append(route))
