@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -141,3 +142,19 @@ def test_dates_whose_day_and_month_look_alike_are_asked_about_and_not_taken_as_c
         betalike.publish(spec=spec)
     spec.write_text(spec.read_text().replace("[release]\n", '[release]\ndates = "dmy"\n'))
     assert betalike.publish(spec=spec).certificate["release"]["loss"]["born"] < 0.9
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["1980-05-17", "2001-01-01", "7", "12", "30"])], ids=str)
+def test_categories_are_of_the_type_of_their_texts(dtype: Any) -> None:
+    frame = pl.DataFrame(
+        {
+            "visits": pl.Series(["7", "12", "30"] * 20, dtype=dtype),
+            "seen": pl.Series(["1980-05-17", "2001-01-01", None] * 20, dtype=dtype),
+        }
+    )
+    assert [str(column.kind) for column in betalike.describe(frame).columns] == ["integer", "date"]
+
+
+def test_numbers_whose_sum_is_infinite_are_described() -> None:
+    frame = pl.DataFrame({"huge": [1e308, -1e308, 1e308, 5e-324] * 40, "x": [i % 3 for i in range(160)]})
+    assert str(betalike.describe(frame).columns[0].kind) == "real"

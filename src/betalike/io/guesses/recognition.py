@@ -18,6 +18,7 @@ from betalike.io.guesses.roles import ROLES
 from betalike.io.typed_frames import TypedFrame, read_types
 from betalike.table.schema import Role
 
+PLAIN = r"^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$"  # how most numbers are written in a CSV file
 EXAMINED_ROWS = EXACT_ROWS  # of a table that is published; a larger one is not held in memory
 
 
@@ -46,7 +47,7 @@ def recognize(frame: pl.DataFrame) -> Recognized:
 
 def refuse_kept_identifiers(frame: pl.DataFrame, kept: Collection[str]) -> None:
     """Refuse to publish columns as they are that identify people or households; the other columns help to see that."""
-    recognized = recognize(frame)
+    recognized = recognize(frame.with_columns(map(_as_numbers, frame.select(pl.col(pl.String)))))
     found = {
         profile.name: guess
         for profile, guess in zip(recognized.profiles, recognized.guesses, strict=True)
@@ -64,3 +65,10 @@ def refuse_kept_identifiers(frame: pl.DataFrame, kept: Collection[str]) -> None:
             f"{are} to be published unchanged: {named}. Leave {it} out of the kept columns (--keep), or publish {it} "
             "on purpose: --keep-identifiers (in Python and in a specification keep_identifiers)."
         )
+
+
+def _as_numbers(texts: pl.Series) -> pl.Series:
+    """Return plain numbers as numbers: types are found much faster than from their texts, and are the same."""
+    if not texts.str.contains(PLAIN).all(ignore_nulls=True):
+        return texts
+    return texts.cast(pl.Float64 if texts.str.contains(".", literal=True).any() else pl.Int64)
