@@ -89,18 +89,17 @@ class PageJob:
         return Result("failed", kind="Died", message="the work ended before it was finished. Nothing was kept of it.")
 
     @property
-    def steps(self) -> list[Step]:
-        """The lines of progress, the last of each step."""
+    def lines(self) -> list[Step]:
+        """The lines of progress, in their order."""
         try:
             lines = (self.folder / "progress.jsonl").read_bytes().splitlines()
         except FileNotFoundError:
             return []
-        last: dict[str, Step] = {}
+        found = []
         for line in lines:
             with contextlib.suppress(msgspec.DecodeError):  # the last line may be half written
-                step = msgspec.json.decode(line, type=Step)
-                last[step.step] = step
-        return list(last.values())
+                found.append(msgspec.json.decode(line, type=Step))
+        return found
 
     def discard(self) -> None:
         """Delete what an unfinished job wrote."""

@@ -29,11 +29,11 @@ GRACE = 10.0  # seconds to clean up once the server is gone
 
 
 class FileProgress:
-    """Writes lines of progress to a file."""
+    """Writes lines of progress to a file, with the seconds since a job was ordered."""
 
-    def __init__(self, path: Path, interruption: Interruption) -> None:
+    def __init__(self, path: Path, interruption: Interruption, ordered: float) -> None:
         self._file = path.open("wb", buffering=0)
-        self._interruption, self._start = interruption, time.monotonic()
+        self._interruption, self._start = interruption, time.monotonic() - (time.time() - ordered)
         self._step, self._last = "", 0.0
 
     def start(self, step: str) -> None:
@@ -80,7 +80,7 @@ def work(folder: Path, number: int) -> Result:
     interruption = Interruption()
     try:
         with interruption.deferred():
-            progress = FileProgress(place / "progress.jsonl", interruption)
+            progress = FileProgress(place / "progress.jsonl", interruption, order.started)
             with watched_compilation(progress.compile):
                 return Result("done", TASKS[order.task](project, order.arguments, progress))
     except BetalikeError as error:
