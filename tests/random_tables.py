@@ -33,10 +33,10 @@ FORMS_OF: dict[str, list[dict[str, Any]]] = {
     "sabre": [{"redistribution": redistribution} for redistribution in Redistribution],
 }
 OTHER_PROMISES: dict[str, dict[str, Any]] = {
-    "dmondrian": {"model": None},  # a delta for the table's beta
-    "tmondrian": {"model": None, "beta": None, "t": 0.3},
-    "mondrian": {"model": "distinct-l-diversity", "beta": None, "l": 2},
-    "sabre": {"model": None, "beta": None, "t": 0.3},
+    "dmondrian": {"promise": None},  # a delta for the table's beta
+    "tmondrian": {"promise": None, "beta": None, "t": 0.3},
+    "mondrian": {"promise": "distinct-l-diversity", "beta": None, "l": 2},
+    "sabre": {"promise": None, "beta": None, "t": 0.3},
 }
 
 
@@ -265,7 +265,7 @@ def tables(draw: st.DrawFn, max_rows: int = 40) -> Table:
     is_empty = any(column.kind != "categorical" and set(column.cells) == {None} for column in columns.values())
     arguments = {
         "beta": draw(BETAS),
-        "model": draw(FORMS),
+        "promise": draw(FORMS),
         "k": draw(st.integers(1, n_rows) | st.integers(1, min(4, n_rows))),
         "layout": "labels" if is_empty else draw(st.sampled_from(["labels", "bounds"])),
         "seed": draw(st.integers(0, 2**32)),

@@ -20,17 +20,16 @@ COLUMNS: dict[str, Any] = {"quasi_identifiers": ["age"], "sensitive": "illness"}
 
 PAIRS = [
     ({"promise": Likeness(beta=2, k=3)}, {"beta": 2, "k": 3}),
-    ({"promise": Likeness(2, "basic")}, {"beta": 2, "model": "basic"}),
+    ({"promise": Likeness(2, "basic")}, {"beta": 2, "promise": "basic"}),
     ({"promise": Likeness(2, negative_beta=0.5)}, {"beta": 2, "negative_beta": 0.5}),
-    ({"promise": "basic", "beta": 2}, {"beta": 2, "model": "basic"}),
     ({"promise": Closeness(t=0.2), "scheme": Sabre()}, {"t": 0.2, "scheme": "sabre"}),
     ({"promise": Closeness(0.2, "equal"), "scheme": Mondrian()},
-     {"t": 0.2, "ground": "equal", "model": "t-closeness", "scheme": "mondrian"}),
+     {"t": 0.2, "ground": "equal", "promise": "t-closeness", "scheme": "mondrian"}),
     ({"promise": Diversity(l=3), "scheme": "mondrian"},
-     {"model": "distinct-l-diversity", "l": 3, "scheme": "mondrian"}),
+     {"promise": "distinct-l-diversity", "l": 3, "scheme": "mondrian"}),
     ({"promise": Disclosure(1.5), "scheme": "dmondrian"}, {"delta": 1.5, "scheme": "dmondrian"}),
     ({"promise": DisclosureForLikeness(4), "scheme": "dmondrian"}, {"beta": 4, "scheme": "dmondrian"}),
-    ({"promise": Anonymity(k=5), "scheme": "mondrian"}, {"model": "k-anonymity", "k": 5, "scheme": "mondrian"}),
+    ({"promise": Anonymity(k=5), "scheme": "mondrian"}, {"promise": "k-anonymity", "k": 5, "scheme": "mondrian"}),
     ({"beta": 2, "scheme": Seam(effort=0)}, {"beta": 2, "scheme": "seam", "options": {"effort": 0}}),
     ({"beta": 2, "scheme": Burel(split=True)}, {"beta": 2, "scheme": "burel+split"}),
     ({"beta": 2, "scheme": Perturbation()}, {"beta": 2, "scheme": "perturb"}),
@@ -60,8 +59,6 @@ def test_an_audit_takes_a_promise(objects: Likeness) -> None:
     [
         ({"promise": Closeness(0.2), "beta": 4}, ["promise is a Closeness", "beta is given", "Closeness(...)"]),
         ({"promise": Likeness(4), "k": 3, "beta": 4}, ["beta and k are given"]),
-        ({"promise": Likeness(4), "model": "basic"}, ["model is given"]),
-        ({"promise": "basic", "model": "basic", "beta": 4}, ["mean the same"]),
         ({"promise": 4}, ["promise is of the type int", "Likeness(beta=4)"]),
         ({"promise": Likeness}, ["promise is the class Likeness"]),
         ({"promise": "closeness"}, ["Did you mean 't-closeness'"]),
@@ -87,7 +84,7 @@ def test_a_comparison_takes_schemes_and_a_promise() -> None:
         TABLE, **COLUMNS, schemes=[Seam(effort=0), "burel"], promise=Likeness(2, "basic", 3), queries=0, seed=1
     )
     by_name = betalike.compare(
-        TABLE, **COLUMNS, schemes=["seam", "burel"], beta=2, model="basic", k=3, queries=0, seed=1
+        TABLE, **COLUMNS, schemes=["seam", "burel"], beta=2, promise="basic", k=3, queries=0, seed=1
     )
     assert [(each.scheme, each.asked) for each in by_object.results] == [("seam", 2), ("burel", 2)]
     assert by_object.results[1].loss == by_name.results[1].loss

@@ -71,7 +71,7 @@ def arguments(job: Job, place: Path) -> dict[str, Any]:
     if promise.cap is not None:
         wishes["cap"] = promise.cap
     else:
-        wishes["model"] = promise.model
+        wishes["promise"] = promise.model
     return {
         "quasi_identifiers": [column.name for column in job.columns],
         "sensitive": [column.name for column in job.secrets] if len(job.secrets) > 1 else job.secrets[0].name,

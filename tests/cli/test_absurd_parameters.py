@@ -10,9 +10,9 @@ from workbench import Desk, assert_refused, files_under, people, run
 NUMBERS = ["inf", "-inf", "nan", "1e308", "-1e308", "1e-308", "5e-324", "-1", "0", "1e300"]
 PROMISES = {
     "beta": [],
-    "l": ["--scheme", "mondrian", "--model", "distinct-l-diversity"],
+    "l": ["--scheme", "mondrian", "--promise", "distinct-l-diversity"],
     "t": ["--scheme", "tmondrian"],
-    "delta": ["--scheme", "mondrian", "--model", "delta-disclosure"],
+    "delta": ["--scheme", "mondrian", "--promise", "delta-disclosure"],
 }
 HUGE = 10**30
 
@@ -49,9 +49,9 @@ def test_promises(desk: Desk, table: Path, name: str, number: str) -> None:
         ["--memory", "99999999999TB"],
         ["--k", 2**63],
         ["--k", -(2**70)],
-        ["--scheme", "mondrian", "--model", "recursive-l-diversity", "--l", "1e300", "--c", "1e308"],
-        ["--scheme", "mondrian", "--model", "entropy-l-diversity", "--l", "1e300"],
-        ["--scheme", "mondrian", "--model", "recursive-l-diversity", "--l", "2", "--c", "5e-324"],
+        ["--scheme", "mondrian", "--promise", "recursive-l-diversity", "--l", "1e300", "--c", "1e308"],
+        ["--scheme", "mondrian", "--promise", "entropy-l-diversity", "--l", "1e300"],
+        ["--scheme", "mondrian", "--promise", "recursive-l-diversity", "--l", "2", "--c", "5e-324"],
         ["--negative-beta", "1e-308"],
         ["--negative-beta", "nan"],
         ["--width", "1e308"],
@@ -66,7 +66,7 @@ def test_promises(desk: Desk, table: Path, name: str, number: str) -> None:
         ["--seed", HUGE],
         ["--seed", "-1"],
         ["--scheme", "perturb", "--beta", "1e308"],
-        ["--scheme", "perturb", "--model", "basic", "--beta", "1e308"],
+        ["--scheme", "perturb", "--promise", "basic", "--beta", "1e308"],
         ["--scheme", "perturb", "--beta", "5e-324"],
         ["--scheme", "burel", "--beta", "1e308"],
         ["--scheme", "burel", "--beta", "5e-324"],

@@ -92,12 +92,12 @@ BAD_SPECS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "beta as text": ({"head": '[promise]\nbeta = "four"'}, ("release.toml", "beta")),
     "beta 0": ({"head": "[promise]\nbeta = 0"}, ("beta is 0", "greater than 0")),
     "no beta": ({"head": "[promise]\nk = 2"}, ("beta is missing", "'enhanced' needs it")),
-    "no t": ({"head": '[promise]\nmodel = "t-closeness"\n[release]\nscheme = "mondrian"'}, ("t is missing",)),
+    "no t": ({"head": '[promise]\nname = "t-closeness"\n[release]\nscheme = "mondrian"'}, ("t is missing",)),
     "t as text": ({"head": '[promise]\nt = "near"'}, ("release.toml", "t")),
     "t besides beta": ({"head": "[promise]\nbeta = 2\nt = 0.2"}, ("t is given", "'enhanced' does not take it")),
-    "no such promise": ({"head": '[promise]\nbeta = 2\nmodel = "likeness"'}, ("model is 'likeness'",)),
+    "no such promise": ({"head": '[promise]\nbeta = 2\nname = "likeness"'}, ("promise is 'likeness'",)),
     "another scheme's promise": (
-        {"head": '[promise]\nt = 0.2\nmodel = "t-closeness"'},
+        {"head": '[promise]\nt = 0.2\nname = "t-closeness"'},
         ("'whole' keeps the promise enhanced or basic, not t-closeness", "'mondrian'"),
     ),
     "second_try as text": (
@@ -144,7 +144,7 @@ def test_a_specification_whose_table_is_gone(desk: Desk) -> None:
 def test_a_specification_is_published(desk: Desk) -> None:
     spec = specification(
         desk,
-        '[promise]\nbeta = 3\nk = 4\nmodel = "basic"\n[release]\nscheme = "burel"\nlayout = "bounds"',
+        '[promise]\nbeta = 3\nk = 4\nname = "basic"\n[release]\nscheme = "burel"\nlayout = "bounds"',
         age="weight = 2\ndomain = [0, 8000000]",
     )
     document = run("publish", "--spec", spec, "--out", desk.out, "--json").document
@@ -166,10 +166,10 @@ def test_a_specification_is_published(desk: Desk) -> None:
         ("dmondrian", "delta = 1.5", {"delta": 1.5}),
         ("tmondrian", 't = 0.3\nground = "equal"', {"t": 0.3, "ground": "equal"}),
         ("sabre", "t = 1", {"t": 1, "ground": "equal"}),
-        ("mondrian", 'model = "distinct-l-diversity"\nl = 2', {"l": 2}),
-        ("mondrian", 'model = "entropy-l-diversity"\nl = 1.5', {"l": 1.5}),
-        ("mondrian", 'model = "recursive-l-diversity"\nl = 2\nc = 3', {"l": 2, "c": 3}),
-        ("mondrian", 'model = "k-anonymity"\nk = 5', {}),
+        ("mondrian", 'name = "distinct-l-diversity"\nl = 2', {"l": 2}),
+        ("mondrian", 'name = "entropy-l-diversity"\nl = 1.5', {"l": 1.5}),
+        ("mondrian", 'name = "recursive-l-diversity"\nl = 2\nc = 3', {"l": 2, "c": 3}),
+        ("mondrian", 'name = "k-anonymity"\nk = 5', {}),
     ],
 )
 def test_a_specification_carries_every_promise(
@@ -192,15 +192,15 @@ def test_a_specification_carries_every_promise(
         ("--scheme tmondrian --t 0.3", "t-closeness", {"t": 0.3, "ground": "equal"}),
         ("--scheme dmondrian --delta 1.5", "delta-disclosure", {"delta": 1.5}),
         ("--scheme dmondrian", "delta-disclosure", None),  # for the specification's beta
-        ("--scheme mondrian --model k-anonymity", "k-anonymity", {}),
+        ("--scheme mondrian --promise k-anonymity", "k-anonymity", {}),
         ("--scheme lmondrian", "basic-likeness", {}),
-        ("--model enhanced", "enhanced-likeness", {}),
+        ("--promise enhanced", "enhanced-likeness", {}),
     ],
 )
 def test_another_scheme_on_the_command_line_leaves_out_what_it_does_not_take(
     desk: Desk, options: str, model: str, parameters: dict[str, object] | None
 ) -> None:
-    spec = specification(desk, '[promise]\nbeta = 3\nk = 4\nmodel = "basic"')
+    spec = specification(desk, '[promise]\nbeta = 3\nk = 4\nname = "basic"')
     outcome = run("publish", "--spec", spec, "--out", desk.out, "--json", *options.split())
     assert outcome.status == 0, outcome.text
     promise = outcome.document["promise"]

@@ -177,7 +177,7 @@ def test_audit_answers_whether_a_promise_is_kept(desk: Desk, factor: float, stat
     desk.publish()
     audit = ["audit", desk.out, "--qi", "age,gender,city", "--sensitive", "disease", "--json"]
     reached = run(*audit).document[f"{model}_beta"]
-    promise = ["--model", model, "--beta", factor * reached]
+    promise = ["--promise", model, "--beta", factor * reached]
     outcome = run(*audit, *promise)
     assert outcome.status == status
     assert outcome.document["holds"] is (status == 0)

@@ -110,7 +110,7 @@ def test_the_matrix_is_square_in_the_order_of_the_prior(desk: Desk) -> None:
 def test_the_summary_and_the_certificate_tell_the_rule(desk: Desk, model: str) -> None:
     rows = [[*row[:4], "flu" if i % 20 else "gout"] for i, row in enumerate(people(400))]
     table = desk.table(rows)
-    outcome = desk.publish(table=table, scheme="perturb", model=model, beta=1)
+    outcome = desk.publish(table=table, scheme="perturb", promise=model, beta=1)
     assert "rule: best-retention" in outcome.text
     told = desk.certificate()
     assert told["promise"]["model"] == f"{model}-likeness"

@@ -15,21 +15,21 @@ OPTIONS = {
     "demo": "--out --rows --beta --scheme --force --seed --quiet --json --help",
     "describe": "--output -o --hierarchies --missing --sheet --labels --query --table --delimiter --force --quiet "
     "--json --help",
-    "publish": "--qi --sensitive --beta --out --spec --scheme --model --k --t --delta --l --c --ground "
+    "publish": "--qi --sensitive --beta --out --spec --scheme --promise --k --t --delta --l --c --ground "
     "--negative-beta --groups --width --with-values --hierarchies "
     "--numeric --categorical --keep --keep-identifiers --person --weights --round --bottom --top "
     "--missing --missing-sensitive --dates --bins --format --layout "
     "--retrieval --effort --strict --attribute --no-second-try --redistribution --mechanism "
     "--engine --memory --master --sheet --labels --query --table --delimiter --report --force --seed --sign --quiet "
     "--json --help",
-    "audit": "--qi --sensitive --original --certificate --beta --model --k --t --delta --l --c --ground "
+    "audit": "--qi --sensitive --original --certificate --beta --promise --k --t --delta --l --c --ground "
     "--negative-beta --groups --width --with-values --hierarchies --missing --sheet --labels --query "
     "--table --delimiter --population --thresholds --person --quiet --json --help",
-    "compare": "--qi --sensitive --beta --schemes --match --spec --model --k --t --hierarchies --numeric --categorical "
-    "--weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries --predicates "
-    "--selectivity --picture --sheet --labels --query --table --delimiter --seed --quiet --json --help",
-    "explore": "--qi --sensitive --beta --schemes --consider --spec --model --k --hierarchies --numeric --categorical "
-    "--weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries "
+    "compare": "--qi --sensitive --beta --schemes --match --spec --promise --k --t --hierarchies --numeric "
+    "--categorical --weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries "
+    "--predicates --selectivity --picture --sheet --labels --query --table --delimiter --seed --quiet --json --help",
+    "explore": "--qi --sensitive --beta --schemes --consider --spec --promise --k --hierarchies --numeric "
+    "--categorical --weights --round --bottom --top --person --missing --missing-sensitive --dates --bins --queries "
     "--output -o --sheet --labels --query --table --delimiter --force --seed --quiet --json --help",
     "report": "--original --audience --output -o --quick --population --thresholds --hierarchies --missing --sheet "
     "--labels --query --table --delimiter --force --seed --quiet --json --help",

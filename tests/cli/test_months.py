@@ -111,7 +111,7 @@ def test_describe_finds_them_and_its_draft_publishes_them(desk: Desk) -> None:
         {"domains": {"born": ("1990-01", "2012-12")}},
         {"hierarchies": {"born": {"dates": ["month", "year", "decade"]}}},
         {"scheme": "perturb", "beta": 3},
-        {"scheme": "mondrian", "model": "basic"},
+        {"scheme": "mondrian", "promise": "basic"},
         {"scheme": "burel"},
     ],
     ids=str,

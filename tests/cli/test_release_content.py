@@ -147,7 +147,7 @@ def test_exact_retrieval_is_not_the_same_as_hilbert(desk: Desk) -> None:
 @pytest.mark.parametrize(("scheme", "model"), [(s, m) for s in GENERALIZING for m in promises_of(s)])
 def test_schemes_models_and_k(desk: Desk, scheme: str, model: str) -> None:
     numbers = {"beta": None, **NUMBERS[model]}
-    document = desk.publish("--json", scheme=scheme, model=model, k=9, **numbers).document
+    document = desk.publish("--json", scheme=scheme, promise=model, k=9, **numbers).document
     assert document["scheme"]["name"] == scheme
     promise = document["promise"]
     assert promise["model"] == (f"{model}-likeness" if promise["beta"] is not None else model)

@@ -36,7 +36,7 @@ def test_chances_near_zero_are_the_same_figures_when_they_are_verified(desk: Des
     """Almost every value stays as it is, so most chances are tiny; a missing value has another place when read back."""
     table = desk.write("four.csv", "age,disease,city\n0,3,3\n0,3,1\n0,1,3\n0,,3\n")
     words = ["--qi", "age", "--sensitive", "disease,city", "--missing-sensitive", "value", "--scheme", "perturb"]
-    outcome = run("publish", table, *words, "--beta", "3", "--model", "basic", "--out", desk.out)
+    outcome = run("publish", table, *words, "--beta", "3", "--promise", "basic", "--out", desk.out)
     assert outcome.status == 0, outcome.text
     assert desk.certificate()["also"]["delta"] > 20
     verified = run("verify", desk.out, "--original", table)

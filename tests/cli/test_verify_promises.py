@@ -19,10 +19,10 @@ RELEASES: dict[str, dict[str, Any]] = {
     "t, numbers": {"scheme": "sabre", "t": 0.2, "sensitive": "age", "qi": "gender,city"},
     "delta": {"scheme": "dmondrian", "delta": 1.5},
     "delta for a beta": {"scheme": "dmondrian", "beta": 2},
-    "distinct": {"scheme": "mondrian", "model": "distinct-l-diversity", "l": 3},
-    "entropy": {"scheme": "mondrian", "model": "entropy-l-diversity", "l": 2.5},
-    "recursive": {"scheme": "mondrian", "model": "recursive-l-diversity", "l": 2, "c": 2},
-    "k": {"scheme": "mondrian", "model": "k-anonymity", "k": 7},
+    "distinct": {"scheme": "mondrian", "promise": "distinct-l-diversity", "l": 3},
+    "entropy": {"scheme": "mondrian", "promise": "entropy-l-diversity", "l": 2.5},
+    "recursive": {"scheme": "mondrian", "promise": "recursive-l-diversity", "l": 2, "c": 2},
+    "k": {"scheme": "mondrian", "promise": "k-anonymity", "k": 7},
 }
 
 

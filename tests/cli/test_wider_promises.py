@@ -148,7 +148,7 @@ def test_an_audit_needs_a_beta_for_a_wider_promise(desk: Desk) -> None:
     [
         ('beta = 2\nnegative_beta = "symmetric"', "two-sided-enhanced-likeness"),
         ("beta = 2\nnegative_beta = 0.8", "two-sided-enhanced-likeness"),
-        ('beta = 2\nmodel = "basic"\ngroups = ["lungs"]\nwith_values = true', "basic-likeness-of-groups"),
+        ('beta = 2\nname = "basic"\ngroups = ["lungs"]\nwith_values = true', "basic-likeness-of-groups"),
     ],
 )
 def test_a_specification_tells_a_wider_promise(desk: Desk, promise: str, words: str) -> None:

@@ -116,7 +116,7 @@ def test_every_default_is_the_programs(command: str) -> None:
 
 CHOICES: list[tuple[str, str, Iterable[str]]] = [
     ("publish", "--scheme", SCHEMES),
-    ("publish", "--model", MODELS),
+    ("publish", "--promise", MODELS),
     ("publish", "--ground", Ground),
     ("publish", "--engine", EngineName),
     ("publish", "--format", FORMATS),
@@ -174,7 +174,7 @@ ROLES = get_args(next(field.type for field in msgspec.structs.fields(ColumnSpec)
 @pytest.mark.parametrize(
     ("key", "choices"),
     [
-        ("promise.model", MODELS),
+        ("promise.name", MODELS),
         ("promise.ground", Ground),
         ("release.scheme", SCHEMES),
         ("release.format", FORMATS),

@@ -67,7 +67,7 @@ def test_the_page_names_three_places() -> None:
 
 
 def test_a_promise_that_is_added_as_the_page_says_is_published_and_verified(copied: Path) -> None:
-    asked = ["--qi", "age,city", "--sensitive", "disease", "--scheme", "mondrian", "--model", "alpha-k-anonymity"]
+    asked = ["--qi", "age,city", "--sensitive", "disease", "--scheme", "mondrian", "--promise", "alpha-k-anonymity"]
     done = run(copied, "publish", "people.csv", *asked, "--alpha", "0.6", "--k", "4", "--seed", "1", "--out", "release")
     assert done.returncode == 0, done.stderr
     promise = json.loads((copied / "release" / "certificate.json").read_text(encoding="utf-8"))["promise"]
@@ -90,10 +90,10 @@ def test_its_number_is_checked_as_any_other(copied: Path) -> None:
         "--out",
         "no",
     ]
-    refused = run(copied, *asked, "--model", "alpha-k-anonymity", "--alpha", "2")
+    refused = run(copied, *asked, "--promise", "alpha-k-anonymity", "--alpha", "2")
     assert refused.returncode == 2
     assert "alpha is 2.0; it must be a number above 0 and at most 1" in " ".join(refused.stderr.split())
-    few = run(copied, *asked, "--model", "alpha-k-anonymity", "--alpha", "0.5")
+    few = run(copied, *asked, "--promise", "alpha-k-anonymity", "--alpha", "0.5")
     assert "Choose a larger alpha" in " ".join(few.stderr.split())
-    missing = run(copied, *asked, "--model", "alpha-k-anonymity")
+    missing = run(copied, *asked, "--promise", "alpha-k-anonymity")
     assert "alpha is missing. The promise 'alpha-k-anonymity' needs it" in " ".join(missing.stderr.split())

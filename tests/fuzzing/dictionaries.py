@@ -36,7 +36,7 @@ TOML_VALUES = [
     "0x7fffffffffffffff", "0o7", "1_000", "12:00:00", "0.5", "4", "2", "[1979-05-27, 1]",
 ]  # fmt: skip
 TOML_KEYS = [
-    "beta", "k", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values", "model",
+    "beta", "k", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values", "name",
     "scheme", "format", "layout", "missing", "options", "role", "type", "domain", "hierarchy", "weight", "table",
     "delimiter", "x", '"a.b"', "''",
 ]  # fmt: skip

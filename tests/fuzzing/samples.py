@@ -37,7 +37,7 @@ SPECIFICATION = """delimiter = ","
 
 [promise]
 beta = 4
-model = "enhanced"
+name = "enhanced"
 k = 2
 
 [release]
@@ -101,7 +101,7 @@ CHOICES: list[dict[str, Any]] = [
                                                                       ["Rom", "s", "*"], ["Bari", "s", "*"]]}},
     {"scheme": "perturb"},
     {"scheme": "baseline"},
-    {"scheme": "mondrian", "beta": None, "model": "t-closeness", "t": 0.5},
+    {"scheme": "mondrian", "beta": None, "promise": "t-closeness", "t": 0.5},
     {"scheme": "lmondrian", "sensitive": ["illness", "sex"], "quasi_identifiers": ["age", "town"]},
     {"scheme": "burel", "format": "parquet"},
 ]  # fmt: skip

@@ -205,10 +205,10 @@ RELEASES: dict[str, dict[str, Any]] = {
     "dmondrian": {"scheme": "dmondrian", "beta": 4},
     "tmondrian": {"scheme": "tmondrian", "t": 0.1},
     "sabre": {"scheme": "sabre", "t": 0.15},
-    "k-anonymity": {"scheme": "mondrian", "model": "k-anonymity", "k": 50},
-    "distinct": {"scheme": "mondrian", "model": "distinct-l-diversity", "l": 20},
-    "entropy": {"scheme": "mondrian", "model": "entropy-l-diversity", "l": 15},
-    "recursive": {"scheme": "mondrian", "model": "recursive-l-diversity", "l": 10, "c": 0.5},
+    "k-anonymity": {"scheme": "mondrian", "promise": "k-anonymity", "k": 50},
+    "distinct": {"scheme": "mondrian", "promise": "distinct-l-diversity", "l": 20},
+    "entropy": {"scheme": "mondrian", "promise": "entropy-l-diversity", "l": 15},
+    "recursive": {"scheme": "mondrian", "promise": "recursive-l-diversity", "l": 10, "c": 0.5},
 }
 
 

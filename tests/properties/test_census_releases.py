@@ -37,7 +37,7 @@ QUICK = [  # one release of each scheme
     (QI_3, "burel+split", 3, {"options": {"retrieval": "exact"}, "weights": {"age": 3}}),
 ]
 LONG = [
-    (QI_5, "burel+split", 4, {"layout": "bounds", "model": "basic"}),
+    (QI_5, "burel+split", 4, {"layout": "bounds", "promise": "basic"}),
     *((names, "burel+split", beta, {}) for names in (QI_3, QI_5) for beta in (1, 2, 3, 4, 5)),
     *((names, "burel", 4, {}) for names in (QI_3, QI_5)),
     (QI_3, "seam", 4, {}),
@@ -85,7 +85,7 @@ def test_every_class_of_the_release(
         assert all(column.contains(label, str(value)) for label, value in pairs), name
 
     classes = twins.classes_of(zip(*labels, strict=True), secrets)
-    form, k = options.get("model", "enhanced"), options.get("k", 1)
+    form, k = options.get("promise", "enhanced"), options.get("k", 1)
     assert twins.broken_classes(classes.values(), Counter(original), beta, form, k) == []
     weights = [options.get("weights", {}).get(name, 1) for name in names]
     average, each = twins.average_loss(classes, columns, weights)

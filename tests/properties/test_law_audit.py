@@ -118,7 +118,7 @@ def test_an_audit_of_any_table_agrees_with_the_definitions(
         sensitive="secret",
         original=pl.DataFrame({"secret": original}),
         beta=beta,
-        model=form,
+        promise=form,
         k=k,
     )
     classes = list(twins.classes_of(labels, secrets).values())
@@ -151,7 +151,7 @@ def test_a_large_published_table_is_judged_by_the_exact_cap_of_a_small_original(
         secrets = [value for value, n in zip("abc", counts, strict=True) for _ in range(n)]
         frame = pl.DataFrame({"q": ["*"] * len(secrets), "secret": secrets})
         audited = betalike.audit(
-            frame, quasi_identifiers=["q"], sensitive="secret", original=original, beta=0.25, model="basic"
+            frame, quasi_identifiers=["q"], sensitive="secret", original=original, beta=0.25, promise="basic"
         )
         assert audited.holds is holds, counts
 

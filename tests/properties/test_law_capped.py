@@ -40,7 +40,7 @@ def promised(function: Function, count: int, n_rows: int) -> Fraction:
 
 
 def publish(table: Table, function: Function, **arguments: Any) -> betalike.Release:
-    return table.publish(beta=None, model=None, cap=function, **arguments)
+    return table.publish(beta=None, promise=None, cap=function, **arguments)
 
 
 @pytest.mark.some(2)
@@ -118,7 +118,7 @@ def test_an_audit_checks_a_cap(table: Table, name: str) -> None:
     ("asked", "word"),
     [
         ({"beta": 2}, "choose one"),
-        ({"model": "basic"}, "choose one"),
+        ({"promise": "basic"}, "choose one"),
         ({"scheme": "sabre"}, "keeps the promise t-closeness"),
         ({"t": 0.2}, "does not take it"),
         ({"cap": lambda p: p / 2}, "the table itself"),

@@ -44,7 +44,7 @@ class Columns:
         """What is promised of each column, as the twins take it."""
         asked = self.table.arguments
         parameters = {} if self.negative_beta is None else {"negative_beta": self.negative_beta}
-        return {"model": asked["model"], "beta": asked["beta"], "k": asked["k"], "parameters": parameters}
+        return {"model": asked["promise"], "beta": asked["beta"], "k": asked["k"], "parameters": parameters}
 
     def publish(self, **arguments: Any) -> betalike.Release:
         table = self.table
@@ -123,7 +123,7 @@ def test_what_was_written_passes_verify_and_an_audit_of_each_column(columns: Col
                 sensitive=name,
                 certificate=out,
                 beta=columns.table.beta,
-                model=columns.table.arguments["model"],
+                promise=columns.table.arguments["promise"],
                 k=columns.table.arguments["k"],
             )
             for name in SECRETS

@@ -53,7 +53,7 @@ PARAMETERS = st.fixed_dictionaries(
     optional={
         "beta": ANY_NUMBER | st.none() | st.just("4") | st.floats(0.1, 5).map(np.float64),
         "k": ANY_NUMBER | st.just("2"),
-        "model": st.sampled_from(["basic", "enhanced", "Enhanced", ""]),
+        "promise": st.sampled_from(["basic", "enhanced", "Enhanced", ""]),
         "layout": st.sampled_from(["labels", "bounds", "rows"]),
         "seed": ANY_NUMBER | st.none(),
         "weights": st.dictionaries(st.sampled_from(["column 0", "column 9"]), st.floats(), max_size=2),

@@ -70,7 +70,7 @@ def test_no_value_becomes_likelier_than_promised_for_a_person(
 ) -> None:
     table, persons = drawn
     release = publish(table, persons, **scheme)
-    prior, beta, form = shares(table, persons), twins.promised(table.beta), table.arguments["model"]
+    prior, beta, form = shares(table, persons), twins.promised(table.beta), table.arguments["promise"]
     gains, sizes, guesses = [], [], []
     least: dict[str, int] = {}
     for who in people_of(table, persons, release.frame).values():
@@ -108,16 +108,16 @@ def test_the_promise_in_rows_is_kept_as_well(scheme: dict[str, Any], drawn: tupl
     release = publish(table, persons, **scheme)
     classes = table.published_classes(release.frame).values()
     asked = table.arguments
-    assert twins.broken_classes(classes, table.prior, table.beta, asked["model"], asked["k"]) == []
+    assert twins.broken_classes(classes, table.prior, table.beta, asked["promise"], asked["k"]) == []
 
 
 @examples(10)
 @pytest.mark.parametrize(
     "promise",
     [
-        {"model": "delta-disclosure", "beta": None, "delta": 0.7},
-        {"model": "distinct-l-diversity", "beta": None, "l": 2},
-        {"model": "k-anonymity", "beta": None},
+        {"promise": "delta-disclosure", "beta": None, "delta": 0.7},
+        {"promise": "distinct-l-diversity", "beta": None, "l": 2},
+        {"promise": "k-anonymity", "beta": None},
         {"negative_beta": 0.5},
     ],
     ids=["delta-disclosure", "distinct-l-diversity", "k-anonymity", "two-sided"],
@@ -126,7 +126,7 @@ def test_the_promise_in_rows_is_kept_as_well(scheme: dict[str, Any], drawn: tupl
 def test_other_promises_are_kept_in_people_too(promise: dict[str, Any], drawn: tuple[Table, list[str]]) -> None:
     table, persons = drawn
     k = table.arguments["k"]
-    if promise.get("model") == "k-anonymity" and k == 1:
+    if promise.get("promise") == "k-anonymity" and k == 1:
         return
     release = publish(table, persons, scheme="mondrian", **promise)
     prior = shares(table, persons)

@@ -111,7 +111,7 @@ def test_intervals_of_values_keep_their_caps(
             sensitive="secret",
             scheme="perturb",
             beta=1.7,
-            model=form,
+            promise=form,
             width=width,
             with_values=with_values,
         )
@@ -174,7 +174,7 @@ def test_the_certificate_of_a_perturbed_table_tells_the_truth(table: Table) -> N
     posterior = [[n * row[v] / seen[v] for v in range(len(labels))] for n, row in zip(counts, matrix, strict=True)]
     shares = [n / table.n_rows for n in counts]
     gain = max(q / p - 1 for p, row in zip(shares, posterior, strict=True) for q in row)
-    caps = [twins.cap(Fraction(n, table.n_rows), twins.promised(table.beta), asked["model"]) for n in counts]
+    caps = [twins.cap(Fraction(n, table.n_rows), twins.promised(table.beta), asked["promise"]) for n in counts]
     ratio = max(q / cap for cap, row in zip(caps, posterior, strict=True) for q in row)
     assert told["promise"]["worst_gain"] == pytest.approx(gain, abs=1e-9)
     assert told["promise"]["worst_ratio"] == pytest.approx(ratio, abs=1e-9)
@@ -232,7 +232,7 @@ def test_what_is_written_verifies_and_says_nothing_of_the_seed(scheme: str, tabl
     counts = [told["prior_counts"][label] for label in header[1:]]
     matrix = [[Fraction(cell) for cell in line[1:]] for line in lines]
     assert [line[0] for line in lines] == header[1:] == list(told["prior_counts"])
-    assert twins.broken_pairs(matrix, counts, table.beta, table.arguments["model"]) == []
+    assert twins.broken_pairs(matrix, counts, table.beta, table.arguments["promise"]) == []
 
 
 @FEW

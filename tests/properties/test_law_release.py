@@ -47,7 +47,7 @@ def every_class_keeps_the_promise(published: Published) -> None:
     if published.keeps_likeness:
         table, asked = published.table, published.table.arguments
         classes = published.classes.values()
-        assert twins.broken_classes(classes, table.prior, asked["beta"], asked["model"], asked["k"]) == []
+        assert twins.broken_classes(classes, table.prior, asked["beta"], asked["promise"], asked["k"]) == []
 
 
 def every_row_is_published_once_with_its_own_secret(published: Published) -> None:
@@ -82,7 +82,7 @@ def the_certificate_says_how_near_the_worst_class_comes(published: Published) ->
     table, told = published.table, published.told["promise"]
     prior, asked, promise = twins.priors_of(table.prior), table.arguments, twins.promised(table.beta)
     pairs = [(value, n, sum(ec.values())) for ec in published.classes.values() for value, n in ec.items()]
-    ratio = max(count / size / twins.cap(prior[value], promise, asked["model"]) for value, count, size in pairs)
+    ratio = max(count / size / twins.cap(prior[value], promise, asked["promise"]) for value, count, size in pairs)
     assert told["worst_ratio"] == pytest.approx(ratio, abs=SMALL)
     assert (told["model"], told["beta"]) == (f"{asked['model']}-likeness", table.beta)
 
@@ -154,7 +154,7 @@ def test_what_is_written_keeps_every_law_as_well(scheme: dict[str, Any], table: 
     prior = Counter("" if value is None else str(value) for value in table.sensitive)
     assert Counter(row["secret"] for row in published) == prior
     asked = table.arguments
-    assert twins.broken_classes(classes.values(), prior, asked["beta"], asked["model"], asked["k"]) == []
+    assert twins.broken_classes(classes.values(), prior, asked["beta"], asked["promise"], asked["k"]) == []
     average, _ = twins.average_loss(classes, table.twin_columns(), table.weights)
     assert release.certificate["release"]["average_loss"] == pytest.approx(float(average), abs=SMALL)
     for label_tuple, row in zip(labels, published, strict=True):

@@ -56,7 +56,7 @@ def rival_tables(draw: st.DrawFn, scheme: str, model: str) -> Table:
     if model == "k-anonymity":
         numbers["k"] = draw(st.integers(2, max(table.n_rows, 2)))
     options = draw(DRAWS if scheme == "sabre" else CUTS)
-    asked = {"beta": None, **numbers, "scheme": scheme, "model": model, "options": options}
+    asked = {"beta": None, **numbers, "scheme": scheme, "promise": model, "options": options}
     return replace(table.with_arguments(**asked), sensitive_rows=rows)
 
 
@@ -79,7 +79,7 @@ def prior_of(table: Table, as_text: bool = False) -> promise_twins.Prior:
 def promise_asked(table: Table) -> dict[str, Any]:
     """What was asked for, as a certificate tells it."""
     asked = table.arguments
-    model = asked["model"]
+    model = asked["promise"]
     names = [name for name in ("t", "delta", "l", "c", "ground") if asked.get(name) is not None]
     parameters = {name: asked[name] for name in names}
     if model == "t-closeness" and "ground" not in parameters:
@@ -151,7 +151,7 @@ def test_what_a_rival_wrote_keeps_its_promise_and_passes_verify(scheme: str, mod
 def test_dmondrian_with_the_delta_for_a_beta_keeps_enhanced_likeness(
     table: Table, beta: float, options: dict[str, Any]
 ) -> None:
-    release = table.publish(scheme="dmondrian", model=None, beta=beta, options=options)
+    release = table.publish(scheme="dmondrian", promise=None, beta=beta, options=options)
     classes = table.published_classes(release.frame).values()
     assert twins.broken_classes(classes, table.prior, beta, "enhanced", table.arguments["k"]) == []
     told = release.certificate["promise"]
@@ -177,7 +177,7 @@ def test_one_mondrian_is_many_schemes(table: Table, numbers: st.DataObject) -> N
     )
     asked = {"beta": None, **{key: numbers.draw(strategy) for key, strategy in NUMBERS[model].items()}}
     options = numbers.draw(CUTS)
-    one, other = (table.publish(**asked, scheme=s, model=model, options=options) for s in (name, "mondrian"))
+    one, other = (table.publish(**asked, scheme=s, promise=model, options=options) for s in (name, "mondrian"))
     assert one.frame.equals(other.frame)
     assert one.certificate["promise"] == other.certificate["promise"]
 

@@ -116,7 +116,7 @@ def test_what_was_written_passes_verify_and_an_audit_agrees_with_the_twin(scheme
             original=table.frame,
             hierarchies=trees,
             beta=other["beta"],
-            model=table.arguments["model"],
+            promise=table.arguments["promise"],
             k=other["k"],
             **other["parameters"],
         )

@@ -26,8 +26,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "sets": {"scheme": "perturb", "options": {"mechanism": "sets"}, "keep": ["note"]},
     "baseline": {"scheme": "baseline"},
     "closeness": {"scheme": "tmondrian", "beta": None, "t": 0.4},
-    "diversity": {"scheme": "mondrian", "model": "recursive-l-diversity", "beta": None, "l": 2, "c": 4, "k": 3},
-    "disclosure": {"scheme": "mondrian", "model": "delta-disclosure", "beta": None, "delta": 1.5},
+    "diversity": {"scheme": "mondrian", "promise": "recursive-l-diversity", "beta": None, "l": 2, "c": 4, "k": 3},
+    "disclosure": {"scheme": "mondrian", "promise": "delta-disclosure", "beta": None, "delta": 1.5},
     "two-sided": {"negative_beta": 0.9},
     "several": {"sensitive": ["disease", "note"]},
 }

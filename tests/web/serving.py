@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 PATIENCE = 300.0  # seconds: the machine may be busy
-IMPOSSIBLE = {"scheme": "mondrian", "model": "distinct-l-diversity", "l": "3", "beta": ""}  # of two diagnoses
+IMPOSSIBLE = {"scheme": "mondrian", "promise": "distinct-l-diversity", "l": "3", "beta": ""}  # of two diagnoses
 START = re.compile(r"http://127\.0\.0\.1:(\d+)/start\?token=[\w-]+")
 
 

@@ -163,7 +163,7 @@ def test_a_refused_promise_says_what_would_work_and_can_be_relaxed(served: Serve
         ({"beta": "-1"}, "beta is -1"),
         ({"beta": "four"}, "not a number"),
         ({"k": "2.5"}, "whole number"),
-        ({"model": "t-closeness"}, "keeps the promise"),
+        ({"promise": "t-closeness"}, "keeps the promise"),
         ({"scheme": "magic"}, "no scheme"),
     ],
 )

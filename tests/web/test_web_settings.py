@@ -95,7 +95,7 @@ def test_every_kind_of_setting_is_compared(served: Served) -> None:
     served.post(f"/p/{project}/hierarchies", version=served.version(project), **built)
     fields = {"role-0": "quasi-identifier", "role-1": "sensitive", "missing_sensitive": "yes", "missing": "NA, ?"}
     served.post(f"/p/{project}/columns", version=served.version(project), **fields)
-    promise(served, project, k="3", scheme="seam", model="basic", format="parquet")
+    promise(served, project, k="3", scheme="seam", promise="basic", format="parquet")
     assert made_with(served, project, "look") == (
         "Release 1 was made with other settings than the present ones: kind of promise: none, now basic k: 1, now 3 "
         "scheme: lmondrian, now seam format: csv, now parquet missing values: none, now NA, ? "

@@ -65,7 +65,7 @@ def save(served: Served, project: str, **typed: str) -> httpx.Response:
         ({"beta": "-1"}, "Beta is -1"),
         ({"k": "2.5"}, "k is '2.5'; it must be a whole number"),
         ({"k": "5000"}, "k is 5,000, but the table has only 300 rows"),
-        ({"beta": "abc", "model": "basic", "negative_beta": "0.25", "with_values": "yes"}, "Beta is 'abc'"),
+        ({"beta": "abc", "promise": "basic", "negative_beta": "0.25", "with_values": "yes"}, "Beta is 'abc'"),
     ],
 )
 def test_a_promise_that_is_refused_stays_as_it_was_typed(
@@ -75,7 +75,7 @@ def test_a_promise_that_is_refused_stays_as_it_was_typed(
     shown = fields(answer)
     assert words in html.unescape(answer.text)
     chosen = "".join(re.findall(r"<option selected>([^<]*)<", answer.text))
-    assert {**shown, "model": chosen}.items() >= typed.items()
+    assert {**shown, "promise": chosen}.items() >= typed.items()
     assert bool(re.search(r'id="with_values"[^>]* checked', answer.text)) is ("with_values" in typed)
 
 
@@ -105,6 +105,6 @@ def test_what_is_typed_is_answered_at_once(
 
 def test_a_basic_promise_that_limits_nothing_says_so(served: Served, project: str) -> None:
     """A third of the rows has the rarer value, so that it can at most become three times as frequent."""
-    save(served, project, model="basic")
+    save(served, project, promise="basic")
     shown = [served.client.get(f"/p/{project}/promise/meaning", params={"beta": beta}).text for beta in ("2", "2.1")]
     assert ["a beta above 2 limits nothing" in text for text in shown] == [False, True]

@@ -160,13 +160,11 @@ def name_schemes(given: Sequence[str | Scheme]) -> tuple[tuple[str, ...], dict[s
     return names, made
 
 
-def read_promise(
-    promise: object, beta: float | Sequence[float] | None, model: str, k: int, t: float | None
-) -> dict[str, Any]:
+def read_promise(promise: object, beta: float | Sequence[float] | None, k: int, t: float | None) -> dict[str, Any]:
     """Return the betas, form, k and t of a contest, from a promise or from these numbers."""
     if promise is None or isinstance(promise, str):
         betas = (4.0,) if beta is None else tuple(beta) if isinstance(beta, Sequence) else (beta,)
-        return {"betas": betas, "form": choose(Form, promise or model, "model"), "k": k, "t": t}
+        return {"betas": betas, "form": choose(Form, promise or Form.ENHANCED, "promise"), "k": k, "t": t}
     if beta is not None or t is not None or k != 1:
         name = type(promise).__name__
         raise ParameterError(f"promise is a {name}, and beta, k or t is given as well. Give them to it: {name}(...).")
@@ -199,7 +197,6 @@ def compare(
     schemes: Sequence[str | Scheme] | None = None,
     match: str | None = None,
     promise: str | Model | None = None,
-    model: str = "enhanced",
     k: int = 1,
     t: float | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
@@ -232,8 +229,8 @@ def compare(
         spec: a specification, as for `publish`.
         schemes: names, or schemes such as Seam(effort=4); by default all but "mondrian". The first is the reference.
         match: "t" or "loss": the other schemes get the parameter with which they come to the reference's t, or loss.
-        promise: in place of beta, model, k and t: a Likeness or a Closeness, or the name "enhanced" or "basic".
-        model: "enhanced" or "basic", for the schemes that keep likeness.
+        promise: "enhanced" (by default) or "basic", for the schemes that keep likeness; or a Likeness or
+            a Closeness in place of beta, k and t.
         k: least number of rows in a class.
         t: for "tmondrian" and "sabre"; by default what the reference reaches.
         hierarchies: as for `publish`.
@@ -262,7 +259,7 @@ def compare(
     names, made = name_schemes(default if schemes is None else schemes)
     contest = Contest(
         schemes=names,
-        **read_promise(promise, beta, model, k, t),
+        **read_promise(promise, beta, k, t),
         equal=equal,
         n_queries=queries,
         n_predicates=min(3, len(quasi_identifiers)) if predicates is None else predicates,

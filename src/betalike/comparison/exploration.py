@@ -129,7 +129,7 @@ def explore(
     beta: Sequence[float] = BETAS,
     schemes: Sequence[str | Scheme] = (DEFAULT_SCHEME,),
     consider: Sequence[str] = (),
-    model: str = "enhanced",
+    promise: str = "enhanced",
     k: int = 1,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -159,7 +159,7 @@ def explore(
         beta: the betas to try.
         schemes: names, or schemes such as Seam(effort=4), that take a beta and form classes.
         consider: further columns, to see what each would cost as a quasi-identifier.
-        model: "enhanced" or "basic".
+        promise: "enhanced" or "basic".
         k: least number of rows in a class.
         hierarchies: a folder, or a mapping from column to hierarchy.
         kinds: types of columns where the guess is wrong.
@@ -186,7 +186,7 @@ def explore(
         raise ParameterError(f"'{other[0]}' forms no classes, so it has no loss to explore. Name another scheme.")
     known = [*quasi_identifiers, *consider]
     hierarchies = with_built(hierarchies, table, known, sensitive, missing, delimiter)
-    form, is_value = choose(Form, model, "model"), missing_is_value(missing_sensitive)
+    form, is_value = choose(Form, promise, "promise"), missing_is_value(missing_sensitive)
     ends = {"round": round, "bottom": bottom, "top": top}
     whole = make_schema(known, sensitive, hierarchies, kinds, domains, weights, (), is_value, ends, person, dates, bins)
     frame = read(table, whole, missing, delimiter)

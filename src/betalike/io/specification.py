@@ -35,6 +35,7 @@ PromiseSpec = msgspec.defstruct(
     [(parameter.name, parameter.type | None, None) for parameter in PARAMETERS.values() if parameter.is_in_files],
     forbid_unknown_fields=True,
     module=__name__,
+    rename={"promise": "name"},
 )
 
 
@@ -195,7 +196,7 @@ def with_specification(path: str | Path, given: Mapping[str, Any]) -> dict[str, 
     merged["hierarchies"] = _combine_hierarchies(arguments["hierarchies"], given.get("hierarchies"), merged["kinds"])
     is_same = merged.get("scheme", DEFAULT_SCHEME) == arguments.get("scheme", DEFAULT_SCHEME)
     merged["options"] = {**(arguments["options"] if is_same else {}), **(given.get("options") or {})}
-    if {"scheme", "model", "promise"} & set(given):
+    if {"scheme", "promise"} & set(given):
         _leave_out_other_promise(merged, given)
     return merged
 
@@ -230,11 +231,11 @@ def _leave_out_other_promise(arguments: dict[str, Any], given: Mapping[str, Any]
     """Drop what the specification promises but the scheme or the promise of the call does not take."""
     scheme = arguments.get("scheme", DEFAULT_SCHEME)
     promises = promises_of(scheme if isinstance(scheme, str) else scheme.name)
-    promise = given.get("promise", given.get("model"))
-    if promise is None and arguments.get("model") in promises:
-        promise = arguments["model"]
-    elif "model" not in given:
-        arguments.pop("model", None)
+    promise = given.get("promise")
+    if promise is None and arguments.get("promise") in promises:
+        promise = arguments["promise"]
+    elif "promise" not in given:
+        arguments.pop("promise", None)
     for name in ("k", *NUMBERS):
         is_taken = takes(promise or promises[0], name, arguments) if isinstance(promise, str | None) else False
         if name not in given and name in arguments and not is_taken:

@@ -44,7 +44,7 @@ def draft_specification(
     lines += [
         "[promise]",
         "beta = 4            # no value becomes more than 1 + beta = 5 times as likely; smaller is safer",
-        'model = "enhanced"  # or "basic", which leaves frequent values unprotected',
+        'name = "enhanced"   # or "basic", which leaves frequent values unprotected',
         "k = 1               # least number of rows in a class",
         "",
         "[release]",

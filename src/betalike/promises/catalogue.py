@@ -34,7 +34,7 @@ def make_model(name: str, k: int, parameters: Mapping[str, Any]) -> Model:
     Delta-disclosure also takes a beta instead of a delta, and likeness a cap instead of a beta.
     """
     if name not in PROMISES:
-        raise unknown("model", name, PROMISES)
+        raise unknown("promise", name, PROMISES)
     given = {parameter: value for parameter, value in parameters.items() if value is not None}
     if name == "delta-disclosure" and set(given) == {"beta"}:
         return DisclosureForLikeness(given["beta"], k)
@@ -69,15 +69,15 @@ def fit(model: Model, counts: Ints, sensitive: Axis) -> Model:
     return settled
 
 
-def name_promise(model: str | None, k: int, parameters: Mapping[str, Any]) -> str | None:
+def name_promise(promise: str | None, k: int, parameters: Mapping[str, Any]) -> str | None:
     """Return the name of the promise that parameters belong to; None if there are none. None is not given.
 
     >>> name_promise(None, 5, {"beta": None, "t": 0.2}), name_promise(None, 5, {}), name_promise(None, 1, {})
     ('t-closeness', 'k-anonymity', None)
     """
     given = {parameter for parameter, value in parameters.items() if value is not None}
-    if model is not None:
-        return model
+    if promise is not None:
+        return promise
     for parameter, name in (("beta", "enhanced"), ("t", "t-closeness"), ("delta", "delta-disclosure")):
         if parameter in given:
             return name
@@ -86,5 +86,5 @@ def name_promise(model: str | None, k: int, parameters: Mapping[str, Any]) -> st
     if given & set(taken_by(LIKENESS[0])):
         return LIKENESS[0]  # which says that a beta is missing
     if given:
-        raise ParameterError(f"{min(given)} is given without the promise that it belongs to. Name the model.")
+        raise ParameterError(f"{min(given)} is given without the promise that it belongs to. Name the promise.")
     return "k-anonymity" if k != 1 else None

@@ -16,8 +16,6 @@ from enum import StrEnum
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
-
 from betalike.errors import ParameterError, suggestion
 
 Arguments = ParamSpec("Arguments")
@@ -80,7 +78,7 @@ class Parameter:
 TABLE = (
     Parameter("beta", float, ANYTHING_ABOVE_0, example=4, needed_by=LIKENESS, taken_by=("delta-disclosure",), help=
         "The largest gain of a value: 4 means that no value becomes more than 5 times as likely."),
-    Parameter("model", str, Range(f"one of: {', '.join(PROMISES)}", words=PROMISES), help=
+    Parameter("promise", str, Range(f"one of: {', '.join(PROMISES)}", words=PROMISES), help=
         f"The promise: {', '.join(PROMISES)}; by default the one that the scheme or the numbers are for."),
     Parameter("k", int, Range(f"a whole number of 1 or more, up to {LARGEST_COUNT:,} (no table has more rows)", least=1,
         most=LARGEST_COUNT), example=5, needed_by=("k-anonymity",), taken_by=PROMISES[:-1], help=
@@ -111,7 +109,7 @@ TABLE = (
 )
 # fmt: on
 PARAMETERS = {parameter.name: parameter for parameter in TABLE}
-NUMBERS = tuple(name for name in PARAMETERS if name not in ("model", "k"))  # what a promise takes, except k
+NUMBERS = tuple(name for name in PARAMETERS if name not in ("promise", "k"))  # what a promise takes, except k
 
 
 def needed_by(promise: str) -> tuple[str, ...]:
@@ -170,7 +168,7 @@ def as_python(given: Any, argument: str) -> Any:
 
     Certificates and checks of types know those of Python alone. A number that is larger than any real one is refused.
     """
-    if isinstance(given, np.generic):
+    if type(given).__module__ == "numpy" and getattr(given, "ndim", None) == 0:  # which is not imported for this
         convert = OF_PYTHON.get(given.dtype.kind)
         return given if convert is None else convert(given)
     if isinstance(given, int) and abs(given) > sys.float_info.max:

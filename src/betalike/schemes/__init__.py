@@ -108,19 +108,19 @@ def promises_of(scheme: str) -> tuple[str, ...]:
     return PROMISES.get(scheme, LIKENESS)
 
 
-def choose_promise(scheme: str, model: str | None) -> str:
+def choose_promise(scheme: str, promise: str | None) -> str:
     """Return the name of the promise that a scheme keeps; refuse one that it cannot keep."""
     promises = promises_of(scheme)
-    if model is None:
+    if promise is None:
         return promises[0]
-    if model not in EVERY_PROMISE:
-        raise unknown("model", model, EVERY_PROMISE)
-    if model not in promises:
+    if promise not in EVERY_PROMISE:
+        raise unknown("promise", promise, EVERY_PROMISE)
+    if promise not in promises:
         raise ParameterError(
-            f"the scheme '{scheme}' keeps the promise {' or '.join(promises)}, not {model}. Take the scheme "
+            f"the scheme '{scheme}' keeps the promise {' or '.join(promises)}, not {promise}. Take the scheme "
             "'mondrian', which keeps every promise."
         )
-    return model
+    return promise
 
 
 def make_promise(
@@ -130,10 +130,9 @@ def make_promise(
 
     Without a scheme, the parameters say which promise is meant; None if there are none.
     """
-    given = {name: value for name, value in parameters.items() if value is not None and name != "model"}
-    model = parameters.get("model")
+    given = {name: value for name, value in parameters.items() if value is not None}
     if isinstance(promise, Model):
-        _refuse_with_promise(promise, [*({} if model is None else {"model"}), *given, *({} if k == 1 else {"k"})])
+        _refuse_with_promise(promise, [*given, *({} if k == 1 else {"k"})])
         name, made = name_of(promise), promise
     else:
         if promise is not None and not isinstance(promise, str):
@@ -141,12 +140,11 @@ def make_promise(
                 f"promise is {_kind(promise)}; it must be the name of a promise, or one such as "
                 "Likeness(beta=4) or Closeness(t=0.2)."
             )
-        if promise is not None and model is not None:
-            raise ParameterError("promise and model are given, which mean the same; give one.")
-        named = model if promise is None else promise
-        if "cap" in given and named is not None:
-            raise ParameterError(f"cap is given and the model '{named}'; choose one, for a cap is a model of its own.")
-        wanted = LIKENESS[0] if "cap" in given else named
+        if "cap" in given and promise is not None:
+            raise ParameterError(
+                f"cap is given and the promise '{promise}'; choose one: a cap is a promise of its own."
+            )
+        wanted = LIKENESS[0] if "cap" in given else promise
         chosen = name_promise(wanted, k, given) if scheme is None else choose_promise(scheme, wanted)
         if chosen is None:
             return None

@@ -8,7 +8,7 @@ from betalike.engines.recipes import recipes_in
 from betalike.errors import BetalikeError
 from betalike.io.arguments import make_schema, missing_is_value
 from betalike.io.specification import ENDS, Specification
-from betalike.promises.parameters import PARAMETERS
+from betalike.promises.parameters import NUMBERS
 from betalike.schemes import DEFAULT_SCHEME, choose_scheme, make_promise
 from betalike.table.rounding import make_rounding
 from betalike.table.schema import Role
@@ -72,5 +72,5 @@ def check_columns(arguments: dict[str, Any]) -> None:
 def check_promise(arguments: dict[str, Any]) -> Any:
     """Return the promise that arguments ask for; refuse one that the scheme does not keep."""
     scheme = choose_scheme(arguments.get("scheme", DEFAULT_SCHEME), None, arguments["options"])
-    parameters = {name: arguments[name] for name in PARAMETERS if name in arguments and name != "k"}
-    return make_promise(scheme.name, None, arguments.get("k", 1), parameters)
+    parameters = {name: arguments[name] for name in NUMBERS if name in arguments}
+    return make_promise(scheme.name, arguments.get("promise"), arguments.get("k", 1), parameters)

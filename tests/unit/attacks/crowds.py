@@ -28,7 +28,7 @@ def crowd(n_rows: int = 2_000, seed: int = 1, noise: float = 0.2) -> pl.DataFram
 
 def release_of(frame: pl.DataFrame, **arguments: Any) -> betalike.Release:
     """A release in memory; without arguments one that promises anonymity alone, and so gives diseases away."""
-    told = arguments or {"scheme": "mondrian", "model": "k-anonymity", "k": 10}
+    told = arguments or {"scheme": "mondrian", "promise": "k-anonymity", "k": 10}
     return betalike.publish(frame, quasi_identifiers=COLUMNS, sensitive="disease", seed=1, **told)
 
 

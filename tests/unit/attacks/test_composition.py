@@ -15,7 +15,7 @@ from betalike.attacks.composition import combined, compose
 from betalike.errors import InputError
 from betalike.runtime.randomness import SeededRandomness
 
-DIVERSE = {"scheme": "mondrian", "model": "distinct-l-diversity", "l": 2}
+DIVERSE = {"scheme": "mondrian", "promise": "distinct-l-diversity", "l": 2}
 
 
 def crossed(n_rows: int = 400) -> pl.DataFrame:

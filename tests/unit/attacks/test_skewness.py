@@ -34,7 +34,7 @@ def test_ten_diverse_classes_make_hiv_a_hundred_times_as_likely() -> None:
 
     frame = hiv_table()
     release = betalike.publish(
-        frame, quasi_identifiers=["age"], sensitive="disease", scheme="mondrian", model="distinct-l-diversity", l=10
+        frame, quasi_identifiers=["age"], sensitive="disease", scheme="mondrian", promise="distinct-l-diversity", l=10
     )
     result = skewness(open_target(release, original=frame), SeededRandomness(1))
     assert result.details["worst_value"] == "HIV"
@@ -46,7 +46,7 @@ def test_ten_diverse_classes_make_hiv_a_hundred_times_as_likely() -> None:
 def test_three_diverse_classes_tell_a_nervous_disease() -> None:
     import betalike
 
-    arguments = {"scheme": "mondrian", "model": "distinct-l-diversity", "l": 3, "hierarchies": {"disease": FIGURE_1}}
+    arguments = {"scheme": "mondrian", "promise": "distinct-l-diversity", "l": 3, "hierarchies": {"disease": FIGURE_1}}
     by_hand = TABLE_1.with_columns(age=pl.Series([1, 1, 1, 2, 2, 2]), weight=1)  # the paper's two classes
     release = betalike.publish(by_hand, quasi_identifiers=["weight", "age"], sensitive="disease", **arguments)
     assert release.certificate["release"]["classes"] == 2

@@ -127,8 +127,8 @@ def test_a_scheme_that_cannot_keep_the_promise_is_told_and_the_others_go_on() ->
 
 
 def test_basic_likeness_can_be_compared() -> None:
-    (compared,) = compare(schemes=["lmondrian"], model="basic", beta=2).results
-    release = betalike.publish(TABLE, **COLUMNS, **TREES, beta=2, scheme="lmondrian", model="basic")
+    (compared,) = compare(schemes=["lmondrian"], promise="basic", beta=2).results
+    release = betalike.publish(TABLE, **COLUMNS, **TREES, beta=2, scheme="lmondrian", promise="basic")
     assert compared.loss == release.certificate["release"]["average_loss"]
 
 
@@ -152,7 +152,7 @@ def test_a_document_tells_everything(comparison: Comparison) -> None:
         ({"match": "loss", "schemes": ["seam", "perturb"]}, "publishes quasi-identifiers exactly"),
         ({"schemes": ["sabre", "seam"]}, "give its t"),
         ({"t": 2.0}, "t is 2.0"),
-        ({"model": "kind"}, "model is 'kind'"),
+        ({"promise": "kind"}, "promise is 'kind'"),
         ({"predicates": 4}, "predicates is 4"),
         ({"queries": -1}, "queries is -1"),
         ({"selectivity": 0}, "selectivity is 0"),

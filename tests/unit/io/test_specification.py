@@ -15,7 +15,7 @@ delimiter = ";"
 
 [promise]
 beta = 4
-model = "basic"
+name = "basic"
 k = 5
 
 [release]
@@ -68,7 +68,7 @@ def test_everything_is_understood(tmp_path: Path) -> None:
         "table": tmp_path / "people.csv",
         "delimiter": ";",
         "beta": 4,
-        "model": "basic",
+        "promise": "basic",
         "k": 5,
         "scheme": "burel",
         "format": "parquet",

@@ -74,7 +74,7 @@ def test_a_promise_is_made_with_the_examples_of_what_it_needs(promise: str) -> N
 
 def test_every_parameter_belongs_to_a_promise_that_exists() -> None:
     for name, parameter in PARAMETERS.items():
-        assert name == "model" or {*parameter.needed_by, *parameter.taken_by}
+        assert name == "promise" or {*parameter.needed_by, *parameter.taken_by}
         assert {*parameter.needed_by, *parameter.taken_by} <= set(PROMISES)
     assert takes("delta-disclosure", "beta", {"beta"})
     assert not takes("delta-disclosure", "beta", {"delta"})

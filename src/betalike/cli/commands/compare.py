@@ -20,7 +20,7 @@ def compare(
     schemes: Annotated[Texts, option("Names, a,b (default: all); the first is the reference.")] = None,
     match: Annotated[str | None, option("t or loss: what the others are made equal to the reference in.")] = None,
     spec: options.Spec = None,
-    model: Annotated[str | None, option("enhanced (default) or basic.")] = None,
+    promise: Annotated[str | None, option("enhanced (default) or basic.")] = None,
     k: Annotated[int | None, promise_option("k")] = None,
     t: Annotated[float | None, promise_option("t")] = None,
     hierarchies: options.Hierarchies = None,

@@ -25,7 +25,7 @@ def explore(
     schemes: Annotated[Texts, option("Names of schemes that form classes, a,b (default: whole).")] = None,
     consider: Annotated[Texts, option(CONSIDER)] = None,
     spec: options.Spec = None,
-    model: Annotated[str | None, option("enhanced (default) or basic.")] = None,
+    promise: Annotated[str | None, option("enhanced (default) or basic.")] = None,
     k: Annotated[int | None, promise_option("k")] = None,
     hierarchies: options.Hierarchies = None,
     numeric: options.Numeric = None,

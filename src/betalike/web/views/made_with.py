@@ -17,7 +17,7 @@ from betalike.web.views.hierarchies import recipe_words
 from betalike.web.views.table import ROLES, TYPES
 
 USUAL: dict[str, Any] = {"k": 1, "scheme": DEFAULT_SCHEME, "format": "csv"}  # what no value means
-WORDS = {"model": "kind of promise", "missing": "missing values", "bins": "ranges", "round": "rounding"}
+WORDS = {"promise": "kind of promise", "missing": "missing values", "bins": "ranges", "round": "rounding"}
 WORDS |= {"bottom": "lowest value", "top": "highest value"}
 SOURCE = ("table", "sheet", "query", "table_name", "labels")
 

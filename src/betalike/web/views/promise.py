@@ -43,7 +43,7 @@ NO_VALUE = "(no value)"
 SLIDER = (0.5, 8)
 TYPED = ("beta", "k")  # fields that are answered while somebody types
 LEAST_ROWS = 3  # values of fewer rows are counted, not named
-WIDER = tuple(name for name, one in PARAMETERS.items() if one.is_in_files and name not in ("beta", "k", "model"))
+WIDER = tuple(name for name, one in PARAMETERS.items() if one.is_in_files and name not in ("beta", "k", "promise"))
 SCHEME_WORDS = {
     "seam": "seam: loses least",
     "whole": "whole: reveals least to readers who know the program",
@@ -92,9 +92,9 @@ def show_promise(
         slider=SLIDER,
         at=f"{round(min(max(promise['beta'] or 4, SLIDER[0]), SLIDER[1]), 1):g}",  # as a browser writes it
         wider=[(name, PARAMETERS[name].help, PARAMETERS[name].type is bool) for name in WIDER],
-        is_wide=any(typed.text(name) for name in WIDER) or typed.text("model") not in ("", "enhanced"),
+        is_wide=any(typed.text(name) for name in WIDER) or typed.text("promise") not in ("", "enhanced"),
         formats=FORMATS,
-        models=PARAMETERS["model"].range.words,
+        promises=PARAMETERS["promise"].range.words,
         schemes={name: SCHEME_WORDS.get(name, name) for name in SCHEMES},
         hint=problem_with_settings(project),
         **answers,
@@ -141,7 +141,7 @@ def _read(name: str, form: SentForm) -> tuple[Any, str | None]:
 def meaning(project: Project, spec: Specification) -> dict[str, Any] | None:
     """Return the sentence of a promise and the caps of the table's own values; None for a promise without a beta."""
     promise = msgspec.structs.asdict(spec.promise)
-    beta, form = promise["beta"], promise["model"] or promises_of(spec.release.scheme or DEFAULT_SCHEME)[0]
+    beta, form = promise["beta"], promise["promise"] or promises_of(spec.release.scheme or DEFAULT_SCHEME)[0]
     if beta is None or not 0 < beta < math.inf or form not in ("enhanced", "basic"):
         return None
     sensitive = project.spec.with_role(Role.SENSITIVE)
@@ -255,7 +255,7 @@ def change_promise(request: Request, form: SentForm) -> Response:
 
 def _changed(spec: Specification, form: SentForm) -> Specification:
     values: dict[str, Any] = {name: _parameter(name, form) for name in ("beta", "k", *WIDER)}
-    values["model"] = form.text("model") or None
+    values["name"] = form.text("promise") or None
     spec.promise = msgspec.convert(
         {name: value for name, value in values.items() if value is not None}, type(spec.promise)
     )
