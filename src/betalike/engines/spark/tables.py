@@ -23,6 +23,7 @@ from betalike.table.schema import Schema, check_columns, columns_with_forms, tex
 
 SparkFrame = Any
 CORRUPT, LINE = "betalike corrupt", "betalike_line"
+MONTH = r"^\s*\d{4}-\d{2}\s*$"  # which Spark takes for its first day
 MANY_DIGITS = rf"^[+-]?(?=[0.]*[1-9](?:\.?\d){{{WRITTEN_DIGITS},}})\d*\.\d+$"  # of a number with a point
 
 
@@ -124,10 +125,12 @@ def _read_csv(
 
 
 def _textual_columns(texts: SparkFrame, names: Sequence[str]) -> set[str]:
-    """Return the columns in which a number begins with a zero, or has many digits; Spark would take them away."""
+    """Return the columns in which Spark would change cells: numbers that begin with 0 or have many digits, months."""
     from pyspark.sql import functions as F
 
-    found = texts.agg(*(F.max(F.col(quoted(name)).rlike(f"{LEADING_ZERO}|{MANY_DIGITS}")) for name in names)).first()
+    found = texts.agg(
+        *(F.max(F.col(quoted(name)).rlike(f"{LEADING_ZERO}|{MANY_DIGITS}|{MONTH}")) for name in names)
+    ).first()
     return {name for name, is_code in zip(names, found, strict=True) if is_code}
 
 
