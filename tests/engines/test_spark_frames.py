@@ -10,6 +10,7 @@ import polars as pl
 import pyspark.sql
 import pytest
 from contract import quick_session
+from pyspark.sql import functions, types
 
 import betalike
 from betalike.datasets import census_like
@@ -55,3 +56,16 @@ def test_a_release_in_a_folder_is_a_spark_frame_of_its_files(frame: pyspark.sql.
     written = pl.read_parquet(tmp_path / "out" / "published.parquet").rows()
     assert Counter(map(tuple, release.frame.collect())) == Counter(written)
     assert betalike.verify(tmp_path / "out", original=census_like(2000, seed=1)).holds
+
+
+def test_comments_on_columns_are_not_published(frame: pyspark.sql.DataFrame, tmp_path: Path) -> None:
+    """Spark writes them into its files, those on the fields of a column too."""
+    comment = {"comment": "CANARY7731"}
+    nested = types.StructType([types.StructField("part", types.StringType(), metadata=comment)])
+    frame = frame.withColumn("age", functions.col("age").alias("age", metadata=comment))
+    frame = frame.withColumn("more", functions.struct(functions.lit("x").alias("part")).cast(nested))
+    release = betalike.publish(frame, out=tmp_path / "out", keep=["more"], scheme="lmondrian", **ASKED)
+    assert "CANARY7731" not in release.frame.schema.json()
+    for path in (tmp_path / "out").rglob("*.parquet"):
+        assert path.is_dir() or b"CANARY7731" not in path.read_bytes()
+    assert betalike.verify(tmp_path / "out").holds

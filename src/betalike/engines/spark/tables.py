@@ -41,7 +41,29 @@ def read_table(
     else:
         check_columns(schema.names, table.columns)
         rows = table
-    return _without_codes(rows, schema.names, missing)
+    return _without_codes(_without_metadata(rows), schema.names, missing)
+
+
+def _without_metadata(rows: SparkFrame) -> SparkFrame:
+    """Return rows without comments on their columns, which would be published with the rows."""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    described = rows.schema.jsonValue()
+    plain = _plain(described)
+    if plain == described:
+        return rows
+    fields = T.StructType.fromJson(plain)
+    return rows.select(
+        [F.col(quoted(field.name)).cast(field.dataType).alias(field.name, metadata={}) for field in fields]
+    )
+
+
+def _plain(described: Any) -> Any:
+    """Return what Spark says about types, without metadata."""
+    if isinstance(described, dict):
+        return {key: {} if key == "metadata" else _plain(item) for key, item in described.items()}
+    return [_plain(item) for item in described] if isinstance(described, list) else described
 
 
 def _without_codes(rows: SparkFrame, names: Sequence[str], missing: Sequence[str]) -> SparkFrame:
