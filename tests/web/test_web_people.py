@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import re
+import shutil
 
 import pytest
-from serving import Served, visits
+from serving import Served, promise, publish, text_of, visits
 from typer.testing import CliRunner
 
 import betalike
@@ -14,10 +14,6 @@ from betalike.cli.app import app
 from betalike.measures import phrases
 
 pytestmark = pytest.mark.xdist_group("web-people")
-
-
-def text_of(page: str) -> str:
-    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +74,68 @@ def test_the_page_warns_of_small_classes_as_the_terminal_does(served: Served, ho
     assert words in text_of(look)
     verified = CliRunner().invoke(app, ["verify", str(folder)], env={"COLUMNS": "200"})
     assert words in re.sub(r"[│\s]+", " ", verified.output)
+
+
+WARNING = "Everybody will read who these people are."
+ROLES = {"role-1": "quasi-identifier", "role-2": "quasi-identifier", "role-3": "sensitive"}
+
+
+@pytest.fixture
+def named(served: Served, hospital: str) -> str:
+    """A project in which the names of the patients are to be published as they are."""
+    project = f"named-{len(list(served.projects.iterdir()))}"
+    later = shutil.ignore_patterns("releases", "[2-9]*")  # of what was published since it was opened
+    shutil.copytree(served.projects / hospital, served.projects / project, ignore=later)
+    served.post(f"/p/{project}/columns", version=served.version(project), **{"role-0": "kept", **ROLES})
+    promise(served, project, k="2")
+    return project
+
+
+def test_names_are_published_only_if_that_is_wanted(served: Served, named: str) -> None:
+    """The wish is for one release: for the next one it is asked again."""
+    shown = served.get(f"/p/{named}/columns").text
+    assert shown.count(WARNING) == 1
+    assert WARNING in shown.partition("<legend>patient_name</legend>")[2].partition("<legend>")[0]
+    folder = served.projects / named / "releases"
+    asked = served.get(f"/p/{named}/publish").text
+    assert re.search(r'<input type="checkbox" id="names"[^>]* required>', asked)
+    before = served.last_job(named)
+    refused = served.post(f"/p/{named}/publish", version=served.version(named))
+    assert refused.status_code == 422
+    assert "identifies people and would be published as it is: patient_name" in text_of(refused.text)
+    assert (served.last_job(named), list(folder.glob("*"))) == (before, [])
+    served.post(f"/p/{named}/publish", version=served.version(named), names="yes")
+    number = served.last_job(named)
+    assert served.wait(named, number) == "done", served.get(f"/p/{named}/jobs/{number}").text
+    assert "Patient 7" in (folder / "1" / "published.csv").read_text()
+    look = served.get(f"/p/{named}/look").text
+    assert 'class="verdict named"' in look
+    assert 'class="verdict kept"' not in look
+    assert "The promise is kept, but names are published patient_name identifies people" in text_of(look)
+    assert "made-with" not in look
+    assert "This release names people: patient_name" in text_of(served.get(f"/p/{named}/take-away").text)
+    assert served.post(f"/p/{named}/publish", version=served.version(named)).status_code == 422
+
+
+def test_names_that_are_left_out_need_no_wish(served: Served, named: str) -> None:
+    served.post(f"/p/{named}/columns", version=served.version(named), **{"role-0": "identifier", **ROLES})
+    assert WARNING not in served.get(f"/p/{named}/columns").text
+    assert 'id="names"' not in served.get(f"/p/{named}/publish").text
+    assert publish(served, named)[1] == "done"
+    assert 'class="verdict kept"' in served.get(f"/p/{named}/look").text
+
+
+def test_values_that_are_nearly_all_of_one_person_are_names_too(served: Served, named: str) -> None:
+    roles = {"role-0": "person", **ROLES, "role-1": "kept"}
+    served.post(f"/p/{named}/columns", version=served.version(named), **roles)
+    assert WARNING in served.get(f"/p/{named}/columns").text.partition("<legend>birth_date</legend>")[2]
+    refused = served.post(f"/p/{named}/publish", version=served.version(named))
+    assert (refused.status_code, "published as it is: birth_date" in refused.text) == (422, True)
+
+
+def test_the_cost_of_a_promise_is_measured_for_names_too(served: Served, named: str) -> None:
+    assert served.get(f"/p/{named}/promise").status_code == 200
+    served.wait(named, served.last_job(named))
+    curve = served.get(f"/p/{named}/promise/curve").text
+    assert curve.count("<circle") == 8
+    assert "unchanged" not in curve

@@ -54,6 +54,14 @@ def problem_with_settings(project: Project) -> str | None:
     return problem_with_columns(project) or problem_with_promise(project) or problem_with_size(project)
 
 
+def names_published(project: Project) -> list[str]:
+    """Return the columns that identify people and are to be published as they are."""
+    kept, facts = project.spec.with_role(Role.KEPT), project.facts
+    return (
+        [] if facts is None else [column.name for column in facts.columns if column.identifies and column.name in kept]
+    )
+
+
 def check_columns(arguments: dict[str, Any]) -> None:
     """Refuse columns that `publish` would refuse; recipes are built when they are used."""
     recipes = recipes_in(arguments["hierarchies"])

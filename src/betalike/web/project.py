@@ -34,6 +34,7 @@ from betalike.runtime.locks import held
 DEMO_TABLE = "census.csv"
 MOST_UNDO = 50
 MOST_COUNTED = 20_000  # values of a column: more are neither shown nor grouped on the page
+NEARLY_UNIQUE = 0.9  # share of rows, or people, that a column singles out by itself
 LONGEST_NAME = 80  # of a project
 ARRIVING = ".arriving-"  # how the folder of an upload begins until it is there as a whole
 DELETED = ".deleted-"  # and that of a project while it is deleted
@@ -77,6 +78,11 @@ class SeenColumn(msgspec.Struct):
     prefix: list[int] = []
     cost: str = ""
     unique_people: float | None = None
+
+    @property
+    def identifies(self) -> bool:
+        """Whether it says who a person is: by its guess, or because nearly every value is that of one row or person."""
+        return self.is_identifying or max(self.unique, self.unique_people or 0) >= NEARLY_UNIQUE
 
 
 class SeenTable(msgspec.Struct):

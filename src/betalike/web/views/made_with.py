@@ -45,6 +45,7 @@ def made_with(project: Project, number: int) -> MadeWith | None:
         then = read_specification(project.folder / f"release-{number}.toml")
     except BetalikeError:
         return None
+    then.release.keep_identifiers = project.spec.release.keep_identifiers  # no setting: each release asks for it
     return MadeWith(number, tuple(_changes(then, project.spec)))
 
 

@@ -233,6 +233,7 @@ def _explore(request: Request, project: Project) -> Any:
         job.cancel()
     spec = copy_spec(project.spec)
     spec.promise.beta = None  # type: ignore[attr-defined]  # made from the parameters
+    spec.release.keep_identifiers = True  # what is measured is published nowhere
     file = name.replace(".json", ".toml")
     project.write(file, spec_text(spec, file).encode())
     return jobs.start(project, "explore", spec=file, betas=list(BETAS), curve=name)

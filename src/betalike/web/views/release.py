@@ -22,7 +22,7 @@ from betalike.release.certificate import read_certificate
 from betalike.report.headline import Headline
 from betalike.schemes import DEFAULT_SCHEME
 from betalike.table.schema import Role
-from betalike.web.checks import problem_with_promise, problem_with_settings
+from betalike.web.checks import names_published, problem_with_promise, problem_with_settings
 from betalike.web.jobs import MOST_JOBS, PageJob
 from betalike.web.pages import (
     CONFLICT,
@@ -37,7 +37,7 @@ from betalike.web.pages import (
     show_step,
     step_path,
 )
-from betalike.web.project import Project, StaleError, spec_text
+from betalike.web.project import Project, StaleError, copy_spec, spec_text
 from betalike.web.views.made_with import made_with
 
 AUDIENCES = {
@@ -56,6 +56,10 @@ ATTACK_WORDS = {
     "program": "has the program and a table of the same kind; takes long",
 }
 QUICK_ATTACKS = ("naive-bayes", "skewness", "composition")
+WANTS_NAMES = (
+    "nothing is published yet, because this identifies people and would be published as it is: {}. Leave it out in the "
+    "step Columns, or tick “I want to publish names”."
+)
 MOST_GROUPS = 25  # of a distribution
 SMALL = 2_000_000  # rows up to which the risk is measured without asking
 
@@ -86,6 +90,7 @@ def show_publish(request: Request, problem: str | None = None, status: int = 200
         k=spec.promise.k or 1,  # type: ignore[attr-defined]  # made from the parameters
         promise="" if promise else _promise_words(project),
         hint=problem_with_settings(project),
+        names=names_published(project),
         made=made if state in ("running", "done") else None,
         job=show_job(request, None if is_past and state != "running" else job, _after(project, job)),
         after=_after(project, job),
@@ -116,17 +121,22 @@ def publish(request: Request, form: SentForm) -> Response:
             if running is not None and running.outcome.state == "running":
                 return go(step_path(project, "publish"))
             problem = problem_with_settings(project)
+            names = names_published(project)
+            if not problem and names and not form.text("names"):
+                problem = WANTS_NAMES.format(", ".join(names))
             if problem:
                 raise FileError(problem)
             number = 1 + max((job.order.arguments["release"] for job in jobs.of(project, "publish")), default=0)
             spec = f"release-{number}.toml"
-            project.write(spec, spec_text(project.spec, spec).encode())
+            asked = copy_spec(project.spec)
+            asked.release.keep_identifiers = bool(names)  # which was asked for this release alone
+            project.write(spec, spec_text(asked, spec).encode())
             (project.folder / "releases").mkdir(mode=0o700, exist_ok=True)
             out = f"releases/{number}"
             exploring = jobs.last(project, "explore")
             if exploring is not None:
                 exploring.cancel()  # publishing comes first; the curve goes on at the next visit
-            jobs.start(project, "publish", spec=spec, out=out, release=number, writes=[out])
+            jobs.start(project, "publish", spec=spec, out=out, release=number, writes=[out], names=names)
             record.chosen = number
     except StaleError as error:
         return show_publish(request, str(error), CONFLICT)
@@ -179,6 +189,7 @@ def releases_of(project: Project, jobs: list[PageJob]) -> list[dict[str, Any]]:
                 "headline": headline,
                 "warnings": [*facts.warnings, *([] if headline.small_classes is None else [headline.small_classes])],
                 "result": job.outcome.result,
+                "names": job.order.arguments.get("names", []),
             }
         )
     return found
