@@ -189,6 +189,14 @@ ORDERED: dict[str, tuple[Any, Any, Callable[[str], Fraction], Callable[[Any], st
         twins.days_of,
         datetime.date.isoformat,
     ),
+    "month": (
+        st.dates(datetime.date(1890, 1, 1), datetime.date(2090, 1, 1))
+        .filter(lambda day: (day.year + 1) % 100 != day.month)  # not a school year
+        .map(lambda day: day.isoformat()[:7]),
+        pl.String,
+        twins.months_of,
+        str,
+    ),
     "datetime": (
         st.datetimes(datetime.datetime(1950, 1, 1), datetime.datetime(2050, 1, 1)),
         pl.Datetime("us"),

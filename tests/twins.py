@@ -164,6 +164,12 @@ def days_of(text: str) -> Fraction:
     return Fraction(datetime.date.fromisoformat(text).toordinal())
 
 
+def months_of(text: str) -> Fraction:
+    """A month such as 2010-03 as a number of months."""
+    year, month = map(int, text.split("-"))
+    return Fraction(12 * year + month)
+
+
 def microseconds_of(text: str) -> Fraction:
     """A moment as a number of microseconds."""
     return Fraction(

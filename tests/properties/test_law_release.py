@@ -84,7 +84,7 @@ def the_certificate_says_how_near_the_worst_class_comes(published: Published) ->
     pairs = [(value, n, sum(ec.values())) for ec in published.classes.values() for value, n in ec.items()]
     ratio = max(count / size / twins.cap(prior[value], promise, asked["promise"]) for value, count, size in pairs)
     assert told["worst_ratio"] == pytest.approx(ratio, abs=SMALL)
-    assert (told["model"], told["beta"]) == (f"{asked['model']}-likeness", table.beta)
+    assert (told["model"], told["beta"]) == (f"{asked['promise']}-likeness", table.beta)
 
 
 def the_certificate_says_what_was_published(published: Published) -> None:
