@@ -45,7 +45,8 @@ except MemoryError:
 """
 REFUSED = (
     "{} is a workbook that cannot be read; it is damaged or takes more than {} of memory, as one with cells far from "
-    "each other does. Delete the cells that are not part of the table, or save the table alone as CSV."
+    "each other does. Delete the cells that are not part of the table, allow more (--memory of publish), or save the "
+    "table alone as CSV."
 )
 
 
