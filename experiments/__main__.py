@@ -19,7 +19,6 @@ from experiments import (
     figure_8,
     figure_9,
     naive_bayes,
-    program_leak,
     section_2,
     section_7,
 )
@@ -42,7 +41,6 @@ EXPERIMENTS: dict[str, Callable[[Bench], Figure]] = {
     "9": figure_9.run,
     "s7": section_7.run,
     "nb": naive_bayes.run,
-    "pl": program_leak.run,
     "s2": section_2.run,
 }
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import betalike
 from betalike.attacks import AttackReport, open_target
-from betalike.attacks.catalogue import ATTACKS
 from betalike.attacks.control_release import shuffled
 from betalike.attacks.definetti import People, attack_people
 from betalike.attacks.result import AttackResult, Rate
@@ -29,7 +28,6 @@ from experiments.warming import compile_kernels
 
 SCHEMES = ("whole", "seam", "burel", "burel+split", "lmondrian", "perturb")
 WITH_CLASSES = SCHEMES[:-1]
-NAMES = [name for name in ATTACKS if name != "program"]  # which has a file of its own
 BLIND, CHANCE, SHUFFLED = "the most frequent value", "chance (1 / l)", "Anatomy, values shuffled"
 KNOWN = "class known"
 MOST_ROWS = 50_000  # where everybody's class is known, and so nearly every person is a group of one
@@ -67,7 +65,7 @@ def _attack(table: Attacked, scheme: str, beta: float) -> AttackReport | None:
         release = betalike.publish(table.frame, **table.publishing(scheme, beta, SEED))
     except InfeasibleError:
         return None
-    report = betalike.attack(release, original=table.frame, attacks=NAMES, hierarchies=table.hierarchies, seed=SEED)
+    report = betalike.attack(release, original=table.frame, hierarchies=table.hierarchies, seed=SEED)
     _tell(f"{table.name:8} {scheme:12} beta {beta}  {time.perf_counter() - start:6.1f} s")
     return report
 
@@ -116,14 +114,12 @@ def _minimality(reports: dict[tuple[str, str, float], AttackReport | None]) -> l
     rows = []
     for (table, scheme, beta), report in reports.items():
         details = {} if report is None else report["minimality"].details
-        for argument in ("uncut", "sent"):
-            if argument in details:
-                found = details[argument]
-                name = f"{scheme}, rows sent" if argument == "sent" else scheme
-                row = {"table": table, "beta": beta, "scheme": name, "kept_share": details.get("kept_share")}
-                row |= {key: 100 * found[key] for key in ("gain", "gain_low", "gain_high")}
-                row |= {key: found[key] for key in ("classes", "skipped", "classes_above_their_cap", "worst_ratio")}
-                rows.append(row)
+        if "uncut" in details:
+            found = details["uncut"]
+            row = {"table": table, "beta": beta, "scheme": scheme, "kept_share": details["kept_share"]}
+            row |= {key: 100 * found[key] for key in ("gain", "gain_low", "gain_high")}
+            row |= {key: found[key] for key in ("classes", "skipped", "classes_above_their_cap", "worst_ratio")}
+            rows.append(row)
     return rows
 
 

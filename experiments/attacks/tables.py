@@ -9,13 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from benchmarks.continuous import COLUMNS as REAL_COLUMNS
-from benchmarks.continuous import continuous_table
 from benchmarks.tables import THREE, census
 from betalike.datasets import census_like, census_like_hierarchies
 from experiments.settings import SEED
 
-MOST_ROWS, INVENTED_ROWS = 90_000, 40_000
 PROJECT = Path(__file__).parent.parent.parent
 
 
@@ -58,23 +55,6 @@ def tables(folder: Path, is_quick: bool) -> list[Attacked]:
         trees = {name: _rows(adult / "hierarchies" / f"{name}.csv") for name in names}
         frame = pl.read_csv(adult / "adult.csv", separator=";")
         found.append(Attacked("Adult", frame, ["age", *names[:-1]], "occupation", trees))
-    return found
-
-
-def program_tables(folder: Path, is_quick: bool) -> list[Attacked]:
-    """Return tables for the attack on the program: CENSUS, two columns of Adult, an invented census, real numbers."""
-    found = [table.sampled(MOST_ROWS) for table in tables(folder, is_quick)]
-    if is_quick:
-        return found
-    invented = census_like(INVENTED_ROWS, seed=SEED)
-    trees = census_like_hierarchies()
-    found.append(Attacked("census_like", invented, THREE, "salary_class", trees))
-    for table in found:
-        if table.name == "Adult":
-            others = {name: tree for name, tree in table.hierarchies.items() if name != table.sensitive}
-            found.append(replace(table, name="Adult, salary", sensitive="salary-class", hierarchies=others))
-            break
-    found.append(Attacked("continuous", continuous_table(MOST_ROWS), REAL_COLUMNS, "condition", {}))
     return found
 
 

@@ -329,14 +329,13 @@ def workload(
 
 @short_traceback
 @shows_progress
-@takes_tables("original", "own", needs=columns_of_releases)
+@takes_tables("original", needs=columns_of_releases)
 def attack(
     release: str | Path | Release,
     *,
     original: Frame,
     attacks: Sequence[str] | None = None,
     second: str | Path | Release | None = None,
-    own: Frame | None = None,
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
@@ -352,7 +351,6 @@ def attack(
         attacks: their names; all by default.
         second: another release, of the same table or of another one such as last year's, for the attack "composition";
             one is made up by default.
-        own: a table of the same kind that the adversary has, for "program"; by default a random half of the original.
         hierarchies: as for `publish`; the sensitive column's one says which values are close to each other.
         missing: codes that stand for a missing value in the original.
         delimiter: of the original, where it is not recognized.
@@ -362,7 +360,7 @@ def attack(
     names = check_names(list(ATTACKS) if attacks is None else attacks)
     progress.start("load")
     reading: dict[str, Any] = {"original": original, "hierarchies": hierarchies, "missing": missing}
-    target = open_target(release, **reading, delimiter=delimiter, own=own)
+    target = open_target(release, **reading, delimiter=delimiter)
     other = None if second is None else open_second(second, target, **reading, delimiter=delimiter)
     return run_attacks(target, names, randomness(seed), other, progress)
 

@@ -13,8 +13,8 @@ CUTS = [{}, {}, {"attribute": "narrowest"}, {"second_try": False}, {"attribute":
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "seam": [{}, *[{"effort": 0}] * 38, {"effort": 2}],  # passes of improvement take most of the time
     "whole": [{}, {"strict": True}, *[{"effort": 0}] * 18, *[{"effort": 0, "strict": True}] * 18, {"effort": 2}],
-    "burel": [{}, {"retrieval": "exact"}, {"retrieval": "hilbert"}, {"retrieval": "within-reach"}],
-    "burel+split": [{}, {"retrieval": "exact"}, {"retrieval": "hilbert"}, {"retrieval": "within-reach"}],
+    "burel": [{}, {"retrieval": "exact"}, {"retrieval": "hilbert"}],
+    "burel+split": [{}, {"retrieval": "exact"}, {"retrieval": "hilbert"}],
     "lmondrian": CUTS,
     "dmondrian": CUTS,
     "tmondrian": CUTS,

@@ -9,7 +9,7 @@ from workbench import Desk, people, run, to_csv
 
 import betalike
 
-ATTACKS = "naive-bayes,skewness,corruption,composition,program"
+ATTACKS = "naive-bayes,skewness,corruption,composition"
 
 
 @pytest.fixture

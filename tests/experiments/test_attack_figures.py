@@ -47,18 +47,3 @@ def test_the_page_shows_every_figure() -> None:
     shown = set(re.findall(r"\(attacks/([a-z-]+)\.svg\)", text))
     linked = set(re.findall(r"\(attacks/([a-z-]+)\.csv\)", text))
     assert shown <= linked == {path.stem for path in (PAGE.parent / "attacks").glob("*.csv")} == FIGURES | {"program"}
-
-
-@pytest.mark.xdist_group("experiments")
-def test_the_attack_on_the_program_has_a_row_for_each_scheme_and_form(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    running = importlib.import_module("experiments.attacks.program")
-    monkeypatch.setattr(running, "SCHEMES", {name: (name, {}) for name in ("burel", "lmondrian")})
-    running.main(["--quick", "--out", str(tmp_path)])
-    with (tmp_path / "program.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["scheme"], row["classes"]) for row in rows] == [
-        (scheme, form) for scheme in ("burel", "lmondrian") for form in ("known", "unknown")
-    ]
-    assert all(float(row["leak_low"]) <= float(row["leak"]) <= float(row["leak_high"]) for row in rows)

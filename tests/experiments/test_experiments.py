@@ -23,9 +23,9 @@ from experiments.figure import FAILS, HOLDS, UNKNOWN, VERDICTS, burel_beats_one,
 from experiments.naive_bayes import exact_plan, success_rate
 
 PROJECT = Path(__file__).parents[2]
-WITHOUT_PICTURE = {"section-2", "program"}
+WITHOUT_PICTURE = {"section-2"}
 FIGURES = {f"figure-{name}" for name in ("4a", "4b", "4c", "5", "6", "7", "8", "9")}
-FIGURES |= {"section-2", "section-7", "naive-bayes", "program"}
+FIGURES |= {"section-2", "section-7", "naive-bayes"}
 
 
 @pytest.fixture(scope="module")

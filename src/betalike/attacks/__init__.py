@@ -10,7 +10,6 @@ from betalike.attacks.definetti import definetti
 from betalike.attacks.minimality import minimality
 from betalike.attacks.naive_bayes import naive_bayes
 from betalike.attacks.open_target import open_second, open_target
-from betalike.attacks.program import program
 from betalike.attacks.result import AttackReport, AttackResult, Rate
 from betalike.attacks.skewness import similarity, skewness
 from betalike.attacks.target import Generalized, Perturbed, Target
@@ -29,7 +28,6 @@ __all__ = [
     "naive_bayes",
     "open_second",
     "open_target",
-    "program",
     "similarity",
     "skewness",
 ]

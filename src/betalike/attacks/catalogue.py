@@ -11,7 +11,6 @@ from betalike.attacks.corruption import corruption
 from betalike.attacks.definetti import definetti
 from betalike.attacks.minimality import minimality
 from betalike.attacks.naive_bayes import naive_bayes
-from betalike.attacks.program import program
 from betalike.attacks.result import AttackReport, AttackResult
 from betalike.attacks.skewness import similarity, skewness
 from betalike.attacks.target import Target
@@ -23,10 +22,8 @@ from betalike.runtime.randomness import Randomness
 class Round:
     """One round of attacks: the release, a source of randomness, and a control that is made when first needed."""
 
-    def __init__(
-        self, target: Target, randomness: Randomness, second: Target | None = None, progress: Progress = SILENT
-    ) -> None:
-        self.target, self.randomness, self.second, self.progress = target, randomness, second, progress
+    def __init__(self, target: Target, randomness: Randomness, second: Target | None = None) -> None:
+        self.target, self.randomness, self.second = target, randomness, second
 
     @cached_property
     def control(self) -> Target:
@@ -42,7 +39,6 @@ ATTACKS: dict[str, Callable[[Round], AttackResult]] = {
     "minimality": lambda it: minimality(it.target, it.randomness),
     "corruption": lambda it: corruption(it.target, it.randomness),
     "composition": lambda it: composition(it.target, it.second, it.randomness),
-    "program": lambda it: program(it.target, it.randomness, it.progress),
 }
 
 
@@ -66,7 +62,7 @@ def run_attacks(
     progress: Progress = SILENT,
 ) -> AttackReport:
     """Run attacks; one that does not apply to this release says why, and the others go on."""
-    it = Round(target, randomness, second, progress)
+    it = Round(target, randomness, second)
     results = []
     for name in progress.track(check_names(names), "attacking"):
         progress.start(f"attack: {name}")

@@ -10,18 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from betalike.attacks.band_rows import BandCut, chances_in_cut, cuts_of_seam, parts_of
 from betalike.attacks.control_release import replan
 from betalike.attacks.result import AttackResult, Rate, Z, compared
-from betalike.attacks.row_order import STARTS, Order, chances_of, orders_of_split
 from betalike.attacks.scheme_decisions import Decision, decision_of
 from betalike.attacks.target import Generalized, Target
-from betalike.runtime.arrays import Floats, Ids, Ints, Words
+from betalike.runtime.arrays import Floats, Ids, Ints
 from betalike.runtime.randomness import Randomness, SystemRandomness, uniform
 from betalike.schemes import make_scheme
 from betalike.table.cells import Plan
@@ -32,7 +29,6 @@ LARGEST_CLASS = 5_000
 DRAWN_VALUES = 200_000  # values to draw per class, in assignments to all its members
 FEWEST, MOST = 100, 4_000  # assignments of a class
 LEAST_KEPT = 20
-MOST_ORDERS, LARGEST_ORDER = 200, 400
 RESAMPLES = 400
 
 
@@ -55,9 +51,8 @@ class Argued:
 def minimality(target: Target, randomness: Randomness | None = None) -> AttackResult:
     """Attack some random classes of a release; the adversary knows who is in which class.
 
-    There are two arguments: that a class was not cut further, and, for SEAM and `burel+split`, which rows were sent
-    where. The control is the same classes without the argument. Classes are formed again, because the release does not
-    say who is in which class; schemes without randomness form the same ones.
+    The control is the same classes without the argument. Classes are formed again, because the release does not say who
+    is in which class; schemes without randomness form the same ones.
     """
     chance = randomness or SystemRandomness()
     if not isinstance(target, Generalized):
@@ -66,20 +61,13 @@ def minimality(target: Target, randomness: Randomness | None = None) -> AttackRe
     if decision is None:
         return AttackResult(NAME, refusal=f"this attack does not know how '{target.scheme}' decides on this promise.")
     plan = replan(target, target.cells, chance)
-    uncut, n_uncut_skipped = argue(plan, decision, target.caps, chance)
-    sent, n_sent_skipped = argue_from_rows(target, chance)
-    argued = sent or uncut
+    argued, n_skipped = argue(plan, decision, target.caps, chance)
     if not argued:
         return AttackResult(
             NAME, refusal="too few other assignments lead to the same classes to say how likely each value is."
         )
-    details: dict[str, Any] = {}
-    if uncut:
-        people = [each.people for each in uncut]
-        details["kept_share"] = float(np.average([each.kept_share for each in uncut], weights=people))
-        details["uncut"] = {**_figures(uncut, chance), "skipped": n_uncut_skipped}
-    if sent:
-        details["sent"] = {**_figures(sent, chance), "skipped": n_sent_skipped}
+    kept_share = float(np.average([each.kept_share for each in argued], weights=[each.people for each in argued]))
+    details = {"kept_share": kept_share, "uncut": {**_figures(argued, chance), "skipped": n_skipped}}
     success, against, _ = _rates(argued, chance)
     baseline = Rate.of(float((target.prior**2).sum()) * target.n_rows, target.n_rows)
     sentence = (
@@ -100,62 +88,6 @@ def _figures(argued: Sequence[Argued], randomness: Randomness) -> dict[str, Any]
         "worst_ratio": float(max(each.ratio for each in argued)),
         "classes_above_their_cap": sum(bool(each.ratio_low > 1) for each in argued),
     }
-
-
-def argue_from_rows(target: Target, randomness: Randomness) -> tuple[list[Argued], int]:
-    """Return what can be concluded from which rows were sent where, and how many cuts were skipped.
-
-    A cut is skipped if hardly any assignment fits. Schemes that do not send rows by their values give no result.
-    """
-    cells, model = target.cells, target.model
-    if target.scheme == "burel+split":
-        orders, kinds = orders_of_split(cells, model, randomness, MOST_ORDERS)
-        fitting = [order for order in orders if order.is_far_class or order.is_near_class]
-        jobs = [partial(_argue_order, order, kinds) for order in fitting if len(order.values) <= LARGEST_ORDER]
-    elif target.scheme == "seam":
-        cuts = cuts_of_seam(cells, model, randomness)
-        jobs = [partial(_argue_cut, cut) for cut in cuts if len(cut.part) <= LARGEST_ORDER]
-    else:
-        return [], 0
-    chosen = np.argsort(uniform(len(jobs), randomness), kind="stable")[:MOST_ORDERS]
-    words = [randomness.words(STARTS) for _ in chosen]  # drawn here, because threads ask in any order
-    with ThreadPoolExecutor(2) as pool:
-        argued = list(pool.map(lambda job, own: jobs[job](target.caps, own), chosen, words))
-    return [each for some in argued for each in some], sum(not some for some in argued)
-
-
-def _argue_cut(cut: BandCut, caps: Floats | None, words: Words) -> list[Argued]:
-    halves = chances_in_cut(cut, words)
-    if halves is None:
-        return []
-    held = None if caps is None else caps[cut.group.held]
-    argued = []
-    for members in parts_of(cut):
-        value, place = cut.value[members], cut.place[members]
-        plain = np.bincount(value, minlength=len(cut.group.total)) / len(value)
-        chance = float(((halves[0] + halves[1]) / 2)[place, value].mean())
-        places = np.unique(place)
-        ratio = _worst([half[places] for half in halves], np.ones_like(places), STARTS / 2, held)
-        argued.append(Argued(len(value), chance, float(plain[value].mean()), 1.0, *ratio))
-    return argued
-
-
-def _argue_order(order: Order, kinds: Ints, caps: Floats | None, words: Words) -> list[Argued]:
-    chances = chances_of(order, kinds, words)
-    if chances is None:
-        return []
-    argued = []
-    for part, found, is_class in (
-        (order.far, chances[0], order.is_far_class),
-        (order.near, chances[1], order.is_near_class),
-    ):
-        if is_class:
-            plain = np.bincount(part.value, minlength=len(kinds)) / len(part.value)
-            chance = float(found.share[found.place, part.value].mean())
-            once = np.ones(int(found.place.max()) + 1, dtype=np.int64)  # rounds of one walk are not independent
-            ratio = _worst(found.halves, once, STARTS / 2, caps)
-            argued.append(Argued(len(part.value), chance, float(plain[part.value].mean()), 1.0, *ratio))
-    return argued
 
 
 def _worst(halves: Sequence[Floats], people: Ints, n_drawn: float, caps: Floats | None) -> tuple[float, float]:

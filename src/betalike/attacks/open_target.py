@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from betalike.attacks.possible_classes import cover_counts, covering_classes, sum_over
-from betalike.attacks.target import Generalized, OfAnotherTable, Perturbed, Shadow, Target, part_of, posterior_of
+from betalike.attacks.target import Generalized, OfAnotherTable, Perturbed, Target, posterior_of
 from betalike.engines.coding import comparable
 from betalike.engines.local import LocalEngine
 from betalike.errors import InputError
@@ -41,12 +41,10 @@ def open_target(
     hierarchies: str | Path | Mapping[str, Any] | None = None,
     missing: Sequence[str] = (),
     delimiter: str | None = None,
-    own: Frame | None = None,
 ) -> Target:
     """Match a release with its original table; `release` is a folder, or what `betalike.publish` returned.
 
-    A hierarchy of the sensitive column says which values are close to each other, for the similarity attack. `own` is
-    a table of the same kind that the adversary has, for the attack on the program.
+    A hierarchy of the sensitive column says which values are close to each other, for the similarity attack.
     """
     opened = _open(release, hierarchies)
     table = opened.certificate.table
@@ -56,13 +54,7 @@ def open_target(
     schema.check_columns(frame.columns)
     engine = LocalEngine(frame, _schema(opened, _unnamed_leaves(opened, frame), tree))
     target = lay_over(opened, engine.count_cells(), engine.sensitive_labels)
-    shadow = None
-    if own is not None:
-        theirs = read(own, schema, missing, delimiter)
-        schema.check_columns(theirs.columns)
-        both = _together(theirs.select(schema.names), frame.select(schema.names))
-        shadow = _shadow(LocalEngine(both, _schema(opened, _unnamed_leaves(opened, both), tree)), theirs.height)
-    return replace(target, cell_of_rows=engine.cell_of_rows, own=shadow)
+    return replace(target, cell_of_rows=engine.cell_of_rows)
 
 
 def open_second(
@@ -118,24 +110,6 @@ def _look_up(release: Estimator, cells: Cells) -> OfAnotherTable:
         chances=chances,
         other_rows=release.certificate.table.rows,
     )
-
-
-def _together(theirs: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
-    try:
-        return pl.concat([theirs, frame], how="vertical_relaxed")
-    except pl.exceptions.SchemaError:
-        other = [name for name in frame.columns if theirs[name].dtype != frame[name].dtype]
-        raise InputError(
-            f"the adversary's own table has other types than the original in: {', '.join(other)}. Name a table of the "
-            "same kind."
-        ) from None
-
-
-def _shadow(both: LocalEngine, n_own: int) -> Shadow:
-    """Part the cells of two tables, of which the first has some number of rows."""
-    cells = both.count_cells()
-    counts = [np.bincount(part, minlength=len(cells.count)) for part in np.split(both.cell_of_rows, [n_own])]
-    return Shadow(cells, [part_of(cells, each.astype(np.int64)) for each in counts])
 
 
 def _open(release: str | Path | Release, hierarchies: str | Path | Mapping[str, Any] | None) -> Estimator:

@@ -20,17 +20,6 @@ from betalike.table.cells import Cells, ClassCounts, Plan
 
 
 @dataclass(frozen=True)
-class Shadow:
-    """Cells of two tables together, and both apart: the adversary's own, and the one that is published.
-
-    Each comes with the place of its points among those of both.
-    """
-
-    cells: Cells
-    tables: Sequence[tuple[Cells, Ints]]
-
-
-@dataclass(frozen=True)
 class Target:
     """The people and the promise of a release; used as it is, a release that links no sensitive value to a person."""
 
@@ -40,7 +29,6 @@ class Target:
     scheme: str
     options: Mapping[str, Any] = field(default_factory=dict)
     cell_of_rows: Ids | None = None  # needed if a second release has other quasi-identifiers
-    own: Shadow | None = None  # a table of the adversary's own, for the attack on the program
 
     @property
     def n_rows(self) -> int:
@@ -120,15 +108,6 @@ class OfAnotherTable(Target):
     def prior(self) -> Floats:
         """The share of each sensitive value in the other table."""
         return self.shares
-
-
-def part_of(cells: Cells, counts: Ints) -> tuple[Cells, Ints]:
-    """Return a table with some number of rows of each cell, and which of the points its points are."""
-    used = np.flatnonzero(counts)
-    points, point = np.unique(cells.point[used], return_inverse=True)
-    codes, number = cells.points[points], point.astype(np.int32)
-    part = Cells(cells.axes, cells.sensitive, cells.weights, codes, number, cells.value[used], counts[used])
-    return part, points.astype(np.int64)
 
 
 def label_classes(plan: Plan) -> tuple[Ints, Ids, Ids]:

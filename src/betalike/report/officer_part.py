@@ -37,7 +37,7 @@ FIELDS = (
 )
 
 
-def officer_part(evidence: Evidence, attacks: AttackReport | None, no_attacks: str, left_out: str) -> dict[str, Any]:
+def officer_part(evidence: Evidence, attacks: AttackReport | None, no_attacks: str) -> dict[str, Any]:
     """Return what the template shows to an officer."""
     return {
         "before": evidence.original_risk is not None,
@@ -49,7 +49,6 @@ def officer_part(evidence: Evidence, attacks: AttackReport | None, no_attacks: s
         "worst_classes": list(_worst_classes(evidence)),
         "attacks": None if attacks is None else [_attack(result) for result in attacks.results],
         "attack_picture": None if attacks is None else _attack_picture(attacks),
-        "attacks_left_out": left_out,
         "no_attacks": no_attacks,
         "checklist": CHECKLIST,
         "fields": FIELDS,

@@ -28,13 +28,10 @@ if TYPE_CHECKING:
     from betalike.attacks.result import AttackReport
 
 AUDIENCES = ("officer", "analyst", "public")
-LONG_ATTACKS = ("minimality", "program")  # minutes on a large table
-MANY_ROWS = 50_000
 QUICK = "Attacks were left out, because a quick report was asked for."
 SEVERAL = "Attacks need a release with one sensitive column."
 NO_ORIGINAL = "The original table was not given, so this report does not compare the release with it."
 N_QUERIES = 2000
-LARGE = "The attacks {} take long on a table of this size and were left out. Run them with: betalike attack DIR."
 CONTENTS = {
     "promise": "The promise",
     "columns": "Columns",
@@ -129,12 +126,12 @@ def make_report(
     if audience == "officer":
         from betalike.report.officer_part import officer_part
 
-        attacks, reason, left_out = None, QUICK, ""
+        attacks, reason = None, QUICK
         if opened.facts.table.sensitive_columns:
             reason = SEVERAL
         elif table is not None and not quick:
-            attacks, left_out = _attack(opened, table, hierarchies, seed, progress)
-        parts = officer_part(evidence, attacks, reason, left_out)
+            attacks = _attack(opened, table, hierarchies, seed, progress)
+        parts = officer_part(evidence, attacks, reason)
     else:
         from betalike.report.analyst_part import analyst_part
 
@@ -161,13 +158,11 @@ def _open(release: str | Path | Release) -> Release:
 
 def _attack(
     release: Release, original: Original, hierarchies: Any, seed: int | None, progress: Progress
-) -> tuple[AttackReport, str]:
-    """Run the attacks that end soon on a table of this size; also say which were left out."""
+) -> AttackReport:
+    """Run all attacks."""
     from betalike.attacks.catalogue import ATTACKS, run_attacks
     from betalike.attacks.open_target import open_target
 
-    is_large = release.facts.table.rows > MANY_ROWS
-    names = [name for name in ATTACKS if not (is_large and name in LONG_ATTACKS)]
     target = open_target(
         release,
         original=original.table,
@@ -175,8 +170,7 @@ def _attack(
         missing=original.missing,
         delimiter=original.delimiter,
     )
-    found = run_attacks(target, names, randomness(seed), None, progress)
-    return found, LARGE.format(" and ".join(LONG_ATTACKS)) if is_large else ""
+    return run_attacks(target, list(ATTACKS), randomness(seed), None, progress)
 
 
 def load_templates() -> Any:

@@ -46,16 +46,6 @@ def find_entry(tree: Ints, number: np.int64) -> int:
 
 
 @kernel
-def count_before(tree: Ints, entry: int) -> int:
-    """Count the free tuples of the entries before one."""
-    total = 0
-    while entry > 0:
-        total += tree[entry]
-        entry -= entry & -entry
-    return total
-
-
-@kernel
 def next_free(link: Ids, entry: int) -> int:
     """Follow links to a free entry, shortening the path on the way (union-find)."""
     while link[entry] != entry:

@@ -2,7 +2,7 @@
 
 Points near each other on the curve are near each other in QI space. An *entry* is one QI point of one bucket with its
 number of tuples; entries are sorted by bucket, then along the curve. `exact_neighbours` replaces the curve by exact
-distances, and `reach` the nearest tuples by random ones that are not farther away than the class must reach anyway.
+distances.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from betalike.runtime.randomness import Randomness
 from betalike.schemes.exact_neighbours import build_trees, free_under_nodes, take_nearest_in_space
 from betalike.schemes.fragments import gather_classes, spread_cells
 from betalike.schemes.free_tuples import find_entry, forget_tuples, next_free, sum_tree
-from betalike.schemes.reach import draw_within_reach
 from betalike.table.cells import Cells, shuffle_within
 
 CLASSES_PER_STEP = 5_000
@@ -31,7 +30,6 @@ class Retrieval(StrEnum):
 
     HILBERT = "hilbert"
     EXACT = "exact"
-    WITHIN_REACH = "within-reach"
 
 
 def fill_classes(
@@ -101,14 +99,10 @@ def retrieve(
     parts: list[tuple[Ints, Ints, Ints]] = []
     for start in progress.track(range(0, len(draws), CLASSES_PER_STEP), "forming classes"):
         some = draws[start : start + CLASSES_PER_STEP]
-        if retrieval is Retrieval.WITHIN_REACH:
-            words = randomness.words(len(some) + int(some.sum()))
-            taken = draw_within_reach(some, words, entries.bucket_start, entries.key, free, tree, right, left)
-        elif trees is not None and node_free is not None and leaf_of_entry is not None:
-            words = randomness.words(len(some))
+        words = randomness.words(len(some))
+        if trees is not None and node_free is not None and leaf_of_entry is not None:
             taken = take_nearest_in_space(some, words, entries.positions, free, tree, trees, node_free, leaf_of_entry)
         else:
-            words = randomness.words(len(some))
             taken = take_nearest_on_curve(some, words, entries.bucket_start, entries.key, free, tree, right, left)
         parts.append((taken[0] + start, taken[1], taken[2]))
     columns = zip(*parts, strict=True)

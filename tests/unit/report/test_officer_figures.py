@@ -89,7 +89,6 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     run = catalogue.run_attacks
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("betalike.report.pictures.draw", pictures.draw)
-        patch.setattr("betalike.report.page.MANY_ROWS", 0)  # without the long attacks
         patch.setattr(catalogue, "run_attacks", run_attacks)
         page = release.report(original=folder / "people.csv", population=POPULATION, seed=1).html
     before, after = read_rows(folder / "people.csv"), read_rows(folder / "out" / "published.csv")
@@ -221,8 +220,9 @@ def test_attacks_have_wilsons_intervals_and_gains_above_baseline_and_control(see
         found = seen.attacks[name]
         for text, rate in ((success, found.success), (baseline, found.baseline), (control, found.control)):
             assert shows(f"{text} %", rate.rate)
-        low, high = proportion_confint(found.success.rate * found.people, found.people, method="wilson")
-        assert (found.success.low, found.success.high) == approx((low, high))
+        if name != "minimality":  # its interval is a bootstrap of classes
+            low, high = proportion_confint(found.success.rate * found.people, found.people, method="wilson")
+            assert (found.success.low, found.success.high) == approx((low, high))
         for text, end in zip(intervals[name].split(" to "), (found.success.low, found.success.high), strict=True):
             assert shows(f"{text} %", end)
         above = found.success.rate - max(found.baseline.rate, found.control.rate)

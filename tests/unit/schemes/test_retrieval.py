@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from betalike.schemes.free_tuples import count_before, find_entry, forget_tuples, sum_tree
-from betalike.schemes.reach import draw_within_reach
+from betalike.schemes.free_tuples import find_entry, forget_tuples, sum_tree
 from betalike.schemes.retrieval import take_nearest_on_curve
 
 
@@ -26,7 +25,6 @@ def test_the_sum_tree_finds_and_forgets_tuples(counts: list[int], rng: random.Ra
     while any(free):
         for number in range(sum(free)):
             assert find_entry(tree, number) == entry_of_tuple(free, number)
-        assert [count_before(tree, entry) for entry in range(len(free))] == [sum(free[:i]) for i in range(len(free))]
         entry = rng.choice([entry for entry, count in enumerate(free) if count])
         count = rng.randint(1, free[entry])
         forget_tuples(tree, entry, count)
@@ -126,44 +124,3 @@ def test_a_bucket_far_from_the_seed_is_reached_from_either_side(seed_key: int) -
     draws = np.array([[2, 1], [2, 0]])
     words = np.array([4, 0], dtype=np.uint64)  # the first seed is the last entry
     check_takes(draws, words, bucket_start, key, counts, n_steps=1)
-
-
-def replay_within_reach(
-    draws: np.ndarray, words: np.ndarray, bucket_start: list[int], key: list[int], counts: list[int]
-) -> list[tuple[int, int]]:
-    """A slow twin: list what is free within the scarcest bucket's reach, and pick by the words."""
-    free, takes = list(counts), []
-    for ec, row in enumerate(draws.tolist()):
-        seed = key[entry_of_tuple(free, int(words[ec + len(takes)]) % sum(free))]
-        inside = [range(a, b) for a, b in itertools.pairwise(bucket_start)]
-        distances = [sorted(abs(key[e] - seed) for e in entries for _ in range(free[e])) for entries in inside]
-        reach = max(near[need - 1] for near, need in zip(distances, row, strict=True) if need)
-        for entries, need in zip(inside, row, strict=True):
-            for _ in range(need):
-                within = [e for e in entries for _ in range(free[e]) if abs(key[e] - seed) <= reach]
-                entry = within[int(words[ec + 1 + len(takes)]) % len(within)]
-                takes.append((ec, entry))
-                free[entry] -= 1
-    assert not any(free)
-    return takes
-
-
-@given(st.randoms(use_true_random=False), st.integers(1, 4), st.integers(1, 8))
-def test_each_class_draws_from_what_is_within_the_scarcest_buckets_reach(
-    rng: random.Random, n_buckets: int, n_classes: int
-) -> None:
-    bucket_start, key = [0], []
-    for _ in range(n_buckets):
-        key += sorted(rng.choice([rng.randrange(30), rng.randrange(2**62)]) for _ in range(rng.randint(1, 12)))
-        bucket_start.append(len(key))
-    counts = [rng.randint(1, 4) for _ in key]
-    draws = random_draws(rng, [sum(counts[a:b]) for a, b in itertools.pairwise(bucket_start)], n_classes)
-    words = np.array([rng.getrandbits(64) for _ in range(len(draws) + sum(counts))], dtype=np.uint64)
-    free, right = np.array(counts), np.arange(len(counts) + 1, dtype=np.int32)
-    starts, keys = np.array(bucket_start), np.array(key, dtype=np.uint64)
-    taken = draw_within_reach(draws, words, starts, keys, free, sum_tree(free), right, right.copy())
-    assert taken[2].tolist() == [1] * sum(counts)
-    assert list(zip(taken[0].tolist(), taken[1].tolist(), strict=True)) == replay_within_reach(
-        draws, words, bucket_start, key, counts
-    )
-    assert not free.any()

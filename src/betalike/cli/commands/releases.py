@@ -16,8 +16,7 @@ NO_COLUMNS = "name the columns: --qi a,b,c --sensitive d."
 NO_COUNTS = "name the original table, for the exact counts: --original TABLE."
 NO_JUDGE = "name the original table, to judge guesses: --original TABLE."
 KEY = "Public key of the signer; fails without a signature by this key."
-ATTACKS = "naive-bayes, definetti, skewness, similarity, minimality, corruption, composition, program (default: all)."
-OWN = "A table of the same kind that the adversary has, for program (default: half of the original)."
+ATTACKS = "naive-bayes, definetti, skewness, similarity, minimality, corruption, composition (default: all)."
 
 
 @calls("verify")
@@ -111,7 +110,6 @@ def attack(
     original: Annotated[str | None, input_option("The original table, to judge guesses.")] = None,
     attacks: Annotated[Texts, option(ATTACKS)] = None,
     second: Annotated[Path | None, input_option("Another release, for composition (default: made up).")] = None,
-    own: Annotated[str | None, input_option(OWN)] = None,
     hierarchies: options.Hierarchies = None,
     missing: options.Missing = None,
     sheet: options.Sheet = None,

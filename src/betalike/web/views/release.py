@@ -53,7 +53,6 @@ ATTACK_WORDS = {
     "minimality": "argues from what the scheme would have done otherwise",
     "corruption": "knows the values of some people in a class already",
     "composition": "combines this release with another one of the same people",
-    "program": "has the program and a table of the same kind; takes long",
 }
 QUICK_ATTACKS = ("naive-bayes", "skewness", "composition")
 WANTS_NAMES = (
