@@ -72,11 +72,9 @@ def brief_search(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(params=["held", "batches"])
-def reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """How the engine on this machine reads a small file: at once, or in batches, as it reads large ones."""
-    if request.param == "batches":
-        monkeypatch.setattr("betalike.engines.choice.MOST_HELD", -1)
+@pytest.fixture(params=["local", "batches"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """The engine on this machine: a small file is read at once, or in batches, as it reads large ones."""
     return str(request.param)
 
 

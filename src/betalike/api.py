@@ -145,7 +145,8 @@ def publish(
         force: replace a release that is in the folder already.
         seed: repeatable choices, for experiments only: anyone who knows the seed can undo them.
         options: further options of the scheme, such as {"effort": 4} for "whole" and "seam".
-        engine: "local" (this machine; reads tables that do not fit in memory in batches), "spark", or "auto".
+        engine: "local" (this machine; reads large tables in batches), "batches" (the same, and reads every file in
+            batches), "spark", or "auto".
         memory: how much memory may be used, such as "2GB"; by default most of what is at hand.
         master: of a Spark cluster, such as "spark://host:7077"; by default Spark runs on this machine.
         delimiter: of a CSV file, where it is not recognized.

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import betalike
-from betalike.engines import choice, local
+from betalike.engines import local
 
 from .jobs import Column, Job
 from .storing import make_table, source_options, standard_input
@@ -55,8 +55,6 @@ def _tiny(job: Job) -> Iterator[None]:
     """So little memory for cells, and for parts, that a small table is published in coarse parts."""
     memory = 512 << 20
     with contextlib.ExitStack() as stack:
-        if job.in_batches:
-            stack.enter_context(mock.patch.object(choice, "MOST_HELD", -1))
         if job.most_cells is not None:
             sizes = {"PER_CELL": memory // job.most_cells, "PER_PART_ROW": memory // 60}
             stack.enter_context(mock.patch.multiple(local, **sizes))
@@ -88,7 +86,7 @@ def arguments(job: Job, place: Path) -> dict[str, Any]:
         "missing_sensitive": "value" if any(None in column.cells for column in job.secrets) else "error",
         "format": job.form,
         "layout": job.layout,
-        "engine": job.engine,
+        "engine": "batches" if job.in_batches else job.engine,
         "memory": "512MB" if job.in_batches else None,
         "seed": job.seed if job.is_seeded else None,
         "delimiter": job.delimiter if job.is_text else None,

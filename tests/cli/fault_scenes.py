@@ -18,7 +18,6 @@ N_ROWS = 90
 LITTLE = {  # with --memory 256MB, what a table of a few rows needs to take the paths of a large one
     "betalike.engines.local.SHUFFLED_SHARE": 1_000_000,
     "betalike.engines.local.WRITTEN_ROWS": 40,
-    "betalike.engines.choice.MOST_HELD": -1,
 }
 COARSE = {
     **LITTLE,
@@ -75,7 +74,7 @@ class Case:
 
 
 def _in_batches(*options: str, **more: Any) -> Case:
-    return Case(("--memory", "256MB", *options), **{"settings": LITTLE, **more})
+    return Case(("--engine", "batches", "--memory", "256MB", *options), **{"settings": LITTLE, **more})
 
 
 PERTURB, BASELINE = ("--scheme", "perturb"), ("--scheme", "baseline")

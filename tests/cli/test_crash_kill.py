@@ -16,7 +16,6 @@ from forking_publisher import ForkingPublisher
 from workbench import Desk, command_line, files_under, hidden_in, is_release, people, run
 
 PATIENCE = 60.0
-IN_BATCHES = "import betalike.cli, betalike.engines.choice as choice; choice.MOST_HELD = -1; betalike.cli.main()"
 N_SIGNALS = 3
 ROWS = people(3000)
 
@@ -72,11 +71,10 @@ def wait_for_staging(home: Desk, most: float) -> None:
 
 
 @contextmanager
-def started(*words: object, in_batches: bool = False) -> Iterator[subprocess.Popen[str]]:
-    """A betalike started by a shell, which may read small tables in batches too."""
-    line = command_line(*words)
+def started(*words: object) -> Iterator[subprocess.Popen[str]]:
+    """A betalike started by a shell."""
     process = subprocess.Popen(
-        [line[0], "-c", IN_BATCHES, *line[3:]] if in_batches else line,
+        command_line(*words),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -125,20 +123,20 @@ def test_signals_while_it_writes(
 
 
 @pytest.mark.parametrize(
-    ("number", "in_batches"),
+    ("number", "engine"),
     [
-        (signal.SIGTERM, True),
-        pytest.param(signal.SIGINT, False, marks=pytest.mark.long),
-        pytest.param(signal.SIGTERM, False, marks=pytest.mark.long),
-        pytest.param(signal.SIGINT, True, marks=pytest.mark.long),
+        (signal.SIGTERM, "batches"),
+        pytest.param(signal.SIGINT, "local", marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, "local", marks=pytest.mark.long),
+        pytest.param(signal.SIGINT, "batches", marks=pytest.mark.long),
     ],
 )
-def test_a_signal_from_the_shell(desk: Desk, number: signal.Signals, in_batches: bool) -> None:
+def test_a_signal_from_the_shell(desk: Desk, number: signal.Signals, engine: str) -> None:
     table = desk.table(people(40_000))
     home = Desk(desk.folder / "home")
     assert home.publish(table=desk.table(people(), name="small.csv")).status == 0
     before = files_under(home.folder)
-    with started(*home.words(table, "--force"), in_batches=in_batches) as process:
+    with started(*home.words(table, "--force", engine=engine)) as process:
         wait_for_staging(home, PATIENCE)
         process.send_signal(number)
         _, errors = process.communicate(timeout=PATIENCE)

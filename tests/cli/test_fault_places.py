@@ -265,12 +265,11 @@ NAMES = ["with spaces", "line\nbreak", "tab\t", "ünïcode ☃", "-dash", "a'quo
 
 @pytest.mark.some(5)
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.usefixtures("reading")
-def test_odd_names_of_folders_and_tables(desk: Desk, name: str) -> None:
+def test_odd_names_of_folders_and_tables(desk: Desk, name: str, engine: str) -> None:
     table = desk.table(name=f"{name}/{name}.csv" if "*" not in name else "people.csv")
     out = desk.folder / name / "deep" / name
     for more in ([], ["--force"]):
-        outcome = run(*desk.words(table, *more, out=out))
+        outcome = run(*desk.words(table, *more, out=out, engine=engine))
         assert outcome.status == 0, outcome.text
         assert run("verify", out, "--original", table).status == 0
     assert set(files_under(out)) == {"published.csv", "certificate.json"}
@@ -278,11 +277,10 @@ def test_odd_names_of_folders_and_tables(desk: Desk, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["x" * 255, "x" * 256, "x" * 230, "a/b/" + "x" * 300])
-@pytest.mark.usefixtures("reading")
-def test_names_that_are_too_long_are_refused(desk: Desk, name: str) -> None:
+def test_names_that_are_too_long_are_refused(desk: Desk, name: str, engine: str) -> None:
     table = desk.table()
     before = files_under(desk.folder)
-    outcome = desk.publish(table=table, out=desk.folder / name)
+    outcome = desk.publish(table=table, out=desk.folder / name, engine=engine)
     if outcome.status == 0:
         assert run("verify", desk.folder / name).status == 0
         assert hidden_in(desk.folder) == []
@@ -291,23 +289,23 @@ def test_names_that_are_too_long_are_refused(desk: Desk, name: str) -> None:
     assert files_under(desk.folder) == before
 
 
-@pytest.mark.usefixtures("reading")
-def test_a_clock_that_goes_backwards(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_that_goes_backwards(desk: Desk, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter(range(10**9, 0, -1))
     monkeypatch.setattr(time, "time", lambda: float(next(ticks)))
-    outcome = desk.publish()
+    outcome = desk.publish(engine=engine)
     assert outcome.status == 0, outcome.text
     assert run("verify", desk.out).status == 0
 
 
-@pytest.mark.usefixtures("reading")
-def test_a_release_on_another_disk_than_temporary_files(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_on_another_disk_than_temporary_files(
+    desk: Desk, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = Path("/dev/shm")
     if not other.is_dir() or not os.access(other, os.W_OK) or other.stat().st_dev == desk.folder.stat().st_dev:
         pytest.skip("there is no second disk")
     with tempfile.TemporaryDirectory(dir=other) as name:
         monkeypatch.setattr(tempfile, "tempdir", name)
-        outcome = desk.publish()
+        outcome = desk.publish(engine=engine)
         assert outcome.status == 0, outcome.text
         assert os.listdir(name) == []
     assert run("verify", desk.out).status == 0

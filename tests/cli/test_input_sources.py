@@ -23,14 +23,12 @@ from workbench import CANARY, COLUMNS, Desk, Outcome, assert_refused, command_li
 
 import betalike
 from betalike.cli.app import app
-from betalike.engines import scattering
 from betalike.engines.choice import choose_engine
-from betalike.engines.local import LocalEngine
 from betalike.errors import FileError
-from betalike.io.tables import Source
+from listeners import Changing, Meanwhile
 
+ASKED = {"quasi_identifiers": ["age", "gender", "city"], "sensitive": "disease", "beta": 2, "options": {"effort": 0}}
 GOOD = to_csv(people())
-each_reading = pytest.mark.usefixtures("reading")
 
 
 def frame() -> pl.DataFrame:
@@ -61,10 +59,9 @@ FORMS = {
 
 
 @pytest.mark.some(2)
-@each_reading
 @pytest.mark.parametrize("form", FORMS)
-def test_a_table_comes_from_standard_input(desk: Desk, form: str) -> None:
-    published = run_with(FORMS[form], *desk.words(Path("-")))
+def test_a_table_comes_from_standard_input(desk: Desk, form: str, engine: str) -> None:
+    published = run_with(FORMS[form], *desk.words(Path("-"), engine=engine))
     assert published.status == 0, published.text
     assert len(desk.published()) == len(people())
     assert set(files_under(desk.folder)) == {"out", "out/published.csv", "out/certificate.json"}
@@ -99,14 +96,11 @@ def test_every_command_takes_standard_input(desk: Desk) -> None:
     assert_refused(twice, "standard input")
 
 
-def test_much_of_standard_input_goes_to_a_file_without_a_name(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("betalike.io.sources.KEPT_IN_MEMORY", 100)
-    monkeypatch.setattr("betalike.io.sources.COPIED_AT_ONCE", 1000)
-    published = run_with(GOOD, *desk.words(Path("-")))
+def test_much_of_standard_input_goes_to_a_file_without_a_name(desk: Desk) -> None:
+    rows = [[name * 40_000, *rest] for name, *rest in people()]  # 80 MB
+    published = run_with(to_csv(rows), *desk.words(Path("-")))
     assert published.status == 0, published.text
-    assert len(desk.published()) == len(people())
+    assert len(desk.published()) == len(rows)
 
 
 def test_empty_standard_input(desk: Desk) -> None:
@@ -137,20 +131,18 @@ def test_a_signal_ends_the_wait_for_standard_input(desk: Desk) -> None:
     assert files_under(desk.folder) == {}
 
 
-@each_reading
-def test_a_pipe_is_refused_at_once(desk: Desk) -> None:
+def test_a_pipe_is_refused_at_once(desk: Desk, engine: str) -> None:
     pipe = desk.folder / "pipe"
     os.mkfifo(pipe)
     signal.alarm(60)  # else it would wait for ever
-    refused = desk.publish(table=pipe)
+    refused = desk.publish(table=pipe, engine=engine)
     signal.alarm(0)
     assert_refused(refused, "pipe", "standard input")
 
 
-@each_reading
 @pytest.mark.parametrize("device", ["/dev/full", "/dev/zero"])
-def test_devices_are_refused(desk: Desk, device: str) -> None:
-    assert_refused(desk.publish(table=Path(device)), "is a device")
+def test_devices_are_refused(desk: Desk, device: str, engine: str) -> None:
+    assert_refused(desk.publish(table=Path(device), engine=engine), "is a device")
 
 
 FOOTER = len(FORMS["parquet"]) - 8 - int.from_bytes(FORMS["parquet"][-8:-4], "little")
@@ -171,13 +163,14 @@ DAMAGES = {
 }
 
 
-@each_reading
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_every_command_refuses_damaged_tables(desk: Desk, capfd: pytest.CaptureFixture[str], damage: str) -> None:
+def test_every_command_refuses_damaged_tables(
+    desk: Desk, capfd: pytest.CaptureFixture[str], damage: str, engine: str
+) -> None:
     desk.publish()
     table = desk.write("t", DAMAGES[damage])
     columns = ["--qi", "age,gender,city", "--sensitive", "disease"]
-    new = ["--beta", 2, "--out", desk.folder / "new"]
+    new = ["--beta", 2, "--out", desk.folder / "new", "--engine", engine]
     before = files_under(desk.folder)
     for words in (
         ["publish", table, *columns, *new],
@@ -191,34 +184,30 @@ def test_every_command_refuses_damaged_tables(desk: Desk, capfd: pytest.CaptureF
     assert "panicked" not in capfd.readouterr().err
 
 
-@each_reading
-def test_a_file_of_carriage_returns_is_refused(desk: Desk) -> None:
+def test_a_file_of_carriage_returns_is_refused(desk: Desk, engine: str) -> None:
     table = desk.write("t.csv", GOOD.replace(b"\n", b"\r"))
-    assert_refused(desk.publish(table=table), "line 1 has a carriage return without a line feed")
+    assert_refused(desk.publish(table=table, engine=engine), "line 1 has a carriage return without a line feed")
 
 
-@each_reading
-def test_nobody_is_shown_as_names(desk: Desk) -> None:
+def test_nobody_is_shown_as_names(desk: Desk, engine: str) -> None:
     first = [f"{CANARY} Smith", "37", "f", "Ulm", "disease"]  # one of the wanted names is a cell
     table = desk.write("t.csv", to_csv([first, *people()], header=None))
-    refused = desk.publish(table=table)
+    refused = desk.publish(table=table, engine=engine)
     assert_refused(refused, "header line", "5 columns")
     assert "37" not in refused.text
     assert_refused(run("describe", table), "header line")
 
 
-@each_reading
-def test_doubled_names_are_refused_in_every_engine(desk: Desk) -> None:
+def test_doubled_names_are_refused_in_every_engine(desk: Desk, engine: str) -> None:
     table = desk.write("t.csv", GOOD.replace(b"name,age", b"age,age", 1))
-    assert_refused(desk.publish(table=table), "more than one column", "'age'")
+    assert_refused(desk.publish(table=table, engine=engine), "more than one column", "'age'")
 
 
-@each_reading
-def test_a_guessed_quote_swallows_no_row(desk: Desk) -> None:
+def test_a_guessed_quote_swallows_no_row(desk: Desk, engine: str) -> None:
     rows = [list(row) for row in people()]
     rows[3][3], rows[4][4] = "'Ulm", "flu'"
     table = desk.write("t.csv", to_csv(rows))
-    assert desk.publish(table=table).status == 0
+    assert desk.publish(table=table, engine=engine).status == 0
     assert len(desk.published()) == len(rows)
     assert sum(row["disease"] == "flu'" for row in desk.published()) == 1
 
@@ -231,45 +220,31 @@ def test_compressed_tables_are_judged_by_their_text(tmp_path: Path) -> None:
     assert choose_engine(path, "auto", "4GB", 2).holds_table
 
 
-@pytest.mark.usefixtures("in_batches")
 @pytest.mark.parametrize("form", ["gz", "western", "parquet"])
-def test_no_copy_of_the_table_is_on_disk_meanwhile(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
-) -> None:
+def test_no_copy_of_the_table_is_on_disk_meanwhile(desk: Desk, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     content = GOOD.replace(b"Ulm", "Köln".encode("cp1252")) if form == "western" else FORMS[form]
     table = desk.write("people", content)
     monkeypatch.setenv("TMPDIR", str(desk.folder))
     seen: list[str] = []
-    count = LocalEngine.count_cells
-
-    def watched(engine: LocalEngine) -> object:
-        counted = count(engine)
-        seen.extend(files_under(desk.folder))
-        return counted
-
-    monkeypatch.setattr(LocalEngine, "count_cells", watched)
-    assert desk.publish(table=table).status == 0
+    counted = Meanwhile("plan", lambda: seen.extend(files_under(desk.folder)))
+    betalike.publish(table, **ASKED, out=desk.out, engine="batches", progress=counted)
     shown = {name.split("/")[0] for name in seen}
     assert seen
     assert not any(CANARY in Path(desk.folder, name).read_text() for name in shown - {"people"} if "." not in name)
     assert all(name in ("people", "out") or name.startswith(".out.betalike-") for name in shown)
 
 
-@pytest.mark.usefixtures("in_batches")
-def test_scratch_files_are_private(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scratch_files_are_private(desk: Desk) -> None:
     modes: list[tuple[int, ...]] = []
-    take = scattering.Buckets.take
 
-    def watched(buckets: scattering.Buckets) -> object:
-        if buckets._waiting:
-            buckets._write()
-        found = list(buckets._folder.iterdir())
+    def look(rows: pl.DataFrame) -> pl.DataFrame:
+        found = desk.folder.glob(".out.betalike-*/*/*.arrow")
         modes.extend(tuple(stat.S_IMODE(each.stat().st_mode) for each in (path, path.parent)) for path in found)
-        return take(buckets)
+        return rows
 
-    monkeypatch.setattr(scattering.Buckets, "take", watched)
-    monkeypatch.setattr("betalike.engines.local.SHUFFLED_SHARE", 1 << 20)
-    assert desk.publish("--keep-identifiers", table=desk.table(), keep="name", memory="256MB").status == 0
+    rows = [[name * 30_000, *rest] for name, *rest in people()]  # 50 MB, more than is put in random order in memory
+    kept = {"keep": ["name"], "keep_identifiers": True, "engine": "batches", "memory": "256MB"}
+    betalike.publish(desk.table(rows), **ASKED, **kept, out=desk.out, progress=Changing("rows written", look))
     assert modes
     assert set(modes) == {(0o600, 0o700)}
 
@@ -287,26 +262,19 @@ def test_what_a_killed_process_left_is_removed_whatever_it_published(desk: Desk)
     assert not left.exists()
 
 
-@pytest.mark.usefixtures("in_batches")
-def test_a_table_that_changes_meanwhile_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_changes_meanwhile_is_refused(desk: Desk) -> None:
     table = desk.table()
-    count = Source.batches
-
-    def changed(source: Source, names: list[str]) -> object:
-        for batch in count(source, names):
-            os.utime(table, ns=(1, 1))
-            yield batch
-
-    monkeypatch.setattr(Source, "batches", changed)
-    assert_refused(desk.publish(table=table), "changed while it was read")
+    touched = Changing("rows read", lambda rows: (rows, os.utime(table, ns=(1, 1)))[0])
+    with pytest.raises(FileError, match="changed while it was read"):
+        betalike.publish(table, **ASKED, out=desk.out, engine="batches", progress=touched)
     assert not desk.out.exists()
 
 
-@each_reading
-def test_a_lazy_frame_of_a_damaged_file_is_refused(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_lazy_frame_of_a_damaged_file_is_refused(desk: Desk, capfd: pytest.CaptureFixture[str], engine: str) -> None:
     table = desk.write("t", DAMAGES["parquet data"])
+    asked = {"quasi_identifiers": ["age"], "sensitive": "disease", "beta": 2}
     with pytest.raises(FileError):
-        betalike.publish(pl.scan_parquet(table), quasi_identifiers=["age"], sensitive="disease", beta=2, out=desk.out)
+        betalike.publish(pl.scan_parquet(table), out=desk.out, engine=engine, **asked)
     assert "panicked" not in capfd.readouterr().err
 
 

@@ -61,10 +61,12 @@ def test_counted_in_rows_alone_classes_of_few_people_pass_for_many(desk: Desk) -
     assert min(map(len, in_class.values())) < 4 <= desk.certificate()["release"]["smallest_class"]
 
 
-def test_rows_of_a_table_read_in_batches(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("betalike.engines.choice.MOST_HELD", 1)
-    publish(desk, keep="gender", qi="age,city")
-    assert "in batches" in run(*desk.words(table(desk), "--force", **{**PEOPLE, "qi": "age,city"})).text
+def test_rows_of_a_table_read_in_batches(desk: Desk) -> None:
+    publish(desk, keep="gender", qi="age,city", engine="batches")
+    assert (
+        "in batches"
+        in run(*desk.words(table(desk), "--force", **{**PEOPLE, "qi": "age,city", "engine": "batches"})).text
+    )
     assert run("verify", desk.out, "--original", desk.folder / "visits.csv").status == 0
 
 

@@ -27,12 +27,11 @@ FAR = {
 
 
 @pytest.mark.parametrize("role", ["value", "disease", "kept"])
-@pytest.mark.parametrize(
-    ("source", "reading"), [("file", "held"), ("file", "batches"), ("frame", "held")], indirect=["reading"]
-)
-@pytest.mark.usefixtures("reading")
+@pytest.mark.parametrize(("source", "engine"), [("file", "local"), ("file", "batches"), ("frame", "local")])
 @pytest.mark.parametrize("kind", FAR)
-def test_dates_that_python_cannot_read_are_refused(kind: str, source: str, role: str, tmp_path: Path) -> None:
+def test_dates_that_python_cannot_read_are_refused(
+    kind: str, source: str, engine: str, role: str, tmp_path: Path
+) -> None:
     table = pl.DataFrame({"value": [1, 2, 3] * 4, "disease": ["a", "b", "c"] * 4, "kept": [1, 2, 3] * 4})
     table = table.with_columns(FAR[kind].gather([0, 1, 2] * 4).alias(role))
     table.write_parquet(tmp_path / "table.parquet")
@@ -44,6 +43,7 @@ def test_dates_that_python_cannot_read_are_refused(kind: str, source: str, role:
             keep=["kept"],
             beta=4,
             out=tmp_path / "out",
+            engine=engine,
         )
     assert not (tmp_path / "out").exists()
 

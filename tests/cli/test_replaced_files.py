@@ -36,12 +36,11 @@ def test_a_table_named_like_a_file_of_a_release(desk: Desk, name: str, force: li
     assert_untouched(desk, *desk.words(table, *force, out=table.parent))
 
 
-@pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("name", ["published.csv", "published.parquet"])
-def test_the_table_of_an_older_release_published_over_itself(desk: Desk, name: str) -> None:
+def test_the_table_of_an_older_release_published_over_itself(desk: Desk, name: str, engine: str) -> None:
     form = name.removeprefix("published.")
     assert desk.publish(format=form).status == 0
-    words = desk.words(desk.out / name, "--force", "--categorical", "age", format=form)
+    words = desk.words(desk.out / name, "--force", "--categorical", "age", format=form, engine=engine)
     assert_untouched(desk, *words)
 
 
@@ -198,7 +197,6 @@ def test_a_picture_is_not_drawn_over_the_table(desk: Desk) -> None:
 
 
 @pytest.mark.some(2)
-@pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("kind", ["csv", "parquet", "union"])
 def test_a_lazy_frame_of_a_file_that_would_be_replaced(desk: Desk, kind: str) -> None:
     assert desk.publish(format="csv" if kind == "union" else kind).status == 0
@@ -208,7 +206,7 @@ def test_a_lazy_frame_of_a_file_that_would_be_replaced(desk: Desk, kind: str) ->
         other = desk.write("more.csv", to_csv([row[1:] for row in people()], ["age", "gender", "city", "disease"]))
         frame = pl.concat([pl.scan_csv(other, infer_schema=False).select(frame.collect_schema().names()), frame])
     before = files_under(desk.folder)
-    for engine in ("local", "auto"):
+    for engine in ("local", "batches", "auto"):
         with pytest.raises(FileError, match="replaced"):
             betalike.publish(
                 frame,

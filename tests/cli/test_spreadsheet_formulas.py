@@ -22,9 +22,8 @@ def table(desk: Desk) -> Path:
     return path
 
 
-@pytest.mark.usefixtures("reading")
-def test_a_warning_names_the_columns_and_what_prevents_it(desk: Desk, table: Path) -> None:
-    outcome = run(*desk.words(table, "--keep", "name", "--keep-identifiers"))
+def test_a_warning_names_the_columns_and_what_prevents_it(desk: Desk, table: Path, engine: str) -> None:
+    outcome = run(*desk.words(table, "--keep", "name", "--keep-identifiers", engine=engine))
     assert outcome.status == 0
     (told,) = [warning for warning in desk.certificate()["warnings"] if "run as formulas" in warning]
     assert told.endswith("the format xlsx prevents that: city, disease")

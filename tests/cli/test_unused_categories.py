@@ -69,9 +69,10 @@ def test_a_category_that_no_row_has_is_not_published(kind: str, scheme: str, tmp
 
 
 @pytest.mark.parametrize("scheme", ["seam", "perturb"])
-@pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("written", ["polars", "pyarrow", "pandas", "ipc"])
-def test_a_category_of_a_file_that_no_row_has_is_not_published(written: str, scheme: str, tmp_path: Path) -> None:
+def test_a_category_of_a_file_that_no_row_has_is_not_published(
+    written: str, scheme: str, engine: str, tmp_path: Path
+) -> None:
     path = tmp_path / "table.parquet"
     if written == "polars":
         with_unused("polars").write_parquet(path)
@@ -88,6 +89,7 @@ def test_a_category_of_a_file_that_no_row_has_is_not_published(written: str, sch
         keep=["note"],
         beta=4,
         scheme=scheme,
+        engine=engine,
         format="parquet",
         out=tmp_path / "out",
     )

@@ -51,7 +51,7 @@ ORDERED = [
     "microseconds",
     "time zone",
 ]
-ROUTES = [("csv", "held"), ("parquet", "batches")]
+ROUTES = [("csv", "local"), ("parquet", "batches")]
 
 
 def table_of(kind: str) -> pl.DataFrame:
@@ -94,12 +94,11 @@ def check_same(published: pl.Series, original: pl.Series, form: str) -> None:
 
 
 @pytest.mark.some(8)
-@pytest.mark.parametrize(("form", "reading"), ROUTES, indirect=["reading"])
-@pytest.mark.usefixtures("reading")
+@pytest.mark.parametrize(("form", "engine"), ROUTES)
 @pytest.mark.parametrize("kind", VALUES)
-def test_sensitive_and_kept_values_come_out_as_they_went_in(kind: str, form: str, tmp_path: Path) -> None:
+def test_sensitive_and_kept_values_come_out_as_they_went_in(kind: str, form: str, engine: str, tmp_path: Path) -> None:
     table = table_of(kind).with_columns(pl.col("value").alias("kept"))
-    options = {"missing_sensitive": "value", "keep": ["kept"], "format": form}
+    options = {"missing_sensitive": "value", "keep": ["kept"], "format": form, "engine": engine}
     _, published, path = publish(tmp_path, table, quasi_identifiers=["age"], sensitive="value", **options)
     check_same(published["value"], table["value"], form)
     check_same(published["kept"], table["kept"], form)
@@ -108,28 +107,27 @@ def test_sensitive_and_kept_values_come_out_as_they_went_in(kind: str, form: str
 
 @pytest.mark.some(12)
 @pytest.mark.parametrize(
-    ("form", "reading", "scheme"),
-    [("csv", "held", "perturb"), ("parquet", "batches", "perturb"), ("csv", "batches", "baseline")],
-    indirect=["reading"],
+    ("form", "engine", "scheme"),
+    [("csv", "local", "perturb"), ("parquet", "batches", "perturb"), ("csv", "batches", "baseline")],
 )
-@pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("kind", [kind for kind in VALUES if kind != "infinite"])
-def test_exact_quasi_identifiers_come_out_as_they_went_in(kind: str, form: str, scheme: str, tmp_path: Path) -> None:
+def test_exact_quasi_identifiers_come_out_as_they_went_in(
+    kind: str, form: str, scheme: str, engine: str, tmp_path: Path
+) -> None:
     table = table_of(kind)
     names = {"quasi_identifiers": ["age", "value"], "sensitive": "disease"}
-    _, published, path = publish(tmp_path, table, scheme=scheme, format=form, **names)
+    _, published, path = publish(tmp_path, table, scheme=scheme, format=form, engine=engine, **names)
     check_same(published["value"], table["value"], form)
     assert betalike.verify(tmp_path / "out", original=path).holds
 
 
 @pytest.mark.some(8)
-@pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("kind", VALUES)
-def test_categorical_labels_are_the_values(kind: str, tmp_path: Path) -> None:
+def test_categorical_labels_are_the_values(kind: str, engine: str, tmp_path: Path) -> None:
     """Nothing comes out as missing that was not, whatever the type."""
     table = table_of(kind)
     names = {"quasi_identifiers": ["value"], "sensitive": "disease", "kinds": {"value": "categorical"}}
-    release, published, path = publish(tmp_path, table, **names)
+    release, published, path = publish(tmp_path, table, engine=engine, **names)
     n_missing = table["value"].null_count()
     assert published["value"].null_count() <= n_missing
     shown = set(published["value"].drop_nulls()) - {"*"}
@@ -153,21 +151,21 @@ def wall_time(column: pl.Series) -> pl.Series:
 
 @pytest.mark.some(9)
 @pytest.mark.parametrize(
-    ("form", "reading", "layout"),
+    ("form", "engine", "layout"),
     [
-        ("csv", "held", "labels"),
-        ("parquet", "held", "bounds"),
+        ("csv", "local", "labels"),
+        ("parquet", "local", "bounds"),
         ("csv", "batches", "bounds"),
         ("parquet", "batches", "labels"),
     ],
-    indirect=["reading"],
 )
-@pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("kind", ORDERED)
-def test_ranges_hold_what_they_hide_and_lose_what_they_say(kind: str, form: str, layout: str, tmp_path: Path) -> None:
+def test_ranges_hold_what_they_hide_and_lose_what_they_say(
+    kind: str, form: str, layout: str, engine: str, tmp_path: Path
+) -> None:
     """Checked with fractions, from the published text alone and the rows that are known by their kept number."""
     table = table_of(kind).with_row_index("row")
-    options = {"keep": ["row"], "keep_identifiers": True, "format": form, "layout": layout}
+    options = {"keep": ["row"], "keep_identifiers": True, "format": form, "layout": layout, "engine": engine}
     release, published, path = publish(tmp_path, table, quasi_identifiers=["value"], sensitive="disease", **options)
     truth = [exact(text) for text in wall_time(table["value"]).cast(pl.String)]
     domain = max(truth) - min(truth)
@@ -214,11 +212,10 @@ def test_domains_that_cannot_be_measured_are_refused(domain: tuple[Any, Any]) ->
         betalike.publish(table, quasi_identifiers=["n"], sensitive="s", beta=4, domains={"n": domain})
 
 
-@pytest.mark.usefixtures("reading")
 @pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline"])
-def test_zero_and_negative_zero_are_one_value(scheme: str, tmp_path: Path) -> None:
+def test_zero_and_negative_zero_are_one_value(scheme: str, engine: str, tmp_path: Path) -> None:
     table = pl.DataFrame({"q": [0.0, -0.0, 1.0] * 8, "s": [-0.0, 1.5, 0.0, float("nan")] * 6})
-    options = {"scheme": scheme, "missing_sensitive": "value"}
+    options = {"scheme": scheme, "missing_sensitive": "value", "engine": engine}
     release, _, path = publish(tmp_path, table, quasi_identifiers=["q"], sensitive="s", **options)
     assert release.certificate["prior_counts"] == {"0.0": 12, "1.5": 6, "": 6}
     assert betalike.verify(tmp_path / "out", original=path).holds

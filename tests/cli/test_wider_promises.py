@@ -188,8 +188,7 @@ def test_a_perturbation_that_would_keep_nothing_is_refused(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("name", ["symmetric", "groups and values", "intervals", "perturbed intervals", "withheld"])
-@pytest.mark.usefixtures("in_batches")
 def test_wider_promises_are_kept_in_batches_too(desk: Desk, name: str) -> None:
-    publish(desk, name)
+    publish(desk, name, engine="batches")
     outcome = run("verify", desk.out, "--original", desk.folder / "people.csv")
     assert outcome.status == 0, outcome.text

@@ -49,6 +49,7 @@ class EngineName(StrEnum):
 
     AUTO = "auto"
     LOCAL = "local"
+    BATCHES = "batches"  # the local one, which then never holds the table
     SPARK = "spark"
 
 
@@ -131,13 +132,14 @@ def choose_engine(
             "batches, as its size asks for. Write --engine local, or leave it out; --memory sets its limit."
         )
     name = choose(EngineName, wanted, "engine")
-    if master is not None and name is EngineName.LOCAL:
-        raise ParameterError("a master is named, which the engine 'local' has no use for. Take --engine spark.")
+    is_here = name in (EngineName.LOCAL, EngineName.BATCHES)
+    if master is not None and is_here:
+        raise ParameterError(f"a master is named, which the engine '{name}' has no use for. Take --engine spark.")
     at_hand = memory_at_hand()
     budget = int(USED_SHARE * at_hand) if memory is None else parse_memory(memory)
     if is_spark_frame(table):
-        if name is EngineName.LOCAL:
-            raise ParameterError("the table is a Spark frame, which the engine 'local' does not take.")
+        if is_here:
+            raise ParameterError(f"the table is a Spark frame, which the engine '{name}' does not take.")
         return EngineChoice(EngineName.SPARK, budget, "the table is a Spark frame")
     if name is EngineName.SPARK or master is not None:
         if not is_path(table):
@@ -148,6 +150,8 @@ def choose_engine(
         return EngineChoice(EngineName.SPARK, budget, "asked for" if master is None else "a master is named")
     if not is_path(table) and not isinstance(table, pl.LazyFrame):
         return EngineChoice(EngineName.LOCAL, budget, "the table is in memory already", holds_table=True)
+    if name is EngineName.BATCHES:
+        return EngineChoice(EngineName.LOCAL, budget, "the table is read in batches, as asked for")
     enough = min(budget, MOST_HELD)
     needed = memory_needed(table, n_columns, enough)
     if needed <= enough:

@@ -6,8 +6,10 @@ import datetime
 import gzip
 import itertools
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,14 +25,14 @@ from betalike.engines import dictionary as dictionary_module
 from betalike.engines.choice import choose_engine
 from betalike.engines.combinations import Tally, count_combinations
 from betalike.engines.dictionary import Dictionary
-from betalike.engines.local import LocalEngine
 from betalike.engines.scattering import in_random_order
 from betalike.errors import FileError, InputError, ParameterError
 from betalike.release.recompute import is_same
 from betalike.runtime.memory_size import memory_at_hand, parse_memory
-from betalike.runtime.progress import SilentProgress
 from betalike.runtime.randomness import randomness
+from listeners import Meanwhile
 
+BATCHES = "the table is read in batches, as asked for"
 QIS, SENSITIVE = ["age", "gender", "education"], "salary_class"
 VALUES = {
     "texts": st.sampled_from(["a", "b", "", "é", None]),
@@ -121,7 +123,6 @@ def rows_of(folder: Path) -> Counter[tuple[object, ...]]:
 
 
 @pytest.mark.some(4)
-@pytest.mark.usefixtures("in_batches")
 @pytest.mark.parametrize("kept", [[], ["country"]], ids=["", "kept"])
 @pytest.mark.parametrize("scheme", ["seam", "whole", "burel", "lmondrian", "perturb", "perturb by sets", "baseline"])
 def test_a_release_in_batches_is_that_of_a_held_table(
@@ -131,7 +132,7 @@ def test_a_release_in_batches_is_that_of_a_held_table(
     name, _, by_sets = scheme.partition(" by ")
     options = {"scheme": name, "keep": kept, "options": {"mechanism": by_sets} if by_sets else None}
     inside = publish(table, tmp_path / "a", **options)
-    outside = publish(tmp_path / "t.parquet", tmp_path / "b", **options)
+    outside = publish(tmp_path / "t.parquet", tmp_path / "b", engine="batches", **options)
     assert rows_of(tmp_path / "a") == rows_of(tmp_path / "b")
     for key in ("promise", "release", "also", "prior", "scheme", "table"):
         assert is_same(inside.certificate[key], outside.certificate[key])
@@ -139,13 +140,13 @@ def test_a_release_in_batches_is_that_of_a_held_table(
     assert inside.engine is not None
     assert outside.engine is not None
     assert (inside.engine.holds_table, outside.engine.holds_table) == (True, False)
-    unwritten = publish(tmp_path / "t.parquet", None, **options)
+    unwritten = publish(tmp_path / "t.parquet", None, engine="batches", **options)
     assert Counter(unwritten.frame.rows()) == rows_of(tmp_path / "b")
-    assert isinstance(publish(table.lazy(), None, **options).frame, pl.LazyFrame)
+    assert isinstance(publish(table.lazy(), None, engine="batches", **options).frame, pl.LazyFrame)
 
 
 @pytest.mark.parametrize("form", ["csv", "csv.gz", "latin", "folder", "pattern", "lazy"])
-def test_every_kind_of_source(form: str, table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_kind_of_source(form: str, table: pl.DataFrame, tmp_path: Path) -> None:
     source: object = tmp_path / "t.csv"
     texts = table.with_columns(pl.format("é{}", "education").alias("education")) if form == "latin" else table
     text = texts.write_csv().encode()
@@ -164,31 +165,31 @@ def test_every_kind_of_source(form: str, table: pl.DataFrame, tmp_path: Path, mo
         source = tmp_path / "parts" if form == "folder" else tmp_path / "parts" / "part-*.parquet"
     more = {"hierarchies": None} if form == "latin" else {}
     publish(source, tmp_path / "b", **more)
-    monkeypatch.setattr("betalike.engines.choice.MOST_HELD", -1)
-    publish(source, tmp_path / "a", **more)
+    publish(source, tmp_path / "a", engine="batches", **more)
     same = [Counter(map(str, rows.elements())) for rows in (rows_of(tmp_path / "a"), rows_of(tmp_path / "b"))]
     assert same[0] == same[1]
     assert {path.name for path in tmp_path.iterdir()} <= {"t.csv", "parts", "a", "b"}  # nothing is left behind
 
 
-@pytest.mark.usefixtures("reading")
-def test_many_rows_are_a_folder_of_files(table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("betalike.engines.streams.PART_ROWS", 1000)
-    for module in ("local", "streams"):
-        monkeypatch.setattr(f"betalike.engines.{module}.WRITTEN_ROWS", 500)
-    release = publish(table.lazy(), tmp_path / "a")
-    names = [f"published.parquet/part-0000{number}.parquet" for number in range(3)]
+def test_many_rows_are_a_folder_of_files(tmp_path: Path) -> None:
+    age = pl.select(pl.int_range(2_000_001, dtype=pl.Int32) % 90 + 10).to_series().alias("age")
+    table = pl.DataFrame([age, (age % 7).cast(pl.String).alias("disease")])
+    columns = {"quasi_identifiers": ["age"], "sensitive": "disease"}
+    asked = {**columns, "beta": 9, "out": tmp_path / "a", "format": "parquet", "engine": "batches", "scheme": "burel"}
+    release = betalike.publish(table.lazy(), **asked)
+    names = [f"published.parquet/part-0000{number}.parquet" for number in range(2)]
     assert list(release.certificate["files"]) == names
     assert betalike.verify(tmp_path / "a").holds
-    assert betalike.audit(tmp_path / "a", quasi_identifiers=QIS, sensitive=SENSITIVE).audit.rows == 3000
+    assert betalike.audit(tmp_path / "a", **columns).audit.rows == 2_000_001
     betalike.query(tmp_path / "a", "age < 40")
-    publish(table.lazy(), tmp_path / "a")  # replaces the folder
     extra = tmp_path / "a" / "published.parquet" / "part-9.parquet"
     extra.write_bytes((tmp_path / "a" / names[0]).read_bytes())
     assert not betalike.verify(tmp_path / "a").holds
     extra.unlink()
     (tmp_path / "a" / names[1]).unlink()
     assert not betalike.verify(tmp_path / "a").holds
+    betalike.publish(table.head(3000).lazy(), **asked, force=True)  # replaces the folder
+    assert list(betalike.open_release(tmp_path / "a").certificate["files"]) == ["published.parquet"]
 
 
 def test_the_engine_follows_from_the_size_and_the_memory(table: pl.DataFrame, tmp_path: Path) -> None:
@@ -205,6 +206,10 @@ def test_the_engine_follows_from_the_size_and_the_memory(table: pl.DataFrame, tm
     assert not choose_engine(large.lazy(), "local", "256MB", 4).holds_table
     assert choose_engine(large, "local", "256MB", 4).holds_table
     assert choose_engine(table.lazy(), "local", "256MB", 4).holds_table
+    for source in (path, table.lazy()):
+        chosen = choose_engine(source, "batches", None, 4)
+        assert (chosen.name, chosen.holds_table, chosen.reason) == ("local", False, BATCHES)
+    assert choose_engine(table, "batches", None, 4).holds_table  # it is in memory already
     assert memory_at_hand() > 0
 
 
@@ -228,20 +233,17 @@ def test_spark_takes_no_frame_of_another_kind(kind: str, wanted: dict[str, str],
         publish(frame, None, **wanted)
 
 
-@pytest.mark.usefixtures("in_batches")
-def test_a_release_that_does_not_fit_in_memory_needs_a_folder(
-    table: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("betalike.engines.choice.PER_RELEASED_CELL", 1 << 20)
+def test_a_release_that_does_not_fit_in_memory_needs_a_folder() -> None:
+    number = pl.int_range(7_000_000, dtype=pl.Int32)
+    table = pl.select(age=number % 90, disease=number % 7).lazy()
     with pytest.raises(ParameterError, match=r"Name a folder for it \(out\)"):
-        publish(table.lazy(), None, memory="256MB")
+        betalike.publish(table, quasi_identifiers=["age"], sensitive="disease", beta=3, memory="256MB")
 
 
-@pytest.mark.usefixtures("in_batches")
 def test_a_file_that_is_no_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(FileError):
-        publish(tmp_path / "t.parquet", tmp_path / "a")
+        publish(tmp_path / "t.parquet", tmp_path / "a", engine="batches")
     assert not (tmp_path / "a").exists()
 
 
@@ -255,19 +257,13 @@ def test_a_table_with_other_rows_in_the_second_pass_is_refused(table: pl.DataFra
         counted.find(swapped)
 
 
-def test_the_time_of_counting_is_that_of_the_step_count(table: pl.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps: list[str] = []
-    counted: list[str] = []
-    count = LocalEngine._count_combinations
+def test_the_time_of_counting_is_that_of_the_step_count(table: pl.DataFrame) -> None:
+    read: list[str] = []
 
-    class Listener(SilentProgress):
-        def start(self, step: str) -> None:
-            steps.append(step)
+    class Listener(Meanwhile):
+        def flow(self, batches: Iterable[Any], step: str, rows: int | None) -> Iterator[Any]:
+            read.append(self.steps[-1])
+            yield from batches
 
-    def watched(engine: LocalEngine) -> object:
-        counted.append(steps[-1])
-        return count(engine)
-
-    monkeypatch.setattr(LocalEngine, "_count_combinations", watched)
-    publish(table, None, progress=Listener())
-    assert counted == ["count"]
+    publish(table, None, progress=Listener("count", list))
+    assert read == ["count", "verify"]

@@ -55,7 +55,7 @@ def publish(
     no_second_try: Annotated[bool, flag("--no-second-try", NO_SECOND_TRY)] = False,
     redistribution: Annotated[str | None, option("SABRE's classes: by space (default) or by counts.")] = None,
     mechanism: Annotated[str | None, option("What perturb publishes in a row: matrix (default) or sets.")] = None,
-    engine: Annotated[str, option("local (this machine), spark, or auto: Spark if a master is named.")] = "auto",
+    engine: Annotated[str, option("local (this machine), batches (here, little held), spark, or auto.")] = "auto",
     memory: Annotated[str | None, option(MEMORY)] = None,
     master: Annotated[str | None, option("Master of a Spark cluster, such as spark://host:7077.")] = None,
     sheet: options.Sheet = None,
