@@ -76,7 +76,7 @@ def make_certificate(
         promise=PromiseFacts("enhanced-likeness", 4.0, 1, True, 0.0, 0.0),
         scheme=Scheme(scheme),
         table=TableFacts(n, list(names), sensitive, [], describe(frame, names, trees)),
-        release=ReleaseFacts(n, n, n, 1, 0.0, {}, "labels"),
+        release=ReleaseFacts(n, n, n, 1, 0.0, {}),
         also=Levels(1, 1, 1.0, 1.0, 0.0, 0.0, "equal", None, None, None),
         risk=RiskFacts(1.0, None, 1.0, 1.0, {}, 0.0),
         prior={value: count / n for value, count in counts.items()},

@@ -133,20 +133,12 @@ class Table:
         return betalike.publish(self.frame, **everything)
 
     def twin_columns(self) -> list[twins.Column]:
-        """The twins of the quasi-identifiers, in the layout that the table is published in."""
-        is_bounds = self.arguments.get("layout") == "bounds"
-        all_twins = [column.twin for column in self.columns.values()]
-        return [replace(t, is_domain_root=is_bounds) if isinstance(t, twins.Ordered) else t for t in all_twins]
+        """The twins of the quasi-identifiers."""
+        return [column.twin for column in self.columns.values()]
 
     def published_labels(self, frame: pl.DataFrame) -> list[tuple[str | None, ...]]:
-        """The labels of each published row; two bounds are joined to a range."""
-        columns = [
-            frame[name].to_list()
-            if name in frame.columns
-            else list(map(twins.join_bounds, frame[f"{name}_low"].to_list(), frame[f"{name}_high"].to_list()))
-            for name in self.columns
-        ]
-        return list(zip(*columns, strict=True))
+        """The labels of each published row."""
+        return frame.select(list(self.columns)).rows()
 
     def published_classes(self, frame: pl.DataFrame) -> dict[tuple[str | None, ...], Counter]:
         """The classes of a published frame, by the twin."""
@@ -269,13 +261,10 @@ def tables(draw: st.DrawFn, max_rows: int = 40) -> Table:
     weights = draw(st.lists(st.sampled_from([1.0, 2.0, 0.1, 0.0]), min_size=len(kinds), max_size=len(kinds)))
     if not any(weights):
         weights = [1.0] * len(kinds)
-    # Columns that are missing altogether are a case of their own in two bounds; see test_law_input.py.
-    is_empty = any(column.kind != "categorical" and set(column.cells) == {None} for column in columns.values())
     arguments = {
         "beta": draw(BETAS),
         "promise": draw(FORMS),
         "k": draw(st.integers(1, n_rows) | st.integers(1, min(4, n_rows))),
-        "layout": "labels" if is_empty else draw(st.sampled_from(["labels", "bounds"])),
         "seed": draw(st.integers(0, 2**32)),
     }
     return Table(columns, draw(sensitive_columns(n_rows)), weights, arguments)

@@ -143,14 +143,6 @@ def classes_of(labels: Iterable[tuple[Label, ...]], sensitive: Iterable[Value]) 
 # --- labels: what they contain, and what they lose (Eq. 2 to 5) ---
 
 
-def join_bounds(low: object, high: object) -> Label:
-    """The label of a range that is published in two columns."""
-    if low is None or high is None:
-        assert low is high, "half of a range is missing"
-        return None
-    return str(low) if low == high else f"[{low}, {high}]"
-
-
 def number_of(text: str) -> Fraction:
     """An integer or a real; a real is the very number that the machine holds."""
     try:
@@ -179,15 +171,11 @@ def microseconds_of(text: str) -> Fraction:
 
 @dataclass(frozen=True)
 class Ordered:
-    """A numeric column: its domain, and how its values are read from text.
-
-    Where ranges are published as two bounds, the whole domain stands for `*`.
-    """
+    """A numeric column: its domain, and how its values are read from text."""
 
     domain: tuple[Fraction, Fraction]
     read: Callable[[str], Fraction] = number_of
     has_missing: bool = False
-    is_domain_root: bool = False
 
     def ends(self, label: str) -> tuple[Fraction, Fraction]:
         """The least and the greatest value under a label."""
@@ -203,15 +191,15 @@ class Ordered:
         """Whether a published label may stand for this original value."""
         if label is None:
             return value is None
-        low, high = self.ends(label)
         if value is None:
-            return label == "*" or (self.is_domain_root and (low, high) == self.domain)
+            return label == "*"
+        low, high = self.ends(label)
         return low <= self.read(value) <= high
 
     def is_tightest(self, label: Label, values: set[str | None]) -> bool:
         """Whether no narrower label contains all these values."""
         if label is None or None in values:
-            return len(values) == 1 or label == "*" or self.is_domain_root
+            return len(values) == 1 or label == "*"
         numbers = {self.read(value) for value in values if value is not None}
         return label != "*" and self.ends(label) == (min(numbers), max(numbers))
 

@@ -14,7 +14,6 @@ from betalike.attacks.catalogue import ATTACKS, check_names, run_attacks
 from betalike.attacks.open_target import open_second, open_target
 from betalike.attacks.result import AttackReport
 from betalike.engines.choice import EngineName, choose_engine, open_engine
-from betalike.engines.engine import Layout
 from betalike.engines.formats import form_for
 from betalike.engines.recipes import with_built
 from betalike.errors import ParameterError, short_traceback
@@ -31,7 +30,7 @@ from betalike.io.specification import takes_specification, warn_about_replaced
 from betalike.io.tables import Frame, check_column_names, is_path, read_text, text_in_batches
 from betalike.measures.risk import THRESHOLDS
 from betalike.promises import Model
-from betalike.promises.parameters import choose, takes_parameters
+from betalike.promises.parameters import takes_parameters
 from betalike.queries.answer import Answer
 from betalike.queries.audited_table import read_audited
 from betalike.queries.original import count_original
@@ -95,7 +94,6 @@ def publish(
     dates: str | None = None,
     bins: Mapping[str, int] | None = None,
     format: str | None = None,
-    layout: str = "labels",
     force: bool = False,
     seed: int | None = None,
     options: Mapping[str, Any] | None = None,
@@ -141,7 +139,6 @@ def publish(
         dates: "dmy" or "mdy": what comes first in dates such as 03/04/1980, where the values do not show it.
         bins: how many ranges take the place of a sensitive column's numbers or dates, such as {"salary": 50}.
         format: "csv" (by default), "parquet" (by default on Spark), "xlsx", "sav" or "dta".
-        layout: "labels" (`[30, 45]`) or "bounds" (columns `age_low` and `age_high`).
         force: replace a release that is in the folder already.
         seed: repeatable choices, for experiments only: anyone who knows the seed can undo them.
         options: further options of the scheme, such as {"effort": 4} for "whole" and "seam".
@@ -173,7 +170,7 @@ def publish(
     form = form_for(schema.names, format, is_on_spark=choice.name is EngineName.SPARK)
     is_exact = isinstance(chosen, Perturbation | Baseline)
     schema = replace(schema, keeps_forms=is_exact and form.is_csv and out is not None)
-    job = Job(chosen, promised, choose(Layout, layout, "layout"), form, tuple(keep), schema.is_rounded)
+    job = Job(chosen, promised, form, tuple(keep), schema.is_rounded)
     watch = Stopwatch(progress)
     folder = Path(out) if out is not None else None
     inputs = [*input_files(table, hierarchies), *(Path(named) for named in (sign, spec) if named is not None)]

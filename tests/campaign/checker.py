@@ -90,10 +90,7 @@ def is_signed(folder: Path) -> bool:
 
 def expected_header(job: Job) -> list[str]:
     """The published columns in their order."""
-    names: list[str] = []
-    for column in job.columns:
-        is_pair = job.layout == "bounds" and not column.is_categorical
-        names += [f"{column.name}_low", f"{column.name}_high"] if is_pair else [column.name]
+    names = [column.name for column in job.columns]
     secrets = [] if job.scheme == "baseline" else [column.name for column in job.secrets]
     return [*names, *secrets, *(column.name for column in job.kept)]
 
@@ -108,10 +105,7 @@ def split_rows(job: Job, cells: Sequence[Sequence[str | None]]) -> list[Row]:
     """Labels, sensitive value and kept cells of each published row."""
     rows: list[Row] = []
     for line in cells:
-        rest, labels = list(line), list[Label]()
-        for column in job.columns:
-            is_pair = job.layout == "bounds" and not column.is_categorical
-            labels.append((rest.pop(0), rest.pop(0)) if is_pair else rest.pop(0))
+        labels, rest = line[: len(job.columns)], list(line[len(job.columns) :])
         secrets = tuple(protected(job, column, rest.pop(0)) for column in job.secrets)
         kept = tuple(protected(job, column, rest.pop(0)) for column in job.kept)
         rows.append((tuple(labels), secrets if len(secrets) > 1 else secrets[0], kept))

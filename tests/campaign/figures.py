@@ -61,7 +61,6 @@ def check_classes(
     outcome.expect(release["classes"] == len(classes), "figure", "release.classes")
     outcome.expect(release["smallest_class"] == sizes.min(), "figure", "release.smallest_class")
     outcome.expect(release["formed_classes"] >= len(classes), "figure", "release.formed_classes")
-    outcome.expect(release["layout"] == job.layout, "figure", "release.layout")
     losses = [
         sum((covers[i][labels[i]].loss * int(size) for labels, size in zip(classes, sizes, strict=True)), Fraction(0))
         / job.n_rows

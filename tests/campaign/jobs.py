@@ -97,7 +97,6 @@ class Job:
     promise: Promise
     truth: Truth
     options: dict[str, Any] = field(default_factory=dict)
-    layout: str = "labels"
     form: str = "csv"
     source: str = "polars"
     engine: str = "local"
@@ -186,7 +185,6 @@ def make_job(seed: int, is_plain: bool = False) -> Job:
         promise=promise,
         truth=truth,
         options=options,
-        layout="labels" if scheme in EXACT else rng.choice(["labels", "labels", "bounds"]),
         form=rng.choice(["csv", "csv", "parquet"]),
         source="lazy" if source == "polars" and in_batches else source,
         engine=engine,

@@ -12,7 +12,7 @@ from .jobs import Column
 from .reading import read
 from .round_ends import RoundEnds
 
-Label = str | None | tuple[str | None, str | None]  # two texts in the layout `bounds`
+Label = str | None
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,6 @@ class Scale:
         bins = [(value, value) if ends is None else ends.bin_of(value) for value in present]
         return {low for low, _ in bins}, {high for _, high in bins}
 
-    @property
-    def everything_bounds(self) -> tuple[Any, Any] | None:
-        """The two bounds that stand for present and missing values together."""
-        if self.column.ends is None or self.domain is None:
-            return self.domain
-        return self.column.ends.clamp(self.domain[0]), self.column.ends.clamp(self.domain[1])
-
     @cached_property
     def n_leaves(self) -> int:
         """Leaves of the hierarchy, a missing value included."""
@@ -96,12 +89,10 @@ class Scale:
 
     def cover(self, label: Label) -> Cover:
         """What a published label covers; ValueError where it cannot be read."""
-        if label is None or label == (None, None):
+        if label is None:
             return Cover(1 << self.place[None] if self.has_missing else 0, self.has_missing, Fraction(0))
         if self.column.is_categorical:
-            return self._cover_node(str(label))
-        if isinstance(label, tuple):
-            return self._cover_bounds(label)
+            return self._cover_node(label)
         bottom, top = (None, None) if self.column.ends is None else self.column.ends.codes
         if label == "*":
             is_coded = bottom in self.edges[1] and top in self.edges[0]
@@ -133,15 +124,6 @@ class Scale:
         begin = min(low, self.domain[0]) if low == bottom else low
         end = max(high, self.domain[1]) if high == top else high
         return Fraction(end - begin) / (self.domain[1] - self.domain[0]) if end > begin else Fraction(0)
-
-    def _cover_bounds(self, label: tuple[str | None, str | None]) -> Cover:
-        if label[0] is None or label[1] is None:
-            return Cover(0, False, Fraction(0))
-        low, high = (read(self.column.kind, end) for end in label)
-        if self.has_missing and (low, high) == self.everything_bounds:  # with missing values, or all present ones
-            return Cover(self.everything, True, self._loss(low, high), (low, high))
-        bottom, top = (None, None) if self.column.ends is None else self.column.ends.codes
-        return self._cover_range(low, high, low <= high, low == bottom, high == top)
 
     def _cover_node(self, label: str) -> Cover:
         if label == "*":

@@ -85,7 +85,6 @@ def arguments(job: Job, place: Path) -> dict[str, Any]:
         "missing": [job.missing_text] if job.missing_text else [],
         "missing_sensitive": "value" if any(None in column.cells for column in job.secrets) else "error",
         "format": job.form,
-        "layout": job.layout,
         "engine": "batches" if job.in_batches else job.engine,
         "memory": "512MB" if job.in_batches else None,
         "seed": job.seed if job.is_seeded else None,

@@ -34,7 +34,7 @@ def check_spark_seed(seed: int) -> Outcome:
 
 
 def _check(job: Job, outcome: Outcome) -> Outcome:
-    about = f"{job.scheme} {job.promise.model} {job.source} {job.engine} {job.form} {job.layout}"
+    about = f"{job.scheme} {job.promise.model} {job.source} {job.engine} {job.form}"
     outcome.about = about if job.is_seeded else f"{about} unseeded"
     with tempfile.TemporaryDirectory(prefix="campaign-", dir=scratch_home()) as place:
         try:

@@ -78,11 +78,10 @@ def _in_batches(*options: str, **more: Any) -> Case:
 
 
 PERTURB, BASELINE = ("--scheme", "perturb"), ("--scheme", "baseline")
-PARQUET, BOUNDS, KEEP = ("--format", "parquet"), ("--layout", "bounds"), ("--keep", "city")
+PARQUET, KEEP = ("--format", "parquet"), ("--keep", "city")
 CASES = {
     "csv": Case(),
     "parquet": Case(PARQUET),
-    "bounds": Case(BOUNDS),
     "perturb": Case(PERTURB, companions=frozenset({"transition.csv"})),
     "perturb parquet": Case((*PERTURB, *PARQUET), companions=frozenset({"transition.csv"})),
     "baseline": Case(BASELINE, companions=frozenset({"sensitive.csv"})),
@@ -92,7 +91,6 @@ CASES = {
     "several compressed files": Case(make=_several_compressed),
     "in batches": _in_batches(),
     "in batches, parquet": _in_batches(*PARQUET),
-    "in batches, bounds": _in_batches(*BOUNDS),
     "in batches, kept": _in_batches(*KEEP),
     "in batches, several files": _in_batches(*PARQUET, settings=SEVERAL),
     "in batches, perturb": _in_batches(*PERTURB, companions=frozenset({"transition.csv"})),

@@ -113,7 +113,7 @@ BAD_SPECS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "weight below 0": ({"age": "weight = -1"}, ("weight of 'age'",)),
     "no such hierarchy": ({"city": 'hierarchy = "trees/city.csv"'}, ("trees/city.csv", "cannot be read")),
     "unknown option": ({"head": "[release.options]\ncolour = 1"}, ("colour",)),
-    "unknown layout": ({"head": '[release]\nlayout = "wide"'}, ("layout is 'wide'",)),
+    "a layout, which version 0.2 had": ({"head": '[release]\nlayout = "bounds"'}, ("unknown field `layout`",)),
 }
 
 
@@ -144,7 +144,7 @@ def test_a_specification_whose_table_is_gone(desk: Desk) -> None:
 def test_a_specification_is_published(desk: Desk) -> None:
     spec = specification(
         desk,
-        '[promise]\nbeta = 3\nk = 4\nname = "basic"\n[release]\nscheme = "burel"\nlayout = "bounds"',
+        '[promise]\nbeta = 3\nk = 4\nname = "basic"\n[release]\nscheme = "burel"',
         age="weight = 2\ndomain = [0, 8000000]",
     )
     document = run("publish", "--spec", spec, "--out", desk.out, "--json").document
@@ -152,7 +152,6 @@ def test_a_specification_is_published(desk: Desk) -> None:
     assert document["promise"]["k"] == 4
     assert document["promise"]["model"] == "basic-likeness"
     assert document["scheme"]["name"] == "burel"
-    assert document["release"]["layout"] == "bounds"
     assert document["table"]["quasi_identifiers"] == ["age", "gender", "city"]
     assert (
         document["table"]["columns"][0] | {"domain": ["0", "8000000"], "weight": 2} == document["table"]["columns"][0]

@@ -32,7 +32,7 @@ BAD: dict[str, tuple[dict[str, object], tuple[str, ...]]] = {
     "unknown scheme": ({"scheme": "burrel"}, ("no scheme 'burrel'", "burel+split", "Did you mean 'burel'?")),
     "unknown model": ({"promise": "enhansed"}, ("promise is 'enhansed'", "basic", "Did you mean 'enhanced'?")),
     "unknown format": ({"format": "docx"}, ("format is 'docx'", "csv", "parquet")),
-    "unknown layout": ({"layout": "label"}, ("layout is 'label'", "bounds", "Did you mean 'labels'?")),
+    "a layout, which version 0.2 had": ({"layout": "bounds"}, ("No such option: --layout",)),
     "unknown engine": ({"engine": "spork"}, ("engine is 'spork'", "local")),
     "unknown retrieval": ({"scheme": "burel", "retrieval": "exakt"}, ("'exakt'", "hilbert", "exact")),
     "an option of another scheme": ({"scheme": "seam", "retrieval": "exact"}, ("'seam' has no option 'retrieval'",)),
@@ -163,15 +163,6 @@ def test_a_folder_that_holds_part_of_a_release(desk: Desk, name: str) -> None:
         assert_refused(outcome, f"holds '{name}'", "no betalike certificate lists it")
         assert "with --force" not in outcome.text
         assert files_under(desk.out) == {name: b"mine"}
-
-
-def test_bounds_that_collide_with_a_kept_column(desk: Desk) -> None:
-    rows = [[*row, "1"] for row in ROWS]
-    header = "name,age,gender,city,disease,age_low\n"
-    table = desk.write("t.csv", header + "".join(",".join(row) + "\n" for row in rows))
-    before = files_under(desk.folder)
-    assert_refused(desk.publish(table=table, layout="bounds", keep="age_low"), "age_low")
-    assert files_under(desk.folder) == before
 
 
 AUDIT = ["--qi", "age,gender,city", "--sensitive", "disease"]

@@ -194,7 +194,7 @@ def test_audit_checks_the_least_class_size(desk: Desk) -> None:
     assert run(*audit, "--k", k + 1).status == 1
 
 
-@pytest.mark.parametrize("options", [[], ["--format", "parquet"], ["--layout", "bounds"]])
+@pytest.mark.parametrize("options", [[], ["--format", "parquet"]])
 def test_verify_accepts_what_was_published(desk: Desk, options: list[str]) -> None:
     table = desk.table()
     desk.publish(*options, table=table)

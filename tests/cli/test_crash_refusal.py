@@ -36,7 +36,7 @@ def _broken_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_broken_scheme")
-@pytest.mark.parametrize("options", [[], ["--format", "parquet"], ["--layout", "bounds"], ["--promise", "basic"]])
+@pytest.mark.parametrize("options", [[], ["--format", "parquet"], ["--promise", "basic"]])
 def test_a_class_that_breaks_the_promise_is_refused(desk: Desk, options: list[str]) -> None:
     table = desk.table(with_canaries(people()))
     before = files_under(desk.folder)

@@ -18,7 +18,7 @@ OPTIONS = {
     "publish": "--qi --sensitive --beta --out --spec --scheme --promise --k --t --delta --l --c --ground "
     "--negative-beta --groups --width --with-values --hierarchies "
     "--numeric --categorical --keep --keep-identifiers --person --weights --round --bottom --top "
-    "--missing --missing-sensitive --dates --bins --format --layout "
+    "--missing --missing-sensitive --dates --bins --format "
     "--retrieval --effort --strict --attribute --no-second-try --redistribution --mechanism "
     "--engine --memory --master --sheet --labels --query --table --delimiter --report --force --seed --sign --quiet "
     "--json --help",

@@ -103,7 +103,6 @@ def test_describe_finds_them_and_its_draft_publishes_them(desk: Desk) -> None:
     "changes",
     [
         {},
-        {"layout": "bounds"},
         {"format": "parquet"},
         {"format": "xlsx"},
         {"round": {"born": "year"}},
@@ -140,8 +139,6 @@ def test_a_range_holds_the_months_of_its_rows(desk: Desk) -> None:
     assert {end for label in labels for end in ends_of(label)} <= set(frame["born"])
     rounded = betalike.publish(frame, **ASKED, round={"born": "year"}).frame["born"].to_list()
     assert {(low[-2:], high[-2:]) for low, high in map(ends_of, rounded)} == {("01", "12")}
-    bounds = betalike.publish(frame, **ASKED, layout="bounds").frame
-    assert (bounds["born_low"] <= bounds["born_high"]).all()
 
 
 def test_its_loss_is_that_of_whole_numbers() -> None:

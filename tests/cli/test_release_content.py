@@ -83,21 +83,12 @@ def test_whole_numbers_stay_as_they_are(desk: Desk, options: list[str]) -> None:
     assert all(re.fullmatch(r"\d+|\[\d+, \d+\]", row["age"]) for row in desk.published())
 
 
-def test_bounds_layout_has_two_columns_for_a_number(desk: Desk) -> None:
-    desk.publish("--keep-identifiers", layout="bounds", keep="name")
-    original = {row[0]: int(row[1]) for row in people()}
-    assert list(desk.published()[0]) == ["age_low", "age_high", "gender", "city", "disease", "name"]
-    for row in desk.published():
-        assert int(row["age_low"]) <= original[row["name"]] <= int(row["age_high"])
-
-
-@pytest.mark.parametrize("layout", ["labels", "bounds"])
-def test_parquet_holds_the_same_as_csv(desk: Desk, layout: str) -> None:
+def test_parquet_holds_the_same_as_csv(desk: Desk) -> None:
     table = desk.table()
     frames = []
     for form, read in (("csv", pl.read_csv), ("parquet", pl.read_parquet)):
         out = desk.folder / form
-        assert desk.publish(table=table, layout=layout, format=form, seed=5, out=out).status == 0
+        assert desk.publish(table=table, format=form, seed=5, out=out).status == 0
         assert set(files_under(out)) == {f"published.{form}", "certificate.json"}
         frames.append(read(out / f"published.{form}"))
     assert frames[0].equals(frames[1])

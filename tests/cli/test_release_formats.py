@@ -60,7 +60,6 @@ def _text(cell: object) -> str:
     [
         (),
         ("--scheme", "perturb"),
-        pytest.param(("--layout", "bounds"), marks=pytest.mark.long),
         pytest.param(("--scheme", "baseline"), marks=pytest.mark.long),
     ],
 )

@@ -40,7 +40,7 @@ RELEASES: dict[str, dict[str, Any]] = {
     "perturbed": {"scheme": "perturb"},
     "baseline": {"scheme": "baseline"},
     "long names": {"rows": [[*row[:3], row[3] + " on the river" * 3, row[4] + "-" + "x" * 40] for row in people()]},
-    "bounds": {"layout": "bounds", "scheme": "tmondrian", "beta": None, "t": "0.3"},
+    "closeness": {"scheme": "tmondrian", "beta": None, "t": "0.3"},
 }
 AXE = Path(__file__).parents[2] / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]

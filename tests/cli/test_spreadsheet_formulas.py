@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
-from workbench import COLUMNS, Desk, assert_refused, people, run
+from workbench import COLUMNS, Desk, people, run
 
 DISEASES = ["=1+1", "+flu", "-cough", "@gout", "'quoted'", "-5"]
 CITIES = ["=HYPERLINK(1)", "\ttab", "plain", "''two", "-3.5e2", "@x"]
@@ -48,16 +47,3 @@ def test_the_distribution_beside_a_parquet_file_is_csv(desk: Desk, table: Path) 
     outcome = run(*desk.words(table, "--format", "parquet", "--scheme", "baseline"))
     assert outcome.status == 0
     assert "run as formulas" in outcome.stderr
-
-
-def test_certificates_of_version_0_2_say_it_of_no_cell(desk: Desk) -> None:
-    assert desk.publish().status == 0
-    certificate = desk.certificate()
-    for is_safe in (False, True):
-        certificate["release"]["spreadsheet_safe"] = is_safe
-        (desk.out / "certificate.json").write_text(json.dumps(certificate))
-        outcome = run("verify", desk.out)
-        if is_safe:
-            assert_refused(outcome, "verify it with that version")
-        else:
-            assert outcome.status == 0, outcome.text

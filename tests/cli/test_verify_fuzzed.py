@@ -41,7 +41,7 @@ def changed(content: Any, chance: random.Random) -> Any:
         if what == 0:
             del inner[last]
         elif what == 1 and isinstance(inner, dict):
-            inner[chance.choice(["x", "age_low", "../x", "", "disease", "\0"])] = inner.pop(last)
+            inner[chance.choice(["x", "layout", "../x", "", "disease", "\0"])] = inner.pop(last)
         elif what == 2 and isinstance(inner, list):
             inner.append(copy.deepcopy(inner[last]))
         else:
@@ -53,11 +53,11 @@ def changed(content: Any, chance: random.Random) -> Any:
 def releases(desk: Desk) -> list[Path]:
     for scheme in ("seam", "perturb", "baseline"):
         assert desk.publish(scheme=scheme, out=desk.folder / scheme, hierarchies=desk.hierarchies()).status == 0
-    bounds = desk.folder / "bounds"
-    assert desk.publish("--keep-identifiers", out=bounds, layout="bounds", keep="name").status == 0
+    kept = desk.folder / "kept"
+    assert desk.publish("--keep-identifiers", out=kept, keep="name").status == 0
     tree = desk.folder / "t"
     assert desk.publish(scheme="sabre", beta=None, t="0.3", out=tree).status == 0
-    return [desk.folder / name for name in ("seam", "perturb", "baseline", "bounds", "t")]
+    return [desk.folder / name for name in ("seam", "perturb", "baseline", "kept", "t")]
 
 
 @pytest.mark.parametrize("times", [20, pytest.param(200, marks=pytest.mark.long)])
@@ -167,10 +167,10 @@ def test_a_certificate_without_quasi_identifiers(desk: Desk) -> None:
 
 
 def test_dates_that_no_calendar_has(desk: Desk) -> None:
-    assert desk.publish(layout="bounds", format="parquet").status == 0
+    assert desk.publish(format="parquet").status == 0
     path = desk.out / "published.parquet"
     rows = pl.read_parquet(path)
     far = pl.Series([2**31 - 1] * len(rows), dtype=pl.Int32).cast(pl.Date)
-    rows.with_columns(far.alias("age_low")).write_parquet(path)
+    rows.with_columns(far.alias("age")).write_parquet(path)
     assert_refused(run("query", desk.out, "age < 30"))
     assert run("verify", desk.out).status == 1

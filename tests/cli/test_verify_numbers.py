@@ -46,12 +46,11 @@ def publish(table: pl.DataFrame, out: Path, **options: Any) -> Any:
     "options",
     [
         {},
-        {"layout": "bounds"},
-        {"format": "parquet", "layout": "bounds"},
+        {"format": "parquet"},
         {"scheme": "perturb"},
         {"scheme": "baseline"},
     ],
-    ids=["labels", "bounds", "parquet", "perturb", "baseline"],
+    ids=["labels", "parquet", "perturb", "baseline"],
 )
 def test_a_release_is_verified(tmp_path: Path, name: str, options: dict[str, Any]) -> None:
     table = table_of(name)
@@ -74,7 +73,6 @@ def test_numbers_shifted_by_the_least_step_are_noticed(tmp_path: Path, name: str
 
 
 @pytest.mark.some(7)
-@pytest.mark.parametrize("layout", ["labels", "bounds"])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize(
     ("name", "domain"),
@@ -88,12 +86,12 @@ def test_numbers_shifted_by_the_least_step_are_noticed(tmp_path: Path, name: str
         ("decimal", (-4, 11)),
     ],
 )
-def test_a_declared_domain(tmp_path: Path, name: str, domain: tuple[Any, Any], layout: str, form: str) -> None:
+def test_a_declared_domain(tmp_path: Path, name: str, domain: tuple[Any, Any], form: str) -> None:
     table = table_of(name)
     if domain[1] == "1e-20":
         table = table.with_columns(-pl.col("number").abs())
     # all rows are in one class, so that present and missing numbers meet and the domain is published
-    options = {"domains": {"number": domain}, "layout": layout, "format": form}
+    options = {"domains": {"number": domain}, "format": form}
     release = publish(table, tmp_path / "out", k=120, **options)
     told = release.certificate["table"]["columns"][0]["domain"]
     assert [Decimal(end) for end in told] == [Decimal(str(end)) for end in domain]

@@ -18,7 +18,6 @@ from betalike.cli.app import app
 from betalike.cli.arguments import OPTIONS
 from betalike.comparison.compare import Equal
 from betalike.engines.choice import EngineName
-from betalike.engines.engine import Layout
 from betalike.io.specification import ColumnSpec, Specification
 from betalike.promises.distances import Ground
 from betalike.schemes import DEFAULT_SCHEME, SCHEMES, promises_of
@@ -120,7 +119,6 @@ CHOICES: list[tuple[str, str, Iterable[str]]] = [
     ("publish", "--ground", Ground),
     ("publish", "--engine", EngineName),
     ("publish", "--format", FORMATS),
-    ("publish", "--layout", Layout),
     ("publish", "--retrieval", Retrieval),
     ("publish", "--attribute", AttributeRule),
     ("publish", "--redistribution", Redistribution),
@@ -178,7 +176,6 @@ ROLES = get_args(next(field.type for field in msgspec.structs.fields(ColumnSpec)
         ("promise.ground", Ground),
         ("release.scheme", SCHEMES),
         ("release.format", FORMATS),
-        ("release.layout", Layout),
         ("columns.<name>.role", ROLES),
         ("columns.<name>.type", Kind),
     ],

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from contract import ENGINES, EngineMaker, table_of_every_kind
 
-from betalike.engines.engine import Engine, Format, Layout
+from betalike.engines.engine import Engine, Format
 from betalike.runtime.randomness import randomness
 from betalike.table.cells import Plan
 
@@ -51,8 +51,8 @@ def table() -> pl.DataFrame:
 def publish(tmp_path: Path) -> Callable[..., pl.DataFrame]:
     """Assign, generalize, write and read: the published rows as a Polars frame, in their order."""
 
-    def rows(engine: Engine, plan: Plan, seed: int | None = 0, layout: Layout = Layout.LABELS) -> pl.DataFrame:
-        release = engine.generalize(plan, layout, randomness(seed))
+    def rows(engine: Engine, plan: Plan, seed: int | None = 0) -> pl.DataFrame:
+        release = engine.generalize(plan, randomness(seed))
         path = tmp_path / "rows.parquet"
         engine.write(release, path, Format.PARQUET)
         return pl.read_parquet(path)

@@ -18,11 +18,11 @@ import numpy as np
 import polars as pl
 from pyspark import cloudpickle
 
-from betalike.engines.engine import Engine, Format, Layout, Recount
+from betalike.engines.engine import Engine, Format, Recount
 from betalike.engines.local import LocalEngine
 from betalike.engines.spark.engine import SparkEngine
 from betalike.engines.spark.session import start_session
-from betalike.table.axis import Axis, OrderedAxis
+from betalike.table.axis import Axis
 from betalike.table.cells import Cells, Plan
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.schema import Attribute, Kind, Role, Schema
@@ -156,23 +156,19 @@ def as_read(label: Value, axis: Axis) -> Label:
     return ends[0], ends[-1]
 
 
-def class_labels(plan: Plan, layout: Layout) -> list[tuple[Label, ...]]:
-    """The labels of each class; in the layout of bounds, a range as a reader would put it together."""
+def class_labels(plan: Plan) -> list[tuple[Label, ...]]:
+    """The labels of each class, as their reader takes them."""
     low, high = (side.astype(np.int64) for side in plan.boxes)
     columns: list[list[Label]] = []
     for i, axis in enumerate(plan.cells.axes):
-        if layout is Layout.BOUNDS and isinstance(axis, OrderedAxis):
-            ends = zip(*axis.bounds(low[:, i], high[:, i]), strict=True)
-            labels = [None if a is None else str(a) if a == b else f"[{a}, {b}]" for a, b in ends]
-        else:
-            labels = axis.labels(low[:, i], high[:, i])
+        labels = axis.labels(low[:, i], high[:, i])
         columns.append([as_read(label, axis) for label in labels])
     return list(zip(*columns, strict=True))
 
 
-def planned(engine: Engine, plan: Plan, layout: Layout) -> Counter[tuple[Any, ...]]:
+def planned(engine: Engine, plan: Plan) -> Counter[tuple[Any, ...]]:
     """How many rows of each sensitive value the plan has for each set of labels."""
-    labels, values = class_labels(plan, layout), engine.sensitive_labels
+    labels, values = class_labels(plan), engine.sensitive_labels
     rows: Counter[tuple[Any, ...]] = Counter()
     for cell, count, ec in zip(plan.cell, plan.count, plan.ec, strict=True):
         rows[(*labels[ec], values[plan.cells.value[cell]])] += int(count)

@@ -16,7 +16,7 @@ import pytest
 from contract import N_ROWS, QIS, EngineMaker, class_labels, random_plan, schema_of, single_labels
 from scipy import stats
 
-from betalike.engines.engine import Engine, Layout
+from betalike.engines.engine import Engine
 from betalike.engines.local import LocalEngine
 from betalike.errors import InputError, SchemaError
 from betalike.table.cells import Cells, Plan
@@ -71,27 +71,20 @@ def test_a_column_without_any_value_keeps_its_kind(
 
 
 @pytest.mark.some(2)
-@pytest.mark.parametrize("layout", Layout)
 def test_each_class_receives_just_the_rows_that_were_planned(
-    make_engine: EngineMaker, publish: Published, table: pl.DataFrame, layout: Layout
+    make_engine: EngineMaker, publish: Published, table: pl.DataFrame
 ) -> None:
     qis = ["age", "work"]
     twins = table.with_columns(pl.col("age").alias("age again"), pl.col("work").alias("work again"))
     engine = make_engine(twins, schema_of(qis, kept=("age again", "work again")))
     plan = random_plan(engine.count_cells(), 6)
-    cells, labels = plan.cells, class_labels(plan, layout)
+    cells, labels = plan.cells, class_labels(plan)
     texts = [single_labels(axis) for axis in cells.axes]
     expected: Counter[tuple[Any, ...]] = Counter()
     for cell, count, ec in zip(plan.cell, plan.count, plan.ec, strict=True):
         point = (texts[i][code] for i, code in enumerate(cells.points[cells.point[cell]]))
         expected[(*labels[ec], engine.sensitive_labels[cells.value[cell]], *point)] += int(count)
-    rows = publish(engine, plan, layout=layout).with_columns(
-        pl.col("illness").fill_null(""), pl.col("age again").cast(pl.String)
-    )
-    if layout is Layout.BOUNDS:
-        low, high = pl.col("age_low").cast(pl.String), pl.col("age_high").cast(pl.String)
-        age = pl.when(low == high).then(low).otherwise("[" + low + ", " + high + "]").alias("age")
-        rows = rows.select(age, pl.exclude("age_low", "age_high"))
+    rows = publish(engine, plan).with_columns(pl.col("illness").fill_null(""), pl.col("age again").cast(pl.String))
     assert Counter(rows.rows()) == expected
 
 
@@ -157,13 +150,12 @@ def test_the_order_of_publication_tells_nothing_of_how_a_cell_was_shared_out(
 
 
 @pytest.mark.some(2)
-@pytest.mark.parametrize("layout", Layout)
 def test_a_seed_gives_the_same_rows_on_every_engine_whatever_their_order(
-    make_engine: EngineMaker, publish: Published, table: pl.DataFrame, layout: Layout
+    make_engine: EngineMaker, publish: Published, table: pl.DataFrame
 ) -> None:
     def multiset(engine: Engine) -> Counter[tuple[Any, ...]]:
         plan = random_plan(engine.count_cells(), 30, seed=2)
-        return Counter(publish(engine, plan, seed=3, layout=layout).rows())
+        return Counter(publish(engine, plan, seed=3).rows())
 
     schema = schema_of(QIS)
     reference = multiset(LocalEngine(table, schema))
@@ -202,8 +194,6 @@ def test_missing_values_are_published_as_missing_or_as_everything(make_engine: E
     )
     together = Plan(cells, apart.cell, apart.count, np.zeros(4, dtype=np.int32), 1)
     assert Counter(publish(engine, together).rows()) == Counter([("*", "*", "x")] * 2 + [("*", "*", "y")] * 2)
-    bounds = publish(engine, together, layout=Layout.BOUNDS)
-    assert bounds.select("age_low", "age_high").unique().rows() == [(30, 40)]
 
 
 def test_a_missing_sensitive_value_is_an_error_or_a_value(make_engine: EngineMaker, publish: Published) -> None:

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from contract import AWKWARD, FORMATS, QIS, EngineMaker, counted, planned, random_plan, replace_rows, schema_of
 
-from betalike.engines.engine import Format, Layout
+from betalike.engines.engine import Format
 from betalike.engines.spark.rows import to_polars
 from betalike.errors import SchemaError
 from betalike.measures.loss import plan_loss
@@ -27,18 +27,17 @@ ANYTHING_GOES = Likeness(1e9, Form.BASIC)
 
 
 @pytest.mark.some(3)
-@pytest.mark.parametrize("layout", Layout)
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_written_release_counts_as_it_was_planned(
-    make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path, form: Format, layout: Layout
+    make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path, form: Format
 ) -> None:
     engine = make_engine(table, schema_of(QIS, kept=("row",)))
     plan = random_plan(engine.count_cells(), 60)
-    release = engine.generalize(plan, layout, randomness(1))
+    release = engine.generalize(plan, randomness(1))
     engine.write(release, tmp_path / "release", form)
-    expected = planned(engine, plan, layout)
-    assert counted(engine, engine.recount(release, None, form, layout)) == expected
-    assert counted(engine, engine.recount(None, tmp_path / "release", form, layout)) == expected
+    expected = planned(engine, plan)
+    assert counted(engine, engine.recount(release, None, form)) == expected
+    assert counted(engine, engine.recount(None, tmp_path / "release", form)) == expected
 
 
 @pytest.mark.some(2)
@@ -51,7 +50,7 @@ def test_rows_that_kept_columns_single_out_are_counted(
     )
     kept = ("place", "born", "real", "weight")
     engine = make_engine(table, schema_of(["age"], kept=kept))
-    release = engine.generalize(random_plan(engine.count_cells(), 60), Layout.LABELS, randomness(1))
+    release = engine.generalize(random_plan(engine.count_cells(), 60), randomness(1))
     engine.write(release, tmp_path / "release", form)
     rows = engine.give_back(release, tmp_path / "release", form)()
     rows = rows.lazy().collect() if isinstance(rows, pl.DataFrame | pl.LazyFrame) else to_polars(rows)
@@ -86,9 +85,9 @@ def test_sensitive_values_of_every_type_are_read_back(
     frame = pl.DataFrame({"age": [1, 2] * len(pool), "illness": pool * 2})
     engine = make_engine(frame, schema_of(["age"]))
     plan = random_plan(engine.count_cells(), 2)
-    engine.write(engine.generalize(plan, Layout.LABELS, randomness(1)), tmp_path / "release", form)
-    expected = planned(engine, plan, Layout.LABELS)
-    assert counted(engine, engine.recount(None, tmp_path / "release", form, Layout.LABELS)) == expected
+    engine.write(engine.generalize(plan, randomness(1)), tmp_path / "release", form)
+    expected = planned(engine, plan)
+    assert counted(engine, engine.recount(None, tmp_path / "release", form)) == expected
 
 
 WITH_MISSING: dict[str, list[Any]] = {
@@ -104,24 +103,19 @@ WITH_MISSING: dict[str, list[Any]] = {
 
 @pytest.mark.some(21)
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("layout", Layout)
 @pytest.mark.parametrize("kind", WITH_MISSING)
 def test_the_labels_of_a_file_lose_what_was_planned(
-    make_engine: EngineMaker, tmp_path: Path, kind: str, layout: Layout, form: Format
+    make_engine: EngineMaker, tmp_path: Path, kind: str, form: Format
 ) -> None:
     """`verify` raises where the labels are not the planned ones; the loss read from them is that of the boxes."""
     pool = WITH_MISSING[kind]
     frame = pl.DataFrame({"x": pool * 8, "illness": ["x", "y"] * 4 * len(pool)})
     engine = make_engine(frame, schema_of(["x"]))
-    if kind == "one number" and layout is Layout.BOUNDS:  # a class that mixes the two would show [30, 30]
-        with pytest.raises(SchemaError, match="which look the same as two bounds"):
-            engine.generalize(random_plan(engine.count_cells(), 1), layout, randomness(1))
-        return
     for n_classes in (1, 2, 4):
         plan = random_plan(engine.count_cells(), n_classes, seed=n_classes)
-        engine.write(engine.generalize(plan, layout, randomness(1)), tmp_path / "release", form)
-        planned = PlannedLabels.of(plan, layout)
-        verified = verify(engine.recount(None, tmp_path / "release", form, layout), plan.cells, ANYTHING_GOES, planned)
+        engine.write(engine.generalize(plan, randomness(1)), tmp_path / "release", form)
+        planned = PlannedLabels.of(plan)
+        verified = verify(engine.recount(None, tmp_path / "release", form), plan.cells, ANYTHING_GOES, planned)
         assert verified.loss.average == pytest.approx(plan_loss(plan).average)
 
 
@@ -133,14 +127,14 @@ def test_columns_keep_their_names_and_order(make_engine: EngineMaker, tmp_path: 
     engine = make_engine(frame, schema_of([name, "age"], kept=("kept",)))
     plan = random_plan(engine.count_cells(), 3)
     path = tmp_path / "release"
-    engine.write(engine.generalize(plan, Layout.LABELS, randomness(1)), path, form)
+    engine.write(engine.generalize(plan, randomness(1)), path, form)
     if form is Format.PARQUET:
         header = pl.scan_parquet(path).collect_schema().names()
     else:
         with path.open(newline="", encoding="utf-8", errors="replace") as file:
             header = next(csv.reader(file))
     assert header == [name, "age", "illness", "kept"]
-    assert counted(engine, engine.recount(None, path, form, Layout.LABELS)) == planned(engine, plan, Layout.LABELS)
+    assert counted(engine, engine.recount(None, path, form)) == planned(engine, plan)
 
 
 @pytest.mark.parametrize("name", ['say "x"', "two\nlines"])
@@ -165,12 +159,12 @@ def test_a_file_that_was_altered_counts_differently(
         engine.count_cells(), np.arange(4, dtype=np.int32), np.ones(4, np.int64), np.array([0, 0, 1, 1], np.int32), 2
     )
     path = tmp_path / "release"
-    engine.write(engine.generalize(plan, Layout.LABELS, randomness(0)), path, form)
-    honest = engine.recount(None, path, form, Layout.LABELS)
+    engine.write(engine.generalize(plan, randomness(0)), path, form)
+    honest = engine.recount(None, path, form)
     rows = (pl.read_parquet(path) if form is Format.PARQUET else pl.read_csv(path, infer_schema=False)).with_columns(
         altered
     )
     replace_rows(rows, path, form)
-    forged = engine.recount(None, path, form, Layout.LABELS)
-    assert counted(engine, honest) == planned(engine, plan, Layout.LABELS)
+    forged = engine.recount(None, path, form)
+    assert counted(engine, honest) == planned(engine, plan)
     assert forged.n_unknown or counted(engine, forged) != counted(engine, honest)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from contract import EngineMaker, planned, random_plan, schema_of
 
-from betalike.engines.engine import Format, Layout
+from betalike.engines.engine import Format
 from betalike.promises import Form, Likeness
 from betalike.release.verify import PlannedLabels, verify
 from betalike.runtime.randomness import randomness
@@ -26,18 +26,17 @@ def rounded(schema: Schema) -> Schema:
 
 
 @pytest.mark.some(2)
-@pytest.mark.parametrize("layout", Layout)
 def test_a_rounded_release_is_read_back_as_planned(
-    make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path, layout: Layout
+    make_engine: EngineMaker, table: pl.DataFrame, tmp_path: Path
 ) -> None:
     engine = make_engine(table, rounded(schema_of(["age", "born", "seen", "work"], kept=("row",))))
     cells = engine.count_cells()
     codes = np.arange(4)
     assert cells.axes[0].labels(codes, codes) == ["<= 20", "[21, 29]", "[35, 39]", "60+"]
     plan = random_plan(cells, 20)
-    release = engine.generalize(plan, layout, randomness(1))
+    release = engine.generalize(plan, randomness(1))
     engine.write(release, tmp_path / "release", Format.PARQUET)
-    recount = engine.recount(None, tmp_path / "release", Format.PARQUET, layout)
-    verified = verify(recount, cells, ANYTHING_GOES, PlannedLabels.of(plan, layout))
+    recount = engine.recount(None, tmp_path / "release", Format.PARQUET)
+    verified = verify(recount, cells, ANYTHING_GOES, PlannedLabels.of(plan))
     assert verified.audit.rows == table.height
-    assert sum(planned(engine, plan, layout).values()) == table.height
+    assert sum(planned(engine, plan).values()) == table.height

@@ -32,12 +32,12 @@ TOML_VALUES = [
     "2020-01-01", '""', "2020-01-01T00:00:00Z", '"x"', '"../town.csv"', '"town.csv"', '"."', '"a\\u0000b"',
     '"symmetric"', '"quasi-identifier"', '"sensitive"', '"kept"', '"numeric"', '"date"', '"datetime"', '"real"',
     '"integer"', '"categorical"', '"basic"', '"mondrian"', '"perturb"', '"baseline"', '"sabre"', '"t-closeness"',
-    '"distinct-l-diversity"', '"parquet"', '"bounds"', '"value"', '"""\na"""', "{a = {b = 1}}", '["north", "south"]',
+    '"distinct-l-diversity"', '"parquet"', '"value"', '"""\na"""', "{a = {b = 1}}", '["north", "south"]',
     "0x7fffffffffffffff", "0o7", "1_000", "12:00:00", "0.5", "4", "2", "[1979-05-27, 1]",
 ]  # fmt: skip
 TOML_KEYS = [
     "beta", "k", "t", "delta", "l", "c", "ground", "negative_beta", "groups", "width", "with_values", "name",
-    "scheme", "format", "layout", "missing", "options", "role", "type", "domain", "hierarchy", "weight", "table",
+    "scheme", "format", "missing", "options", "role", "type", "domain", "hierarchy", "weight", "table",
     "delimiter", "x", '"a.b"', "''",
 ]  # fmt: skip
 OPERATORS = [
@@ -57,7 +57,7 @@ LITERALS = [
 WORDS = [
     "age", "sex", "town", "since", "illness", "name", "age_low", "Ulm", "n", "*", "categorical", "integer", "real",
     "date", "datetime", "burel", "seam", "perturb", "baseline", "mondrian", "enhanced-likeness", "basic-likeness",
-    "t-closeness", "k-anonymity", "delta-disclosure", "entropy-l-diversity", "labels", "bounds", "published.csv",
+    "t-closeness", "k-anonymity", "delta-disclosure", "entropy-l-diversity", "labels", "published.csv",
     "published.parquet", "../certificate.json", "/etc/hosts", "published.parquet/..", "transition.csv",
     "distribution.csv", "kvzqxj", "y" * 2000,
 ]  # fmt: skip

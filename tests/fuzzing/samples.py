@@ -43,7 +43,6 @@ k = 2
 [release]
 scheme = "burel"
 format = "csv"
-layout = "labels"
 missing = ["NA", "?"]
 options = {retrieval = "exact"}
 
@@ -96,7 +95,7 @@ class Sample:
 
 CHOICES: list[dict[str, Any]] = [
     {"scheme": "burel"},
-    {"scheme": "burel", "layout": "bounds", "quasi_identifiers": ["age", "since", "town"]},
+    {"scheme": "burel", "round": {"age": 10, "since": "year"}, "quasi_identifiers": ["age", "since", "town"]},
     {"scheme": "burel", "towns": PLAIN_TOWNS, "hierarchies": {"town": [["Ulm", "n", "*"], ["Bonn", "n", "*"],
                                                                       ["Rom", "s", "*"], ["Bari", "s", "*"]]}},
     {"scheme": "perturb"},

@@ -146,7 +146,7 @@ def test_the_tree_is_split_as_long_as_both_children_are_eligible(
 @given(table=tables(max_rows=30))
 def test_equation_19_likeness_bounds_what_naive_bayes_learns(scheme: dict[str, object], table: Table) -> None:
     """Pr[t_j | v_i] <= (1 + min(beta, -ln p_i)) Pr[t_j], with Pr estimated from the classes as in Eq. 17."""
-    table = table.with_arguments(layout="labels", promise="enhanced")
+    table = table.with_arguments(promise="enhanced")
     classes = table.published_classes(table.publish(**scheme).frame)
     prior = twins.priors_of(table.prior)
     promise = twins.promised(table.beta)

@@ -131,7 +131,7 @@ FIGURES = {
         *("risk.prosecutor_average", "risk.above.0*05", "risk.above.0*09", "risk.above.0*2", "risk.unique"),
         *("people.risk.surest_guess", "people.risk.prosecutor_maximum", "people.risk.prosecutor_average"),
         *("people.risk.above.0*05", "people.risk.above.0*2", "people.risk.unique"),
-        *("tool.name", "release.formed_classes", "release.layout"),
+        *("tool.name", "release.formed_classes"),
     ],
     "capped": ["promise.caps.8", "people.caps.6"],
     "grouped": ["promise.hierarchy.0.1"],

@@ -69,7 +69,7 @@ def test_a_scheme_keeps_any_monotone_cap(scheme: str, table: Table, name: str) -
 @given(table=tables(), name=EVERY_FUNCTION, scheme=st.sampled_from([*SCHEMES, "perturb"]), both=st.booleans())
 def test_what_was_written_passes_verify_without_the_function(table: Table, name: str, scheme: str, both: bool) -> None:
     function, negative = FUNCTIONS[name], "symmetric" if both and not scheme.startswith("burel") else None
-    own = {"k": 1, "layout": "labels"} if scheme == "perturb" else {}
+    own = {"k": 1} if scheme == "perturb" else {}
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "release"
         try:

@@ -111,7 +111,7 @@ def test_each_column_keeps_the_promise_on_its_own(scheme: str, columns: Columns)
     columns=several(), scheme=st.sampled_from(["lmondrian", "seam", "whole"]), form=st.sampled_from(["csv", "parquet"])
 )
 def test_what_was_written_passes_verify_and_an_audit_of_each_column(columns: Columns, scheme: str, form: str) -> None:
-    columns = Columns(columns.table.with_arguments(layout="labels"), columns.other, None)
+    columns = Columns(columns.table, columns.other, None)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "release"
         columns.publish(scheme=scheme, out=out, format=form)
@@ -135,7 +135,7 @@ def test_what_was_written_passes_verify_and_an_audit_of_each_column(columns: Col
 @examples(40)
 @given(columns=several())
 def test_perturbation_tells_little_of_each_column_whatever_combination_is_seen(columns: Columns) -> None:
-    columns = Columns(columns.table.with_arguments(k=1, layout="labels"), columns.other, columns.negative_beta)
+    columns = Columns(columns.table.with_arguments(k=1), columns.other, columns.negative_beta)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "release"
         try:
@@ -162,7 +162,7 @@ def test_perturbation_tells_little_of_each_column_whatever_combination_is_seen(c
 @examples(15)
 @given(columns=several())
 def test_the_baseline_leaves_all_sensitive_columns_out(columns: Columns) -> None:
-    columns = Columns(columns.table.with_arguments(k=1, layout="labels"), columns.other, columns.negative_beta)
+    columns = Columns(columns.table.with_arguments(k=1), columns.other, columns.negative_beta)
     with tempfile.TemporaryDirectory() as folder:
         release = columns.publish(scheme="baseline", out=Path(folder) / "release")
         checked = betalike.verify(Path(folder) / "release", original=columns.frame)

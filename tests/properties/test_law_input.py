@@ -54,7 +54,6 @@ PARAMETERS = st.fixed_dictionaries(
         "beta": ANY_NUMBER | st.none() | st.just("4") | st.floats(0.1, 5).map(np.float64),
         "k": ANY_NUMBER | st.just("2"),
         "promise": st.sampled_from(["basic", "enhanced", "Enhanced", ""]),
-        "layout": st.sampled_from(["labels", "bounds", "rows"]),
         "seed": ANY_NUMBER | st.none(),
         "weights": st.dictionaries(st.sampled_from(["column 0", "column 9"]), st.floats(), max_size=2),
         "keep": st.lists(st.sampled_from(["row", "secret", "column 0", "nothing"]), max_size=2),
@@ -79,8 +78,7 @@ def test_any_parameters_give_a_true_promise_or_an_error_of_ours(
         return
     told = release.certificate["promise"]
     names = release.certificate["table"]["quasi_identifiers"]
-    columns = [c for name in names for c in (name, f"{name}_low", f"{name}_high") if c in release.frame.columns]
-    classes = twins.classes_of(release.frame.select(columns).iter_rows(), release.frame["secret"])
+    classes = twins.classes_of(release.frame.select(names).iter_rows(), release.frame["secret"])
     form = told["model"].removesuffix("-likeness")
     assert twins.broken_classes(classes.values(), table.prior, told["beta"], form, told["k"]) == []
     assert 0 <= release.certificate["release"]["average_loss"] <= 1 + 1e-9
@@ -123,29 +121,23 @@ ONE_VALUE = pytest.mark.parametrize(
 
 
 @ONE_VALUE
-@pytest.mark.parametrize("layout", ["labels", "bounds"])
-def test_one_value_and_missing_ones_are_published_apart(layout: str, column: list[Any]) -> None:
+def test_one_value_and_missing_ones_are_published_apart(column: list[Any]) -> None:
     """Each has the secrets of the whole table in their proportion, so that nothing need be hidden."""
     frame = pl.DataFrame({"q": column, "secret": SECRETS, "row": range(N_ROWS)})
-    asked = {"quasi_identifiers": ["q"], "sensitive": "secret", "beta": 0.5, "layout": layout, "seed": 1}
+    asked = {"quasi_identifiers": ["q"], "sensitive": "secret", "beta": 0.5, "seed": 1}
     release = betalike.publish(frame, **asked, keep=["row"], keep_identifiers=True)
     values = [None if column[row] is None else str(column[row]) for row in release.frame["row"]]
     assert [None if label is None else str(label) for label in release.frame.to_series(0)] == values
 
 
 @ONE_VALUE
-def test_one_value_and_missing_ones_in_a_class_are_a_star_or_refused(column: list[Any]) -> None:
-    """Two bounds could not show which it is."""
-    series = pl.Series("q", column)
-    assert set(publish(series, k=N_ROWS).frame["q"]) == {"*"}
-    with pytest.raises(InputError, match="look the same as two bounds"):
-        publish(series, k=N_ROWS, layout="bounds")
+def test_one_value_and_missing_ones_in_a_class_are_a_star(column: list[Any]) -> None:
+    assert set(publish(pl.Series("q", column), k=N_ROWS).frame["q"]) == {"*"}
 
 
-@pytest.mark.parametrize("layout", ["labels", "bounds"])
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.Date, pl.String, pl.Null])
-def test_a_column_that_is_missing_altogether_stays_so(layout: str, dtype: Any) -> None:
-    release = publish(pl.Series([None] * N_ROWS, dtype=dtype), layout=layout)
+def test_a_column_that_is_missing_altogether_stays_so(dtype: Any) -> None:
+    release = publish(pl.Series([None] * N_ROWS, dtype=dtype))
     assert release.frame.to_series(0).null_count() == N_ROWS
     assert release.certificate["release"]["average_loss"] == 0
 

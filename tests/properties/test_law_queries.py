@@ -94,9 +94,7 @@ def test_a_release_on_disk_answers_like_the_one_in_memory(tmp_path: Any) -> None
     }
     asked = ["age < 40", "work_class = 'employee' AND salary_class > 20", "age BETWEEN 20 AND 30 OR education = 3"]
     in_memory = betalike.publish(people.to_pandas(), **arguments)
-    for number, more in enumerate(
-        [{}, {"format": "parquet"}, {"layout": "bounds"}, {"layout": "bounds", "format": "parquet"}]
-    ):
+    for number, more in enumerate([{}, {"format": "parquet"}]):
         on_disk = betalike.publish(people, **arguments, **more, out=tmp_path / str(number))
         for predicate in asked:
             expected = pytest.approx(in_memory.count(predicate).count)

@@ -142,7 +142,7 @@ def test_a_seed_repeats_the_release(scheme: dict[str, Any], table: Table) -> Non
 @EVERY_SCHEME_OF_LIKENESS
 @given(table=tables(max_rows=25))
 def test_what_is_written_keeps_every_law_as_well(scheme: dict[str, Any], table: Table) -> None:
-    table = table.with_arguments(layout="labels")
+    table = table
     with tempfile.TemporaryDirectory() as folder:
         release = table.publish(**scheme, out=Path(folder) / "release")
         with (Path(folder) / "release" / "published.csv").open(encoding="utf-8", newline="") as file:

@@ -127,7 +127,7 @@ def test_a_rival_keeps_its_own_promise_and_tells_of_it(scheme: str, model: str, 
 @EVERY_RIVAL
 @given(data=st.data())
 def test_what_a_rival_wrote_keeps_its_promise_and_passes_verify(scheme: str, model: str, data: st.DataObject) -> None:
-    table = data.draw(rival_tables(scheme, model)).with_arguments(layout="labels")
+    table = data.draw(rival_tables(scheme, model))
     asked, prior = promise_asked(table), prior_of(table, as_text=True)
     if not promise_twins.keeps(asked, prior.counts, prior):
         return

@@ -55,7 +55,7 @@ def promise_asked(table: Table) -> dict[str, Any]:
     parameters = {name: asked[name] for name in WIDER if asked.get(name) is not None}
     sides = "two-sided-" if "negative_beta" in parameters else ""
     about = "-of-groups" if "groups" in parameters else "-of-intervals" if "width" in parameters else ""
-    name = f"{sides}{asked['model']}-likeness{about}"
+    name = f"{sides}{asked['promise']}-likeness{about}"
     return {"model": name, "beta": asked["beta"], "k": asked["k"], "parameters": parameters}
 
 
@@ -100,7 +100,7 @@ def test_a_scheme_keeps_its_wider_promise_and_tells_of_it(scheme: str, data: st.
 @EVERY_SCHEME
 @given(data=st.data())
 def test_what_was_written_passes_verify_and_an_audit_agrees_with_the_twin(scheme: str, data: st.DataObject) -> None:
-    table = data.draw(wider_tables(scheme)).with_arguments(layout="labels", keep=[])
+    table = data.draw(wider_tables(scheme)).with_arguments(keep=[])
     other = promise_asked(table.with_arguments(**data.draw(STRICTER)))
     prior = prior_of(table)
     trees = {} if table.sensitive_rows is None else {"secret": table.sensitive_rows}
@@ -134,7 +134,7 @@ STRICTER = st.fixed_dictionaries(
 @examples(60)
 @given(data=st.data())
 def test_perturbation_keeps_a_wider_promise_whatever_is_seen(data: st.DataObject) -> None:
-    table = data.draw(wider_tables("perturb")).with_arguments(k=1, layout="labels")
+    table = data.draw(wider_tables("perturb")).with_arguments(k=1)
     asked, prior = promise_asked(table), prior_of(table)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "release"
@@ -159,7 +159,7 @@ def test_perturbation_keeps_a_wider_promise_whatever_is_seen(data: st.DataObject
 @examples(30)
 @given(data=st.data())
 def test_the_baseline_keeps_every_wider_promise_and_burel_none(data: st.DataObject) -> None:
-    table = data.draw(wider_tables("baseline")).with_arguments(k=1, layout="labels")
+    table = data.draw(wider_tables("baseline")).with_arguments(k=1)
     told = table.publish().certificate["promise"]
     assert told["holds"] is True
     assert told["worst_gain"] == pytest.approx(0, abs=1e-12)

@@ -8,7 +8,7 @@ import polars as pl
 from falsification import Falsification, told
 from forger import Forger
 
-WITH_KEPT, WITHOUT = ("labels", "parquet", "perturb", "sets"), ("bounds", "baseline", "closeness", "several")
+WITH_KEPT, WITHOUT = ("labels", "parquet", "perturb", "sets"), ("rounded", "baseline", "closeness", "several")
 
 
 def made_older(certificate: Any) -> None:

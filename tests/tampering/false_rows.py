@@ -85,7 +85,7 @@ FALSE_ROWS: dict[str, Falsification] = {
     # rows, with digests put right
     "a cell too many": Falsification(lines(lambda rows: [*rows[:-1], rows[-1] + ",Miller"]), ("labels", "perturb")),
     "a cell too few": Falsification(
-        lines(lambda rows: [*rows[:-1], rows[-1].rpartition(",")[0]]), ("labels", "bounds", "perturb")
+        lines(lambda rows: [*rows[:-1], rows[-1].rpartition(",")[0]]), ("labels", "rounded", "perturb")
     ),
     "a line of notes": Falsification(lines(lambda rows: ["# Miller has flu", *rows]), ("labels", *EXACT)),
     "a line of notes at the end": Falsification(lines(lambda rows: [*rows, "# Miller has flu"]), ("labels", *EXACT)),

@@ -19,7 +19,7 @@ DISEASES = ["flu", "cough", "ulcer", "gout", "asthma"]
 QIS = ["age", "weight", "born", "gender", "city"]
 OPTIONS: dict[str, dict[str, Any]] = {
     "labels": {"keep": ["note"]},
-    "bounds": {"layout": "bounds"},
+    "rounded": {"round": {"age": 5}, "bottom": {"age": 25}, "top": {"age": 75}},
     "parquet": {"format": "parquet", "keep": ["note"]},
     "xlsx": {"format": "xlsx", "keep": ["note"]},
     "perturb": {"scheme": "perturb", "keep": ["note"]},
@@ -31,7 +31,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "two-sided": {"negative_beta": 0.9},
     "several": {"sensitive": ["disease", "note"]},
 }
-GENERALIZED, EXACT = ("labels", "bounds", "parquet"), ("perturb", "sets", "baseline")
+GENERALIZED, EXACT = ("labels", "rounded", "parquet"), ("perturb", "sets", "baseline")
 
 
 def people(n_rows: int = 150) -> pl.DataFrame:

@@ -45,13 +45,6 @@ class DrawsLabels(Protocol):
         ...
 
 
-class Layout(StrEnum):
-    """How a range is written: one label `[30, 45]`, or two columns `age_low` and `age_high`."""
-
-    LABELS = "labels"
-    BOUNDS = "bounds"
-
-
 @dataclass(frozen=True)
 class Recount:
     """A published table, recounted: its classes, and their labels per quasi-identifier."""
@@ -202,16 +195,14 @@ class Engine(ABC):
         raise ParameterError(NO_PEOPLE)
 
     @abstractmethod
-    def generalize(self, plan: Plan, layout: Layout, randomness: Randomness) -> Any:
+    def generalize(self, plan: Plan, randomness: Randomness) -> Any:
         """Return the release in random order: labels of each row's class, the sensitive value, the kept columns.
 
         Every row gets a class at random among those that its cell was planned for.
         """
 
     @abstractmethod
-    def publish_parts(
-        self, sets: Plan, refine: Refine | None, layout: Layout, randomness: Randomness
-    ) -> tuple[Any, Any]:
+    def publish_parts(self, sets: Plan, refine: Refine | None, randomness: Randomness) -> tuple[Any, Any]:
         """Return the rows of all sets in random order, split further or as they are, and a trace to find them again."""
 
     @abstractmethod
@@ -230,7 +221,7 @@ class Engine(ABC):
         """Return how to get a finished release as a frame: its rows, or a lazy frame of files with too many rows."""
 
     @abstractmethod
-    def recount(self, release: Any, path: Path | None, form: Format, layout: Layout) -> Recount:
+    def recount(self, release: Any, path: Path | None, form: Format) -> Recount:
         """Recount a release from the file alone, or as it is where there is none."""
 
     @abstractmethod
@@ -240,7 +231,7 @@ class Engine(ABC):
         """Count the rows that the kept columns single out, by themselves and with the columns of labels."""
 
     @abstractmethod
-    def recount_parts(self, release: Any, trace: Any, path: Path | None, form: Format, layout: Layout) -> PartsRecount:
+    def recount_parts(self, release: Any, trace: Any, path: Path | None, form: Format) -> PartsRecount:
         """Recount a release some of its classes at a time, from the files, or as it is where there are none."""
 
     @abstractmethod

@@ -20,13 +20,12 @@ from betalike.engines.engine import (
     Engine,
     ExactRecount,
     Format,
-    Layout,
     PartsRecount,
     Recount,
     Refine,
     SingledOut,
 )
-from betalike.engines.labels import check_distinct_names, label_columns, label_names, label_series
+from betalike.engines.labels import label_series
 from betalike.engines.parts import PartPublisher
 from betalike.engines.recounting import as_texts, recount
 from betalike.engines.scattering import Buckets, in_random_order
@@ -138,10 +137,9 @@ class LocalEngine(Engine):
         """The cell of each row."""
         return np.concatenate([self._counted.find(batch) for batch in self._source.batches(self._names)])
 
-    def generalize(self, plan: Plan, layout: Layout, randomness: Randomness) -> Rows:
+    def generalize(self, plan: Plan, randomness: Randomness) -> Rows:
         """Return the release in random order: labels of each row's class, the sensitive value, the kept columns."""
-        check_distinct_names(self.schema, plan.cells.axes, layout)
-        labels = [_repeated_text(column) for column in label_series(plan, layout)]
+        labels = [_repeated_text(column) for column in label_series(plan)]
         values = [_repeated_text(column) for column in self._sensitive.shown]
         counts = plan.class_counts
         types = {column.name: column.dtype for column in (*labels, *values)}
@@ -213,13 +211,10 @@ class LocalEngine(Engine):
         """Return a class for each row of the table, at random among those that its cell was planned for."""
         return np.concatenate([ec for _, _, ec in self._classes_of_rows(plan, randomness)])
 
-    def publish_parts(
-        self, sets: Plan, refine: Refine | None, layout: Layout, randomness: Randomness
-    ) -> tuple[Rows, Trace]:
+    def publish_parts(self, sets: Plan, refine: Refine | None, randomness: Randomness) -> tuple[Rows, Trace]:
         """Return the rows of all sets, split further or as they are, in random order."""
-        check_distinct_names(self.schema, sets.cells.axes, layout)
         cells = sets.cells
-        publish_part = PartPublisher(self.schema, cells.axes, self._sensitive, cells.value_counts, refine, layout)
+        publish_part = PartPublisher(self.schema, cells.axes, self._sensitive, cells.value_counts, refine)
         n_parts = sets.n_classes if refine is not None else -(-sets.cells.n_rows // self.part_rows)
         seen, names = Trace(), [*self._names, *self._kept]
         by_cell = np.argsort(sets.cell, kind="stable")
@@ -248,11 +243,9 @@ class LocalEngine(Engine):
         example, _ = publish_part(self._source.first_row(names), np.zeros(1, dtype=np.int32), randomness)
         return self._made(Stream(example.schema, rows)), seen
 
-    def recount_parts(
-        self, release: Rows, trace: Trace, path: Path | None, form: Format, layout: Layout
-    ) -> PartsRecount:
+    def recount_parts(self, release: Rows, trace: Trace, path: Path | None, form: Format) -> PartsRecount:
         """Recount a release some of its classes at a time, from the files, or as it is where there are none."""
-        flat, sensitive = label_names(self.count_cells().axes, layout), self.schema.sensitive_columns
+        flat, sensitive = self.schema.quasi_identifier_names, self.schema.sensitive_columns
         found = Trace()
         n_turns = -(-self._source.n_rows // (self._memory // PER_RECOUNTED_ROW))
 
@@ -262,7 +255,7 @@ class LocalEngine(Engine):
                 found.add(mine, sensitive)
                 yield mine.select(pl.col(*flat, *sensitive).cast(pl.String))
 
-        turns = (self._recount(rows(turn), layout) for turn in range(n_turns))
+        turns = (self._recount(rows(turn)) for turn in range(n_turns))
         return PartsRecount(turns, lambda: found.fingerprint == trace.fingerprint)
 
     def reread(self, release: Rows, path: Path | None, form: Format) -> Iterator[pl.DataFrame]:
@@ -338,13 +331,13 @@ class LocalEngine(Engine):
         assert path is not None
         return partial(scan_release, path, form)
 
-    def recount(self, release: Rows, path: Path | None, form: Format, layout: Layout) -> Recount:
+    def recount(self, release: Rows, path: Path | None, form: Format) -> Recount:
         """Recount a release from the file alone, or as it is where there is none."""
-        columns = [*label_names(self.count_cells().axes, layout), *self.schema.sensitive_columns]
+        columns = [*self.schema.quasi_identifier_names, *self.schema.sensitive_columns]
         if path is not None:
             types = dict.fromkeys(columns, pl.Categorical)
-            return self._recount(scan_written(path, form, types, self._batch_rows), layout)
-        return self._recount((as_texts(batch.select(columns)) for batch in self._unwritten(release)), layout)
+            return self._recount(scan_written(path, form, types, self._batch_rows))
+        return self._recount(as_texts(batch.select(columns)) for batch in self._unwritten(release))
 
     def count_singled_out(
         self, release: Rows, path: Path | None, form: Format, labels: Sequence[str], n_rows: int
@@ -359,8 +352,8 @@ class LocalEngine(Engine):
 
         return count_singled_out(batches, self._kept, labels, n_rows)
 
-    def _recount(self, batches: Iterator[pl.DataFrame], layout: Layout) -> Recount:
-        names = label_columns(self.count_cells().axes, layout)
+    def _recount(self, batches: Iterator[pl.DataFrame]) -> Recount:
+        names = self.schema.quasi_identifier_names
         watched = self._progress.flow(batches, "rows counted again", self._source.n_rows)
         return recount(watched, names, self.schema.sensitive_columns, self.sensitive_labels)
 

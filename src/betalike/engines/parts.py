@@ -13,7 +13,7 @@ import polars as pl
 
 from betalike.engines.cells import make_cells
 from betalike.engines.coding import code_quasi_identifier
-from betalike.engines.engine import Layout, Refine
+from betalike.engines.engine import Refine
 from betalike.engines.labels import label_series
 from betalike.engines.sensitive import SensitiveValues
 from betalike.io.column_types import TypeGuess
@@ -34,7 +34,6 @@ class PartPublisher:
     sensitive: SensitiveValues
     table_counts: Ints
     refine: Refine | None  # without it, parts are classes already
-    layout: Layout
 
     def __call__(self, rows: pl.DataFrame, sets: Ids | None, randomness: Randomness) -> tuple[pl.DataFrame, int]:
         """Return the published rows of some rows of the table, and how many classes; `sets` are classes, if given."""
@@ -49,7 +48,7 @@ class PartPublisher:
             ec = assign_slots(cell, *shuffled_slots(plan, randomness))
         else:
             plan, ec = _as_planned(cells, cell, sets)
-        columns = [column.gather(pl.Series(ec)) for column in label_series(plan, self.layout)]
+        columns = [column.gather(pl.Series(ec)) for column in label_series(plan)]
         kept = [rows[attribute.name] for attribute in self.schema.kept]
         shown = [column.gather(pl.Series(values)) for column in self.sensitive.shown]
         return pl.DataFrame([*columns, *shown, *kept]), plan.n_classes

@@ -15,11 +15,10 @@ from betalike.table.cells import ClassCounts, fold
 
 
 def recount(
-    batches: Iterable[pl.DataFrame], names: Sequence[Sequence[str]], sensitive: Sequence[str], values: Sequence[str]
+    batches: Iterable[pl.DataFrame], names: Sequence[str], sensitive: Sequence[str], values: Sequence[str]
 ) -> Recount:
-    """Count the classes of published rows batch by batch; `names` are the columns of each quasi-identifier."""
-    columns = [*(name for group in names for name in group), *sensitive]
-    return recount_combinations(count_combinations(batches, columns), names, sensitive, values)
+    """Count the classes of published rows batch by batch; `names` are the quasi-identifiers."""
+    return recount_combinations(count_combinations(batches, [*names, *sensitive]), names, sensitive, values)
 
 
 def as_texts(frame: pl.DataFrame) -> pl.DataFrame:
@@ -29,7 +28,7 @@ def as_texts(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def recount_combinations(
-    counted: Combinations, names: Sequence[Sequence[str]], sensitive: Sequence[str], values: Sequence[str]
+    counted: Combinations, names: Sequence[str], sensitive: Sequence[str], values: Sequence[str]
 ) -> Recount:
     """Count classes from the distinct rows of a release, whose last columns are the sensitive ones."""
     if not len(counted.count):
@@ -41,18 +40,9 @@ def recount_combinations(
     place = {label: i for i, label in enumerate(values)}
     shown = label_joined(counted.rows(first, sensitive), sensitive)
     number = np.array([place.get(label, -1) for label in shown])[inverse]
-    published = counted.rows(first_of_class, [name for group in names for name in group])
+    published = counted.rows(first_of_class, names)
     return Recount(
         classes=ClassCounts.of(ec, np.maximum(number, 0), counted.count, len(values)),
-        labels=[_group_labels(published.select(group)) for group in names],
+        labels=[published[name].cast(pl.String) for name in names],
         n_unknown=int(counted.count[number < 0].sum()),
     )
-
-
-def _group_labels(published: pl.DataFrame) -> pl.Series:
-    """Return the labels of one quasi-identifier, one for each class; two bounds are joined to a range."""
-    if published.width == 1:
-        return published.to_series().cast(pl.String)
-    lows, highs = (published[name].cast(pl.String).to_list() for name in published.columns)
-    joined = [low if low == high else f"[{low}, {high}]" for low, high in zip(lows, highs, strict=True)]
-    return pl.Series(joined, dtype=pl.String)

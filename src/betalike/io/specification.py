@@ -44,7 +44,6 @@ class ReleaseSpec(msgspec.Struct, forbid_unknown_fields=True):
 
     scheme: str | None = None
     format: str | None = None
-    layout: str = "labels"
     keep_identifiers: bool = False
     missing: list[str] = []
     dates: Literal["dmy", "mdy"] | None = None
@@ -120,7 +119,6 @@ class Specification(msgspec.Struct, forbid_unknown_fields=True):
             **{end: self._given(end) for end in ENDS},
             "missing_sensitive": named[sensitive[0]].missing,
             "format": self.release.format,
-            "layout": self.release.layout,
             "keep_identifiers": self.release.keep_identifiers,
             "bins": {name: named[name].bins for name in sensitive if named[name].bins is not None},
             "missing": self.release.missing,

@@ -50,7 +50,6 @@ def draft_specification(
         "[release]",
         f'scheme = "{DEFAULT_SCHEME}"',
         'format = "csv"      # or "parquet", "xlsx", "sav", "dta"',
-        'layout = "labels"   # or "bounds": two columns for each range',
         f"missing = [{', '.join(map(_quoted, missing))}]  # codes that stand for a missing value; check them"
         if missing
         else '# missing = ["NA", "-9"]   # codes that stand for a missing value',

@@ -92,15 +92,13 @@ class LabelSpans:
 class OrderedColumn:
     """Numbers or dates. Dates count days (datetimes: microseconds) since 1970.
 
-    Where a range is published as two columns of bounds, the whole domain may also stand for a mix of present and
-    missing values. If the certificate gives no domain, it is taken from the published values, and `*` may cover more.
-    If extremes are coded, a range that begins or ends at a code has no end there.
+    If the certificate gives no domain, it is taken from the published values, and `*` may cover more. If extremes are
+    coded, a range that begins or ends at a code has no end there.
     """
 
     name: str
     kind: Kind
     domain: Span
-    is_missing_in_domain: bool = False
     is_domain_given: bool = True
     has_nanoseconds: bool = False
     rounding: Rounding | None = None
@@ -159,10 +157,7 @@ class OrderedColumn:
             meanings = self._whole_meanings(labels)
         for i, meaning in enumerate(meanings):
             if isinstance(meaning, tuple):
-                low[i], high[i] = map(comparable_number, meaning)
-                is_all = self._opened(low[i], high[i]) == self._opened(*self.domain) and low[i] < high[i]
-                missing[i] = self.is_missing_in_domain and is_all
-                low[i], high[i] = self._opened(low[i], high[i])
+                low[i], high[i] = self._opened(*map(comparable_number, meaning))
             elif meaning == ROOT:
                 low[i], high[i] = self._opened(*self.domain) if self.is_domain_given else (-math.inf, math.inf)
         return LabelSpans.of(low, high, missing, self.rounding is None)

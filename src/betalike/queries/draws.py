@@ -8,12 +8,10 @@ import numpy as np
 import polars as pl
 
 from betalike.engines.coding import value_texts
-from betalike.engines.recounting import as_texts
 from betalike.errors import InputError
 from betalike.queries.columns import NamedColumn, OrderedColumn
 from betalike.queries.completion import Completion
 from betalike.queries.estimator import Estimator, as_published
-from betalike.release.audit import published_columns
 from betalike.release.certificate import ColumnFacts
 from betalike.release.recount import is_exact
 from betalike.runtime.arrays import Floats, Ids
@@ -39,13 +37,7 @@ def _classes_of(frame: pl.DataFrame, release: Estimator) -> Ids:
     index, facts = release.index, {column.name: column for column in release.certificate.table.columns}
     ids = []
     for axis, (column, labels) in enumerate(zip(release.quasi_identifiers, index.labels, strict=True)):
-        names = published_columns(column.name, frame.columns)
-        texts = as_texts(frame.select(names)).select(pl.all().cast(pl.String).fill_null(""))
-        shown = texts[names[0]]
-        if len(names) == 2:
-            low, high = pl.col(names[0]), pl.col(names[1])
-            joined = pl.when(low == high).then(low).otherwise(pl.format("[{}, {}]", low, high))
-            shown = texts.select(joined.alias(column.name)).to_series()
+        shown = frame[column.name].cast(pl.String).fill_null("")
         if is_exact(release.certificate):
             shown = _as_labels(shown, facts[column.name])
         of_rows = _codes(shown, [label or "" for label in labels])

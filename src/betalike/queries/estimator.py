@@ -13,7 +13,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.coding import comparable
-from betalike.engines.engine import Layout
 from betalike.engines.recounting import as_texts, recount
 from betalike.engines.streams import scan_release
 from betalike.errors import CertificateError, GuaranteeError, InputError, ParameterError, suggestion
@@ -27,7 +26,6 @@ from betalike.queries.label_shares import Shares, Spread
 from betalike.queries.predicate import parse
 from betalike.queries.reconstruction import PerturbedCounts, Shrinkage, learn_shrinkage
 from betalike.queries.value_sets import Span
-from betalike.release.audit import published_columns
 from betalike.release.certificate import Certificate, ColumnFacts, published_name, written_form
 from betalike.release.companion_files import TRANSITION_FILE, read_transition
 from betalike.release.published_labels import read_domain, read_rounding
@@ -196,13 +194,12 @@ def open_frame(
             "this release has several sensitive columns, and queries are answered for one alone. In Python, choose "
             f"one: release.of_column({table.sensitive_columns[0]!r}). Or count the published rows."
         )
-    names = [published_columns(name, frame.columns) for name in table.quasi_identifiers]
     labels = values if transition is None else list(next(iter(transition.values())))
     if table.sensitive not in frame.columns:  # a baseline release: every tuple may have any value
         frame = frame.with_columns(pl.lit(values[0] if values else "").alias(table.sensitive))
     try:
         texts = as_texts(frame.select(_needed(certificate, frame.columns)))
-        counted = recount([texts], names, [table.sensitive], labels)
+        counted = recount([texts], table.quasi_identifiers, [table.sensitive], labels)
     except (pl.exceptions.PolarsError, GuaranteeError) as error:
         raise InputError("the published table does not have the rows and columns of its certificate.") from error
     if counted.n_unknown:
@@ -212,7 +209,7 @@ def open_frame(
     if is_exact(certificate):
         shown = [as_published(labels, facts[n]) for n, labels in zip(table.quasi_identifiers, shown, strict=True)]
     columns = tuple(
-        _column(facts[name], labels, hierarchies.get(name), certificate.release.layout)
+        _column(facts[name], labels, hierarchies.get(name))
         for name, labels in zip(table.quasi_identifiers, shown, strict=True)
     )
     index = ClassIndex.of(columns, shown, counted.classes)
@@ -237,8 +234,7 @@ def as_published(values: list[str | None], facts: ColumnFacts) -> list[str | Non
 
 def _needed(certificate: Certificate, columns: Sequence[str]) -> list[str]:
     table = certificate.table
-    names = [name for column in table.quasi_identifiers for name in published_columns(column, columns)]
-    return [*names, table.sensitive] if table.sensitive in columns else names
+    return [*table.quasi_identifiers, *([table.sensitive] if table.sensitive in columns else [])]
 
 
 def sensitive_column(name: str, values: Sequence[str]) -> NamedColumn:
@@ -246,16 +242,15 @@ def sensitive_column(name: str, values: Sequence[str]) -> NamedColumn:
     return NamedColumn(name, tuple(value for value in values if value), has_missing="" in values)
 
 
-def _column(facts: ColumnFacts, labels: Sequence[str | None], hierarchy: Hierarchy | None, layout: str) -> QueryColumn:
+def _column(facts: ColumnFacts, labels: Sequence[str | None], hierarchy: Hierarchy | None) -> QueryColumn:
     """Return a quasi-identifier from its facts in the certificate and its published labels."""
     kind = Kind(facts.kind)
     if kind.is_ordered:
-        is_hidden = layout == Layout.BOUNDS and facts.has_missing and facts.domain is not None
         rounding = _rounding(facts)
         domain = _domain(facts, kind, labels, rounding)
         has_missing = facts.has_missing or rounding is None
         known = facts.domain is not None, has_nanoseconds(labels)
-        return OrderedColumn(facts.name, kind, domain, is_hidden, *known, rounding, has_missing)
+        return OrderedColumn(facts.name, kind, domain, *known, rounding, has_missing)
     if hierarchy is None and facts.hierarchy:
         hierarchy = Hierarchy.from_rows(facts.hierarchy, source=f"the hierarchy of '{facts.name}' in the certificate")
     has_missing = facts.has_missing or None in labels

@@ -122,7 +122,7 @@ def audit_frame(
     persons: Persons | None = None,
     thresholds: Sequence[float] = THRESHOLDS,
 ) -> AuditReport:
-    """Measure a published frame; columns `x_low` and `x_high` stand for a quasi-identifier `x`."""
+    """Measure a published frame."""
     if not quasi_identifiers:
         raise SchemaError("no quasi-identifier is named; name the columns that others could know.")
     if sensitive.name in quasi_identifiers:
@@ -132,8 +132,7 @@ def audit_frame(
     doubled = [name for name in quasi_identifiers if quasi_identifiers.count(name) > 1]
     if doubled:
         raise SchemaError(f"the quasi-identifier '{doubled[0]}' is named twice. Name each column once.")
-    names = [published_columns(name, frame.columns) for name in quasi_identifiers]
-    used = [*(name for group in names for name in group), sensitive.name]
+    used = [*quasi_identifiers, sensitive.name]
     check_columns(used, frame.columns)
     check_labels(frame.select(used))
     warnings: list[str] = []
@@ -146,7 +145,7 @@ def audit_frame(
     axis, _, values = code_sensitive(everything, sensitive, missing_is_value=True)
     labels = value_texts(values).to_list()
     prior_counts = np.array([counts.get(label, 0) for label in labels], dtype=np.int64)
-    counted = recount([as_texts(frame.with_columns(texts).select(used))], names, [sensitive.name], labels)
+    counted = recount([as_texts(frame.with_columns(texts).select(used))], quasi_identifiers, [sensitive.name], labels)
     audit = measure(counted.classes, prior_counts, axis)
     verdict = promise = people = fitted = people_risk = None
     if model is not None:
@@ -154,7 +153,7 @@ def audit_frame(
         verdict, promise = fitted.judge(counted.classes, prior_counts, axis), wording(fitted)
     if persons is not None:
         people, people_risk = persons.judge(
-            frame, names, AuditedValues(sensitive.name, labels, axis), fitted, thresholds
+            frame, quasi_identifiers, AuditedValues(sensitive.name, labels, axis), fitted, thresholds
         )
     classes = counted.classes
     diversity = {
@@ -165,11 +164,3 @@ def audit_frame(
     risk = measure_risk(classes.sizes, population, thresholds)
     worst = labels[audit.worst.value]
     return AuditReport(audit, source, worst, verdict, tuple(warnings), promise, risk, diversity, people, people_risk)
-
-
-def published_columns(name: str, columns: Sequence[str]) -> list[str]:
-    """Return the published column of a quasi-identifier, or the two of its bounds."""
-    bounds = [f"{name}_low", f"{name}_high"]
-    if name not in columns and all(bound in columns for bound in bounds):
-        return bounds
-    return [name]

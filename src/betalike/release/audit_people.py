@@ -15,7 +15,6 @@ from betalike.promises.sets import Sets
 from betalike.release.certificate import Certificate, protected_columns
 from betalike.release.people import PlacedRows, people_of, read_shown, sets_of_values
 from betalike.release.person_rows import PersonColumns, PersonRows
-from betalike.release.recount import label_groups
 from betalike.table.axis import Axis
 from betalike.table.cells import fold
 
@@ -43,7 +42,7 @@ class Persons:
     def judge(
         self,
         frame: pl.DataFrame,
-        names: Sequence[Sequence[str]],
+        names: Sequence[str],
         values: AuditedValues,
         model: Model | None,
         thresholds: Sequence[float] = THRESHOLDS,
@@ -54,11 +53,9 @@ class Persons:
         if self.column not in frame.columns:
             placed = self._find(frame, names, values)
             return judge_in_people(model, placed.held(sets)), measure_people_risk(placed.held(guessed), thresholds)
-        flat = [name for group in names for name in group]
-        rows = self._rows(frame, flat, values)
-        ec = fold(rows.rows.numbers[: len(flat)], [int(column.max()) + 1 for column in rows.rows.numbers[: len(flat)]])[
-            1
-        ]
+        rows = self._rows(frame, names, values)
+        numbers = rows.rows.numbers[: len(names)]
+        _, ec = fold(numbers, [int(column.max()) + 1 for column in numbers])
         placed = PlacedRows(ec, rows.person, rows.value, len(values.labels))
         held, risk = placed.held(sets), measure_people_risk(placed.held(guessed), thresholds)
         if self.read is None:
@@ -69,7 +66,7 @@ class Persons:
     def _rows(self, frame: pl.DataFrame, names: Sequence[str], values: AuditedValues) -> PersonRows:
         return PersonRows.read([frame], PersonColumns(names, [values.column], [], self.column), values.labels)
 
-    def _find(self, frame: pl.DataFrame, names: Sequence[Sequence[str]], values: AuditedValues) -> PlacedRows:
+    def _find(self, frame: pl.DataFrame, names: Sequence[str], values: AuditedValues) -> PlacedRows:
         """Find the rows of a release in the original, which names persons."""
         certificate = self.certificate
         if self.read is None or certificate is None:
@@ -78,8 +75,7 @@ class Persons:
                 "it, or audit a release folder of betalike along with the original table that names persons."
             )
         table = certificate.table
-        is_whole = label_groups(certificate) == [list(group) for group in names]
-        if not is_whole or protected_columns(certificate) != [values.column]:
+        if table.quasi_identifiers != [*names] or protected_columns(certificate) != [values.column]:
             raise ParameterError(
                 "people are counted with all quasi-identifiers and the one sensitive column of the release; name "
                 "these, in their order. For several sensitive columns take: betalike verify DIR --original TABLE."

@@ -18,7 +18,7 @@ from betalike.table.schema import DateOrder, Kind
 FILE_NAME = "certificate.json"
 LONGEST_LINE = 120  # of a list of texts or numbers
 TABLES = ("csv", "parquet", "xlsx", "sav", "dta")  # how the name of a published table ends
-EARLIER = {"spreadsheet_safe"}  # fields of certificates of version 0.2 that say nothing any more
+EARLIER = ("spreadsheet_safe", "layout")  # of `release` in certificates of version 0.2; they say nothing any more
 RELEASED = re.compile(
     rf"published\.({'|'.join(TABLES)})|transition\.csv|sensitive\.csv|published\.parquet/[\w-][\w.-]{{,200}}"
 )
@@ -103,7 +103,6 @@ class ReleaseFacts(msgspec.Struct, frozen=True):
     smallest_class: Whole | None
     average_loss: float
     loss: dict[str, float]
-    layout: str
 
 
 class Levels(msgspec.Struct, frozen=True):
@@ -307,8 +306,7 @@ def decode_certificate(content: bytes, path: Path | str, is_strict: bool = False
     try:
         certificate = msgspec.json.decode(content, type=Certificate)
         plain = json.loads(content, object_pairs_hook=_once)
-        if plain["release"].get("spreadsheet_safe"):
-            raise ValueError("version 0.2 changed cells of its table for spreadsheets; verify it with that version")
+        _leave_out_earlier(plain["release"])
         if is_strict and (unknown := next(_unknown_names(plain, certificate.to_dict()), None)) is not None:
             raise ValueError(f"it has a field {unknown[:80]!r}, which this version cannot check")
         return _checked(certificate, is_strict)
@@ -319,13 +317,23 @@ def decode_certificate(content: bytes, path: Path | str, is_strict: bool = False
         ) from error
 
 
+def _leave_out_earlier(release: dict[str, Any]) -> None:
+    """Leave out fields of version 0.2; refuse a table that it wrote in a form that is not read any more."""
+    if release.get("spreadsheet_safe"):
+        raise ValueError("version 0.2 changed cells of its table for spreadsheets; verify it with that version")
+    if release.get("layout", "labels") != "labels":
+        raise ValueError("version 0.2 wrote each range of its table in two columns; verify it with that version")
+    for name in EARLIER:
+        release.pop(name, None)
+
+
 def _unknown_names(plain: object, known: object) -> Iterator[str]:
     """Yield the names in a certificate's file that are not in the certificate that was read from it."""
     if isinstance(plain, dict) and isinstance(known, dict):
         for name, value in plain.items():
-            if name not in known and name not in EARLIER:
+            if name not in known:
                 yield name
-            elif name in known:
+            else:
                 yield from _unknown_names(value, known[name])
     elif isinstance(plain, list) and isinstance(known, list):
         for value, other in zip(plain, known, strict=True):

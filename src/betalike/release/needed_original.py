@@ -28,8 +28,7 @@ def audited_columns(arguments: Mapping[str, Any]) -> NeededColumns:
     columns = arguments["quasi_identifiers"]
     own = _certificate_of(arguments["table"])
     named = [arguments["sensitive"], arguments.get("person"), *columns, *([] if own is None else original_columns(own))]
-    bounds = [f"{name}_{side}" for name in columns for side in ("low", "high")]
-    return NeededColumns([name for name in (*named, *bounds) if isinstance(name, str)], is_optional=True)
+    return NeededColumns([name for name in named if isinstance(name, str)], is_optional=True)
 
 
 def _certificate_of(release: Any) -> Certificate | None:

@@ -6,7 +6,6 @@ its labels. Rows are counted first, so distinct rows with counts are matched.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,24 +47,17 @@ def original_columns(certificate: Certificate) -> list[str]:
     return [*table.quasi_identifiers, *protected_columns(certificate), *table.kept, *person]
 
 
-def match_generalized(
-    published: Published, groups: Sequence[Sequence[str]], original: Original, certificate: Certificate
-) -> Matched:
-    """Match rows with labels to original rows; `groups` are the published columns of each quasi-identifier."""
+def match_generalized(published: Published, original: Original, certificate: Certificate) -> Matched:
+    """Match rows with labels to original rows."""
     facts = certificate.table.columns
-    rows = _count(original(), certificate, [[name] for name in certificate.table.quasi_identifiers])
-    shown = _count(published(), certificate, groups)
-    starts = np.cumsum([0, *map(len, groups)]).tolist()
-    labels = [read_shown_labels(shown, range(start, end)) for start, end in itertools.pairwise(starts)]
+    rows, shown = (_count(batches(), certificate) for batches in (original, published))
+    labels = [read_shown_labels(shown, place) for place in range(len(facts))]
     values = _by_text(rows, len(facts))
     try:
-        coded = [
-            code_original(column, *_distinct(rows, place), labels[place][0], len(groups[place]) == 2)
-            for place, column in enumerate(facts)
-        ]
+        coded = [code_original(column, *_distinct(rows, place), labels[place][0]) for place, column in enumerate(facts)]
     except (InputError, ValueError):
         return Matched(values, [], int(shown.count.sum()))
-    row_group, label_group = _numbered_together(rows, len(facts), shown, starts[-1])
+    row_group, label_group = _numbered_together(rows, shown, len(facts))
     points = np.column_stack([row_group, *(column.codes[rows.numbers[i]] for i, column in enumerate(coded))])
     boxes = [column.boxes(texts)[number] for column, (texts, number) in zip(coded, labels, strict=True)]
     low, high = (np.column_stack([label_group, *(box[:, side] for box in boxes)]) for side in (0, 1))
@@ -85,7 +77,7 @@ def match_exact(published: Published, original: Original, certificate: Certifica
     facts = [*table.columns, *[None] * len(table.kept)]
     try:
         coded = [
-            code_original(column, *_distinct(found, 0), [], False)
+            code_original(column, *_distinct(found, 0), [])
             for column, found in zip(table.columns, mine[:n_columns], strict=True)
         ]
         codes = [
@@ -108,11 +100,11 @@ def _names(number: int) -> list[str]:
     return [str(place) for place in range(number)]
 
 
-def _count(batches: Iterable[pl.DataFrame], certificate: Certificate, groups: Sequence[Sequence[str]]) -> Combinations:
-    """Count distinct rows: the columns of each quasi-identifier, the sensitive values, the kept columns."""
-    flat = [name for group in groups for name in group]
-    names = [*flat, *certificate.table.kept]
-    renamed = (_renamed(batch, certificate, names, True, len(flat)) for batch in batches)
+def _count(batches: Iterable[pl.DataFrame], certificate: Certificate) -> Combinations:
+    """Count distinct rows: the quasi-identifiers, the sensitive values, the kept columns."""
+    table = certificate.table
+    names = [*table.quasi_identifiers, *table.kept]
+    renamed = (_renamed(batch, certificate, names, True, len(table.quasi_identifiers)) for batch in batches)
     return count_combinations(renamed, _names(len(names) + 1))
 
 
@@ -133,15 +125,9 @@ def _distinct(rows: Combinations, place: int) -> tuple[pl.Series, Ints]:
     return list(rows.values.values())[place], rows.count_of(place)
 
 
-def read_shown_labels(rows: Combinations, places: Sequence[int]) -> tuple[list[Label], Ids]:
-    """Return the distinct labels of a quasi-identifier, two bounds joined, and the number of each row's label."""
-    texts = [as_plain_text(list(rows.values.values())[place]).to_list() for place in places]
-    if len(places) == 1:
-        return texts[0], rows.numbers[places[0]]
-    numbers = [rows.numbers[place] for place in places]
-    firsts, number = fold(numbers, [int(column.max(initial=0)) + 1 for column in numbers])
-    pairs = [[text[i] for i in column[firsts].tolist()] for text, column in zip(texts, numbers, strict=True)]
-    return [low if low == high else f"[{low}, {high}]" for low, high in zip(*pairs, strict=True)], number
+def read_shown_labels(rows: Combinations, place: int) -> tuple[list[Label], Ids]:
+    """Return the distinct labels of a quasi-identifier, and the number of each row's label."""
+    return as_plain_text(list(rows.values.values())[place]).to_list(), rows.numbers[place]
 
 
 def _by_text(rows: Combinations, place: int) -> dict[str, int]:
@@ -154,12 +140,12 @@ def _by_text(rows: Combinations, place: int) -> dict[str, int]:
     return found
 
 
-def _numbered_together(rows: Combinations, first: int, shown: Combinations, shown_first: int) -> tuple[Ids, Ids]:
+def _numbered_together(rows: Combinations, shown: Combinations, first: int) -> tuple[Ids, Ids]:
     """Number the combinations of sensitive value and kept columns, the same in both tables, from a place on."""
     columns = []
-    for place, other in zip(range(first, len(rows.numbers)), range(shown_first, len(shown.numbers)), strict=True):
-        mine, theirs = codes_together(_distinct(rows, place)[0], _distinct(shown, other)[0], None)
-        columns.append(np.concatenate([mine[rows.numbers[place]], theirs[shown.numbers[other]]]))
+    for place in range(first, len(rows.numbers)):
+        mine, theirs = codes_together(_distinct(rows, place)[0], _distinct(shown, place)[0], None)
+        columns.append(np.concatenate([mine[rows.numbers[place]], theirs[shown.numbers[place]]]))
     _, number = fold(columns, [int(column.max(initial=0)) + 1 for column in columns])
     return number[: len(rows.count)], number[len(rows.count) :]
 

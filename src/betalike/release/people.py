@@ -8,7 +8,6 @@ value stay together where they can.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -58,7 +57,6 @@ class ShownRows:
     ec: Numbers
     group: Numbers
     count: Ints
-    is_bounds: Sequence[bool]  # whether ranges of a quasi-identifier are in two columns
 
 
 def count_people(
@@ -81,20 +79,18 @@ def sets_of_values(axis: Axis, n_values: int) -> Sets:
     return Sets.singletons(n_values)
 
 
-def read_shown(batches: Iterable[pl.DataFrame], groups: Sequence[Sequence[str]], table: PersonRows) -> ShownRows | None:
-    """Read the rows of a release, whose labels are in `groups` of columns; None if a value is not of the table."""
+def read_shown(batches: Iterable[pl.DataFrame], names: Sequence[str], table: PersonRows) -> ShownRows | None:
+    """Read the rows of a release, whose labels are in these columns; None if a value is not of the table."""
     columns = table.columns
-    flat = [name for group in groups for name in group]
-    names = [str(place) for place in range(len(flat) + 1 + len(columns.kept))]
-    named = (name_by_place(batch, flat, columns.sensitive, columns.kept) for batch in batches)
-    rows = count_combinations(named, names)
-    starts = np.cumsum([0, *map(len, groups)]).tolist()
-    labels = [read_shown_labels(rows, range(start, end)) for start, end in itertools.pairwise(starts)]
+    places = [str(place) for place in range(len(names) + 1 + len(columns.kept))]
+    named = (name_by_place(batch, names, columns.sensitive, columns.kept) for batch in batches)
+    rows = count_combinations(named, places)
+    labels = [read_shown_labels(rows, place) for place in range(len(names))]
     numbers = [number for _, number in labels]
     firsts, ec = fold(numbers, [int(number.max(initial=0)) + 1 for number in numbers])
     of_class = [[texts[i] for i in number[firsts].tolist()] for texts, number in labels]
-    group = _groups_of(rows, len(flat), table)
-    return None if group is None else ShownRows(of_class, ec, group, rows.count, [len(two) == 2 for two in groups])
+    group = _groups_of(rows, len(names), table)
+    return None if group is None else ShownRows(of_class, ec, group, rows.count)
 
 
 def _groups_of(rows: Combinations, first: int, table: PersonRows) -> Ids | None:
@@ -119,11 +115,11 @@ def _groups_of(rows: Combinations, first: int, table: PersonRows) -> Ids | None:
 
 def people_of(table: PersonRows, shown: ShownRows, facts: Sequence[ColumnFacts]) -> PlacedRows | None:
     """Return which people are in which class, with which values; None if the rows are not those of the table."""
-    values, parts = list(table.rows.values.values()), list(zip(facts, shown.labels, shown.is_bounds, strict=True))
+    values = list(table.rows.values.values())
     try:
         coded = [
-            code_original(column, values[i], table.rows.count_of(i), labels, is_bounds)
-            for i, (column, labels, is_bounds) in enumerate(parts)
+            code_original(column, values[i], table.rows.count_of(i), labels)
+            for i, (column, labels) in enumerate(zip(facts, shown.labels, strict=True))
         ]
     except (InputError, ValueError):
         return None

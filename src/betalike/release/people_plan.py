@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from betalike.engines.engine import Engine, Layout
+from betalike.engines.engine import Engine
+from betalike.engines.labels import label_series
 from betalike.errors import InternalError, ParameterError
 from betalike.promises import Model
 from betalike.promises.rule import Rule
@@ -14,11 +15,10 @@ from betalike.promises.sets import Sets
 from betalike.release.certify import describe_columns
 from betalike.release.people import ShownRows, people_of
 from betalike.release.person_rows import PersonColumns, PersonRows
-from betalike.release.verify import PlannedLabels
 from betalike.runtime.arrays import Ids, Ints
 from betalike.runtime.randomness import Randomness
 from betalike.schemes.people import merge_for_people
-from betalike.table.axis import Axis, OrderedAxis
+from betalike.table.axis import Axis
 from betalike.table.cells import Plan
 from betalike.table.schema import Schema
 
@@ -49,7 +49,7 @@ class PeopleStep:
             )
         return PeopleStep(table, sets, promise.rule_in_people(held.totals, held.n_people))
 
-    def keep(self, plan: Plan, engine: Engine, layout: Layout, randomness: Randomness) -> Plan:
+    def keep(self, plan: Plan, engine: Engine, randomness: Randomness) -> Plan:
         """Merge classes until all keep the promise in people.
 
         Rows are matched to classes again after every merging, because wider labels cover more rows.
@@ -57,7 +57,7 @@ class PeopleStep:
         if self.table.columns.kept:
             plan = replace(plan, row_classes=engine.assign_rows(plan, randomness))
         while True:
-            plan, shown = self._shown(plan, engine, layout)
+            plan, shown = self._shown(plan, engine)
             facts = describe_columns([{label for label in of if label is not None} for of in shown.labels], plan.cells)
             placed = people_of(self.table, shown, facts)
             if placed is None:
@@ -67,18 +67,17 @@ class PeopleStep:
                 return plan
             plan = plan.join(number)
 
-    def _shown(self, plan: Plan, engine: Engine, layout: Layout) -> tuple[Plan, ShownRows]:
+    def _shown(self, plan: Plan, engine: Engine) -> tuple[Plan, ShownRows]:
         """Return the plan with one class for all rows with the same labels, and the rows that it publishes."""
-        labels = [of.to_list() for of in PlannedLabels.of(plan, layout).labels]
+        labels = [of.to_list() for of in label_series(plan)]
         plan = plan.join(_number_alike(labels))
-        labels = [of.to_list() for of in PlannedLabels.of(plan, layout).labels]
-        is_bounds = [layout is Layout.BOUNDS and isinstance(axis, OrderedAxis) for axis in plan.cells.axes]
+        labels = [of.to_list() for of in label_series(plan)]
         if plan.row_classes is None:
             counts = plan.class_counts
             present = np.unique(self.table.value)  # the group of a value, where no column is kept
-            return plan, ShownRows(labels, counts.ec, np.searchsorted(present, counts.value), counts.count, is_bounds)
+            return plan, ShownRows(labels, counts.ec, np.searchsorted(present, counts.value), counts.count)
         group = self.table.group[self._combination(engine)]
-        return plan, ShownRows(labels, plan.row_classes, group, np.ones(len(group), dtype=np.int64), is_bounds)
+        return plan, ShownRows(labels, plan.row_classes, group, np.ones(len(group), dtype=np.int64))
 
     def _combination(self, engine: Engine) -> Ids:
         """Return the place of each row of the table among its distinct rows."""

@@ -77,7 +77,6 @@ def publish(
             promise,
             scheme=Scheme(job.scheme.name, details),
             formed_classes=formed_classes,
-            layout=job.layout,
             kept=job.kept,
             is_seeded=job.scheme.randomness.is_seeded,
             formulas=sorted(formulas),

@@ -95,7 +95,6 @@ class ShownColumn:
 
     labels: Mapping[Label, int]
     ranges: Collection[Ends] = ()
-    is_bounds: bool | None = None  # whether ranges are in two columns; None for categories and exact values
 
     @property
     def n_root(self) -> int:
@@ -113,7 +112,7 @@ class ShownColumn:
         return [label for label in self.labels if label is not None and label != ROOT]
 
 
-def read_labels(column: ColumnFacts, labels: Mapping[Label, int], is_bounds: bool) -> ShownColumn:
+def read_labels(column: ColumnFacts, labels: Mapping[Label, int]) -> ShownColumn:
     """Read the labels of a column, each with its rows; ValueError if one is not of its kind."""
     kind = Kind(column.kind)
     if kind.is_ordered:
@@ -122,7 +121,7 @@ def read_labels(column: ColumnFacts, labels: Mapping[Label, int], is_bounds: boo
         ranges = [each for each in ends if each is not None]
         if rounding is not None:
             _check_round(rounding, ranges)
-        return ShownColumn(labels, ranges, is_bounds)
+        return ShownColumn(labels, ranges)
     try:
         tree = tree_of(column)
     except HierarchyError as error:
@@ -160,7 +159,7 @@ class CodedOriginal:
 
 
 def code_original(
-    column: ColumnFacts, values: pl.Series, counts: NDArray[np.int64], labels: Sequence[Label], is_bounds: bool
+    column: ColumnFacts, values: pl.Series, counts: NDArray[np.int64], labels: Sequence[Label]
 ) -> CodedOriginal:
     """Code the distinct values of an original column, and find which of them each published label covers.
 
@@ -180,7 +179,7 @@ def code_original(
         cover, ends = _cover_categories(tree, order), None
     else:
         order = sorted(used)
-        cover = _cover_numbers(column, order, list(dict.fromkeys(labels)), is_bounds)
+        cover = _cover_numbers(column, order, list(dict.fromkeys(labels)))
         ends = (order[0], order[-1]) if order else None
     place = {value: number for number, value in enumerate(order)}
     codes = [len(order), *(len(order) if value is None else place.get(value, len(order)) for value in plain)]
@@ -213,36 +212,20 @@ def _are_numbers(column: pl.Series) -> bool:
     return column.dtype.is_numeric() or (not seen.codes and guess_type(seen).kind.is_ordered)
 
 
-def _cover_numbers(
-    column: ColumnFacts, order: list[Number], labels: Sequence[Label], is_bounds: bool
-) -> dict[Label, tuple[int, int]]:
-    """Return which of some numbers in order each label covers; two bounds that are the domain's may stand for all.
-
-    A range that begins or ends at a code covers all that the code stands for; of labels, only `<= 18` and `90+` do.
-    """
+def _cover_numbers(column: ColumnFacts, order: list[Number], labels: Sequence[Label]) -> dict[Label, tuple[int, int]]:
+    """Return which of some numbers in order each label covers; `<= 18` and `90+` cover all that is coded there."""
     kind, missing, rounding = Kind(column.kind), len(order), read_rounding(column)
-    everything = everything_of(column, rounding)
     bottom, top = (None, None) if rounding is None else (rounding.bottom, rounding.top)
     cover: dict[Label, tuple[int, int]] = {None: (missing, missing), ROOT: (0, missing)}
     for label in labels:
         ends = read_range(label, kind, rounding)
         if ends is not None and label is not None:
             low, high = ends
-            is_from_start = low == bottom and (is_bounds or label.startswith(UP_TO))
-            is_to_end = high == top and (is_bounds or label.endswith(FROM))
+            is_from_start = low == bottom and label.startswith(UP_TO)
+            is_to_end = high == top and label.endswith(FROM)
             first = 0 if is_from_start else bisect.bisect_left(order, low)
-            last = missing - 1 if is_to_end else bisect.bisect_right(order, high) - 1
-            is_all = is_bounds and column.has_missing and ends == everything
-            cover[label] = (first, missing if is_all else last)
+            cover[label] = (first, missing - 1 if is_to_end else bisect.bisect_right(order, high) - 1)
     return cover
-
-
-def everything_of(column: ColumnFacts, rounding: Rounding | None) -> Ends | None:
-    """Return the two bounds that stand for present and missing values together; None if the domain is not known."""
-    domain = read_domain(column)
-    if domain is None or rounding is None:
-        return domain
-    return rounding.clamp(domain[0]), rounding.clamp(domain[1])
 
 
 def _cover_categories(tree: Hierarchy | None, order: Sequence[str]) -> dict[Label, tuple[int, int]]:

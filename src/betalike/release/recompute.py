@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from betalike.engines.engine import Layout
 from betalike.measures.loss import Loss, average_loss
 from betalike.measures.risk import THRESHOLDS
 from betalike.promises import Model
@@ -37,7 +36,6 @@ from betalike.release.promise import promised_axis
 from betalike.release.published_labels import (
     CodedOriginal,
     ShownColumn,
-    everything_of,
     read_domain,
     read_rounding,
     tree_of,
@@ -103,7 +101,6 @@ def recompute(
         model,
         scheme=_scheme(claimed.scheme, is_exact, found.details),
         formed_classes=_formed_classes(claimed, audit.classes, audit.rows),
-        layout=_layout(claimed, found),
         kept=claimed.table.kept,
         is_seeded=claimed.randomness == SEEDED,
         formulas=formulas,
@@ -246,14 +243,6 @@ def _formed_classes(claimed: Certificate, n_classes: int | None, n_rows: int) ->
     return int(_nearest(formed, n_classes, n_rows))
 
 
-def _layout(claimed: Certificate, found: Recounted) -> str:
-    """Return how ranges are written; if there are none, the layout that the certificate names."""
-    is_two = [shown.is_bounds for shown in found.columns if shown.is_bounds is not None]
-    if not is_two and claimed.release.layout in list(Layout):
-        return claimed.release.layout
-    return str(Layout.BOUNDS if any(is_two) else Layout.LABELS)
-
-
 def _nearest(claimed: Any, least: float, most: float) -> Any:
     """Return a claimed figure if it lies between two bounds, up to rounding, else the nearer bound."""
     if claimed is None or not math.isfinite(claimed):
@@ -316,11 +305,9 @@ def _has_missing(
     if original is not None:
         return original.has_missing, False
     is_coded = claimed.bottom is not None and claimed.top is not None  # so that `*` may be all present values
-    if shown.labels.get(None) or (shown.n_root and shown.is_bounds is not None and not is_coded):
+    if shown.labels.get(None) or (shown.n_root and Kind(claimed.kind).is_ordered and not is_coded):
         return True, False
-    everything = everything_of(claimed, read_rounding(claimed))
-    may_hide = shown.n_root > 0 or (shown.is_bounds is True and everything in shown.ranges)
-    is_hidden = may_hide and not is_exact
+    is_hidden = shown.n_root > 0 and not is_exact
     return claimed.has_missing and is_hidden, is_hidden
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from betalike.engines.coding import code_sensitive, comparable, value_texts
 from betalike.engines.combinations import Combinations, count_each
-from betalike.engines.engine import Layout, Recount, SingledOut
+from betalike.engines.engine import Recount, SingledOut
 from betalike.engines.recounting import recount
 from betalike.engines.sensitive import join_columns, joint_axis
 from betalike.engines.singling_out import count_singled_out
@@ -78,7 +78,7 @@ def count_files(path: Path, certificate: Certificate, model: Model, check: Check
 def _count_singled_out(path: Path, certificate: Certificate, found: Recounted, check: Check) -> Recounted | None:
     """Add how many rows the kept columns single out; None if they cannot be read."""
     kept, form = certificate.table.kept, written_form(certificate, path)
-    labels = certificate.table.quasi_identifiers if is_exact(certificate) else _flat(certificate)
+    labels = certificate.table.quasi_identifiers
 
     def batches() -> Iterator[pl.DataFrame]:
         return scan_columns(path, form, [*labels, *kept])
@@ -94,7 +94,8 @@ def scan_published(path: Path, certificate: Certificate) -> Iterator[pl.DataFram
     """Read the rows of a published table, all cells of a generalized one as text or whole numbers."""
     form = written_form(certificate, path)
     if not is_exact(certificate):
-        names = [*_flat(certificate), *protected_columns(certificate), *certificate.table.kept]
+        table = certificate.table
+        names = [*table.quasi_identifiers, *protected_columns(certificate), *table.kept]
         yield from scan_written(path, form, dict.fromkeys(names, pl.String))
         return
     table, sensitive = certificate.table, protected_columns(certificate) if certificate.scheme.name == PERTURB else []
@@ -102,19 +103,6 @@ def scan_published(path: Path, certificate: Certificate) -> Iterator[pl.DataFram
     if rows.collect_schema().names() != [*table.quasi_identifiers, *sensitive, *table.kept]:
         raise SchemaError("the columns are not those of the certificate.")
     yield from rows.collect_batches(chunk_size=BATCH_ROWS)
-
-
-def label_groups(certificate: Certificate) -> list[list[str]]:
-    """Return the published columns of each quasi-identifier: two for a range, if the layout is of bounds."""
-    is_bounds = certificate.release.layout == Layout.BOUNDS
-    return [
-        [f"{column.name}_low", f"{column.name}_high"] if is_bounds and Kind(column.kind).is_ordered else [column.name]
-        for column in certificate.table.columns
-    ]
-
-
-def _flat(certificate: Certificate) -> list[str]:
-    return [name for group in label_groups(certificate) for name in group]
 
 
 def _sensitive_values(certificate: Certificate, model: Model) -> tuple[SensitiveCounts, bool]:
@@ -164,8 +152,7 @@ def _count_classes(path: Path, certificate: Certificate, model: Model, check: Ch
         return None
     try:
         shown = [dict(zip(labels.to_list(), rows.tolist(), strict=True)) for labels, rows in found.labels]
-        facts = zip(certificate.table.columns, shown, label_groups(certificate), strict=True)
-        columns = [read_labels(column, labels, len(group) == 2) for column, labels, group in facts]
+        columns = [read_labels(*facts) for facts in zip(certificate.table.columns, shown, strict=True)]
     except (ValueError, OverflowError):
         check("labels", False, "a published label is not a value, range or node of its column, or is not rounded.")
         return None
@@ -189,14 +176,13 @@ def _turns(path: Path, certificate: Certificate) -> int:
 def _count_turn(path: Path, certificate: Certificate, turn: int, n_turns: int) -> Recount:
     """Count some of the classes of a published table; refuse one without the columns of the certificate."""
     table, form = certificate.table, written_form(certificate, path)
-    flat, sensitive = _flat(certificate), protected_columns(certificate)
-    names, values = label_groups(certificate), list(certificate.prior_counts)
-    types = dict.fromkeys([*flat, *sensitive], pl.String)
-    if [*flat, *sensitive, *table.kept] != written_names(path, form):
+    names, sensitive, values = table.quasi_identifiers, protected_columns(certificate), list(certificate.prior_counts)
+    types = dict.fromkeys([*names, *sensitive], pl.String)
+    if [*names, *sensitive, *table.kept] != written_names(path, form):
         raise SchemaError("the columns are not those of the certificate.")
     rows = scan_written(path, form, types)
     if n_turns > 1:
-        rows = (batch.filter(batch.select(flat).hash_rows() % n_turns == turn) for batch in rows)
+        rows = (batch.filter(batch.select(names).hash_rows() % n_turns == turn) for batch in rows)
     return recount(rows, names, sensitive, values)
 
 

@@ -14,8 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from betalike.engines.engine import Engine, ExactRecount, Format, Layout
-from betalike.engines.labels import label_columns, label_names
+from betalike.engines.engine import Engine, ExactRecount, Format
 from betalike.errors import GuaranteeError, ParameterError
 from betalike.io.spreadsheet import is_formula
 from betalike.promises import Model, likeness_of
@@ -54,7 +53,6 @@ class Job:
 
     scheme: Scheme
     model: Model
-    layout: Layout = Layout.LABELS
     form: Format = Format.CSV
     kept: tuple[str, ...] = ()
     is_rounded: bool = False  # whether the ends of some ranges are rounded
@@ -65,8 +63,6 @@ class Job:
         why = f"the scheme '{self.scheme.name}' forms no classes, for it publishes quasi-identifiers exactly"
         if self.model.k > 1:
             raise ParameterError(f"{why}, so it cannot promise k {self.model.k}. Leave k out, or take another scheme.")
-        if self.layout is not Layout.LABELS:
-            raise ParameterError(f"{why}, so there are no bounds. Take the layout 'labels', or another scheme.")
         if self.is_rounded:
             raise ParameterError(f"{why}. Leave round, bottom and top out, or take another scheme.")
 
@@ -126,13 +122,9 @@ class Route:
         """Add how many rows the kept columns single out, where there are any."""
         if not self.job.kept:
             return verified
-        labels, n_rows = self.published_columns(draft), verified.audit.rows
+        labels, n_rows = self.engine.schema.quasi_identifier_names, verified.audit.rows
         found = self.engine.count_singled_out(draft.rows, path, self.job.form, labels, n_rows)
         return replace(verified, singled_out=found)
-
-    def published_columns(self, draft: Draft) -> list[str]:
-        """Return the published columns of the quasi-identifiers."""
-        return list(self.engine.schema.quasi_identifier_names)
 
     def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
         """Return the scheme's details for the certificate, and how many classes were formed."""
@@ -181,7 +173,7 @@ class InClasses(Route):
             return self._scheme.plan(table, promise, progress)
         step = PeopleStep.of(self._people, promise, table.sensitive)  # which refuses a promise before the long work
         plan = self._scheme.plan(table, promise, progress)
-        return step.keep(plan, self.engine, self.job.layout, self.job.scheme.randomness)
+        return step.keep(plan, self.engine, self.job.scheme.randomness)
 
     @cached_property
     def _people(self) -> PersonRows:
@@ -191,7 +183,7 @@ class InClasses(Route):
 
     def rows_of(self, plan: Plan, promise: Model) -> tuple[Any, Any]:
         """Give every row a class, and the labels of its class."""
-        return self.engine.generalize(plan, self.job.layout, self.job.scheme.randomness), None
+        return self.engine.generalize(plan, self.job.scheme.randomness), None
 
     def write(self, draft: Draft, path: Path) -> tuple[set[str], dict[str, int]]:
         """Write the rows; their labels say everything."""
@@ -199,20 +191,16 @@ class InClasses(Route):
 
     def verify(self, draft: Draft, path: Path | None) -> Verified:
         """Recount the classes, and compare their labels with the planned ones."""
-        recount = self.engine.recount(draft.rows, path, self.job.form, self.job.layout)
-        verified = verify(recount, draft.table, draft.promise, PlannedLabels.of(draft.plan, self.job.layout))
+        recount = self.engine.recount(draft.rows, path, self.job.form)
+        verified = verify(recount, draft.table, draft.promise, PlannedLabels.of(draft.plan))
         if self.engine.schema.person is None:
             return verified
         return verify_people(verified, self._count_people(draft, verified, path), draft.promise)
 
-    def published_columns(self, draft: Draft) -> list[str]:
-        """Return the columns of labels."""
-        return label_names(draft.table.axes, self.job.layout)
-
     def _count_people(self, draft: Draft, verified: Verified, path: Path | None) -> PeopleFigures | None:
         """Count the people of the classes that were written, as `betalike verify` does with the original table."""
         rows = self.engine.reread(draft.rows, path, self.job.form)
-        shown = read_shown(rows, label_columns(draft.table.axes, self.job.layout), self._people)
+        shown = read_shown(rows, self.engine.schema.quasi_identifier_names, self._people)
         if shown is None:
             return None
         assert verified.classes is not None
@@ -246,11 +234,11 @@ class InParts(InClasses):
     def rows_of(self, plan: Plan, promise: Model) -> tuple[Any, Any]:
         """Split each set further on its exact rows, and label them."""
         refine = partial(self._scheme.plan, model=promise) if self._splits_parts else None
-        return self.engine.publish_parts(plan, refine, self.job.layout, self.job.scheme.randomness)
+        return self.engine.publish_parts(plan, refine, self.job.scheme.randomness)
 
     def verify(self, draft: Draft, path: Path | None) -> Verified:
         """Recount the classes part by part, and compare the rows with those that were made."""
-        recount = self.engine.recount_parts(draft.rows, draft.trace, path, self.job.form, self.job.layout)
+        recount = self.engine.recount_parts(draft.rows, draft.trace, path, self.job.form)
         verified = verify_parts(recount.parts, draft.table, draft.promise)
         if not recount.is_as_made():
             raise GuaranteeError(OTHER_LABELS)

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from betalike.engines.dictionary import Dictionary
-from betalike.engines.engine import ExactRecount, Layout, Recount, SingledOut
+from betalike.engines.engine import ExactRecount, Recount, SingledOut
 from betalike.engines.labels import label_series
 from betalike.engines.real_labels import has_real_labels, read_reals
 from betalike.errors import GuaranteeError, InternalError
@@ -142,12 +142,9 @@ class PlannedLabels:
     sizes: Ints
 
     @staticmethod
-    def of(plan: Plan, layout: Layout) -> PlannedLabels:
+    def of(plan: Plan) -> PlannedLabels:
         """Return the labels of each class of a plan, from its box."""
-        if layout is Layout.LABELS:
-            return PlannedLabels(label_series(plan, layout), plan.class_counts.sizes)
-        labels = [_joined_bounds(axis, *plan.box_sides(i)) for i, axis in enumerate(plan.cells.axes)]
-        return PlannedLabels([pl.Series(of, dtype=pl.String) for of in labels], plan.class_counts.sizes)
+        return PlannedLabels(label_series(plan), plan.class_counts.sizes)
 
     def are_in(self, recount: Recount, axes: Sequence[Axis]) -> bool:
         """Whether each combination of labels has as many rows as planned.
@@ -167,14 +164,6 @@ class PlannedLabels:
         planned = np.bincount(combination[:n_planned], self.sizes, n_combinations)
         found = np.bincount(combination[n_planned:], recount.classes.sizes, n_combinations)
         return np.array_equal(planned, found)
-
-
-def _joined_bounds(axis: Axis, low: Ints, high: Ints) -> list[str | None]:
-    """Return the labels of ranges of codes, written as ranges if they are published as two bounds."""
-    if not isinstance(axis, OrderedAxis):
-        return axis.labels(low, high)
-    ends = zip(*axis.bounds(low, high), strict=True)
-    return [None if a is None else str(a) if a == b else f"[{a}, {b}]" for a, b in ends]
 
 
 def _number_texts(texts: pl.Series) -> Ids:

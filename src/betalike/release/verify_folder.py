@@ -33,7 +33,7 @@ from betalike.release.person_rows import PersonColumns, PersonRows
 from betalike.release.promise import promised_axis, promised_in_people, promised_model
 from betalike.release.published_labels import check_column
 from betalike.release.recompute import differing_fields, recompute
-from betalike.release.recount import COMPANIONS, count_files, is_exact, label_groups, scan_published
+from betalike.release.recount import COMPANIONS, count_files, is_exact, scan_published
 from betalike.release.signatures import NOT_SIGNED, check_signature
 from betalike.release.verify import PeopleFigures
 from betalike.runtime.display import Row, Shown
@@ -178,7 +178,7 @@ def _check_original(path: Path, certificate: Certificate, original: Original, n_
     if is_exact(certificate):
         matched = match_exact(rows, original, certificate, n_rows)
     else:
-        matched = match_generalized(rows, label_groups(certificate), original, certificate)
+        matched = match_generalized(rows, original, certificate)
     check(
         "quasi-identifiers" if is_exact(certificate) else "rows",
         matched.n_unmatched == 0,
@@ -210,7 +210,7 @@ def people_again(
     sensitive = protected_columns(certificate)
     columns = PersonColumns(table.quasi_identifiers, sensitive, table.kept, certificate.people.column)
     rows = PersonRows.read(original(), columns, list(certificate.prior_counts))
-    shown = read_shown(published, label_groups(certificate), rows)
+    shown = read_shown(published, table.quasi_identifiers, rows)
     axis = promised_axis(certificate, model)
     return None if shown is None else count_people(rows, shown, table.columns, promise, axis)
 

@@ -28,7 +28,7 @@ from betalike.queries.people_risk import people_risk_before, risk_in_people
 from betalike.queries.release import Release
 from betalike.release.certificate import Certificate, PeopleFacts, protected_columns, published_name
 from betalike.release.promise import promised_in_people, promised_model
-from betalike.release.recount import is_exact, label_groups, scan_published
+from betalike.release.recount import is_exact, scan_published
 from betalike.release.verify_folder import VerifyReport, verify_folder
 from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.table.cells import ClassCounts
@@ -228,7 +228,7 @@ def gather(
         sizes = count_combinations(_rows_of(release), facts.table.quasi_identifiers).count
     else:
         values = list(facts.prior_counts)
-        recounted = recount(_rows_of(release), label_groups(facts), protected_columns(facts), values)
+        recounted = recount(_rows_of(release), facts.table.quasi_identifiers, protected_columns(facts), values)
         sizes = recounted.classes.sizes
     counted = None
     if original is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 
@@ -16,8 +15,6 @@ from betalike.runtime.arrays import Bools, Floats, Ints
 from betalike.table.exact_numbers import Number, Numbers, as_numbers, distances, format_values, parse_values
 from betalike.table.hierarchy import ROOT, Hierarchy
 from betalike.table.schema import DateOrder, Kind
-
-Bound = str | int | float | Decimal | None
 
 
 @dataclass(frozen=True)
@@ -44,11 +41,6 @@ class OrderedAxis:
     def uppers(self) -> Numbers:
         """The upper end of each code's range: the value itself, unless values are in bins."""
         return self.values
-
-    @property
-    def everything(self) -> tuple[Number, Number]:
-        """The two bounds that stand for present and missing values together."""
-        return self.domain
 
     @property
     def positions(self) -> Floats:
@@ -113,14 +105,6 @@ class OrderedAxis:
         high = [text if at < 0 else text[at + 2 :] for text, at in zip(texts, commas, strict=True)]
         return shown, parse_values(low, self.kind), parse_values(high, self.kind)
 
-    def bounds(self, low: Ints, high: Ints) -> tuple[list[Bound], list[Bound]]:
-        """Return the two ends of each range; the domain's ends for a mix of missing and present values."""
-        lows, highs = (self._as_bounds(self._ends(*side)) for side in ((low, self.values), (high, self.uppers)))
-        everything = self._as_bounds(format_values(self.everything, self.kind))
-        for i in np.flatnonzero(self.is_mixed(low, high)):
-            lows[i], highs[i] = everything
-        return lows, highs
-
     @property
     def domain_texts(self) -> tuple[str, str]:
         """The ends of the domain as published."""
@@ -133,12 +117,6 @@ class OrderedAxis:
         texts: list[str | None] = [*format_values(ends[used[used < len(ends)]].tolist(), self.kind)]
         texts += [None] * (len(used) - len(texts))
         return [texts[i] for i in inverse.tolist()]
-
-    def _as_bounds(self, texts: Sequence[str | None]) -> list[Bound]:
-        if not self.kind.is_number:
-            return [*texts]
-        parse = {Kind.INTEGER: int, Kind.DECIMAL: Decimal}.get(self.kind, float)
-        return [None if text is None else parse(text) for text in texts]
 
     def is_mixed(self, low: Ints, high: Ints) -> Bools:
         """Return which ranges mix missing and present values."""

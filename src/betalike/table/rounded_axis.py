@@ -33,12 +33,6 @@ class RoundedAxis(OrderedAxis):
         return self.highs
 
     @property
-    def everything(self) -> tuple[Number, Number]:
-        """The two bounds that stand for present and missing values together; they are not beyond the codes."""
-        low, high = map(self.rounding.clamp, self.domain)
-        return low, high
-
-    @property
     def positions(self) -> Floats:
         """Position of the middle of each bin in the unit interval; missing values are at the upper end.
 

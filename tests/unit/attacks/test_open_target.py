@@ -29,7 +29,6 @@ FORMS: list[dict[str, Any]] = [
     {"scheme": "burel"},
     {"scheme": "lmondrian", "hierarchies": TREES},
     {"hierarchies": TREES, "domains": {"age": (0, 99)}},
-    {"layout": "bounds"},
 ]
 
 
@@ -44,8 +43,7 @@ def test_labels_cover_what_their_text_says(make: Any, arguments: dict[str, Any])
     north = {"north": {"Bonn", "Kiel"}, "south": {"Bari", "Rom"}}
     found: dict[tuple[frozenset[Any], frozenset[Any], str], int] = {}
     for row in release.frame.to_dicts():
-        age = row["age"] if "age" in row else bounds_label(row, frame)
-        city = row["city"]
+        age, city = row["age"], row["city"]
         cover = (
             frozenset(v for v in frame["age"].unique() if label_test(None if age is None else str(age))(v)),
             frozenset(v for v in frame["city"].unique() if v in north.get(city, ()) or label_test(city)(v)),
@@ -61,14 +59,6 @@ def test_labels_cover_what_their_text_says(make: Any, arguments: dict[str, Any])
         key = (ages, sets[1] & frozenset(frame["city"].unique()), target.values[value])
         told[key] = told.get(key, 0) + int(count)
     assert told == found
-
-
-def bounds_label(row: dict[str, Any], frame: pl.DataFrame) -> str | None:
-    low, high = row["age_low"], row["age_high"]
-    if low is None:
-        return None
-    is_all = (low, high) == (frame["age"].min(), frame["age"].max()) and frame["age"].null_count() > 0
-    return "*" if is_all else f"[{low}, {high}]"
 
 
 def test_a_folder_and_a_release_in_memory_are_the_same_target(tmp_path: Path) -> None:

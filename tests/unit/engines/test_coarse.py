@@ -75,9 +75,7 @@ def published(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable
     def publish_once(scheme: str) -> tuple[Path, Any]:
         out = tmp_path_factory.mktemp("published") / scheme
         with room_for_few_cells():
-            release = publish(
-                table, out, scheme=scheme, keep=["row"], keep_identifiers=True, layout="bounds", format="parquet"
-            )
+            release = publish(table, out, scheme=scheme, keep=["row"], keep_identifiers=True, format="parquet")
         return out, release.certificate
 
     return publish_once
@@ -106,20 +104,12 @@ def test_schemes_that_cannot_part_a_table_publish_it_from_coarse_cells(table: Pa
 
 
 @pytest.mark.usefixtures("little_memory")
-@pytest.mark.parametrize(
-    ("form", "layout"),
-    [
-        ("csv", "labels"),
-        pytest.param("csv", "bounds", marks=pytest.mark.long),
-        pytest.param("parquet", "labels", marks=pytest.mark.long),
-    ],
-)
-def test_a_release_in_every_form_is_verified(table: Path, tmp_path: Path, form: str, layout: str) -> None:
-    release = publish(table, tmp_path / "release", format=form, layout=layout)
-    assert_verified(tmp_path / "release", release.certificate, table, form)
+def test_a_release_in_csv_is_verified(table: Path, tmp_path: Path) -> None:
+    release = publish(table, tmp_path / "release")
+    assert_verified(tmp_path / "release", release.certificate, table, "csv")
 
 
-def test_a_release_of_bounds_in_parquet_is_verified(published: Any, table: Path) -> None:
+def test_a_release_in_parquet_is_verified(published: Any, table: Path) -> None:
     assert_verified(*published("seam"), table, "parquet")
 
 

@@ -211,9 +211,7 @@ def test_sensitive_values_of_any_plain_type(dtype: pl.DataType, form: str, tmp_p
     numbers = pl.Series([(i * i + i // 7) % (2 if dtype == pl.Boolean else 4) for i in range(N_ROWS)])
     values = numbers.cast(pl.String).cast(dtype) if dtype == pl.Categorical else numbers.cast(dtype)
     out = None if form == "memory" else tmp_path / "out"
-    release = publish(
-        TABLE.with_columns(disease=values), out=out, format="csv" if form == "memory" else form, layout="bounds"
-    )
+    release = publish(TABLE.with_columns(disease=values), out=out, format="csv" if form == "memory" else form)
     assert sorted(release.certificate["prior_counts"].values()) == sorted(Counter(numbers).values())
     if out is not None:
         assert betalike.verify(out).holds
@@ -249,19 +247,9 @@ ODD_COLUMNS: dict[str, pl.Series] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("form", "layout"),
-    [
-        ("csv", "labels"),
-        ("parquet", "bounds"),
-        pytest.param("csv", "bounds", marks=pytest.mark.long),
-        pytest.param("parquet", "labels", marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("role", ["quasi-identifier", "sensitive", "kept"])
-def test_columns_of_odd_types_are_published_or_refused_as_bad_input(
-    form: str, role: str, layout: str, tmp_path: Path
-) -> None:
+def test_columns_of_odd_types_are_published_or_refused_as_bad_input(form: str, role: str, tmp_path: Path) -> None:
     wrong = []
     for case, column in ODD_COLUMNS.items():
         columns = {
@@ -271,7 +259,7 @@ def test_columns_of_odd_types_are_published_or_refused_as_bad_input(
         }
         out = tmp_path / case
         try:
-            error = refusal(TABLE.with_columns(odd=column), out=out, format=form, layout=layout, **columns)
+            error = refusal(TABLE.with_columns(odd=column), out=out, format=form, **columns)
         except Exception as bug:
             wrong.append(f"{case}: {type(bug).__name__}")
             continue

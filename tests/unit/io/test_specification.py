@@ -21,7 +21,6 @@ k = 5
 [release]
 scheme = "burel"
 format = "parquet"
-layout = "bounds"
 missing = ["NA", "?"]
 dates = "mdy"
 options = { retrieval = "exact" }
@@ -72,7 +71,6 @@ def test_everything_is_understood(tmp_path: Path) -> None:
         "k": 5,
         "scheme": "burel",
         "format": "parquet",
-        "layout": "bounds",
         "keep_identifiers": False,
         "missing": ["NA", "?"],
         "dates": "mdy",

@@ -17,7 +17,7 @@ MONEY = ColumnFacts("money", "real", 1.0, None, round="10.0", bottom="0.0")
 
 @pytest.mark.parametrize("label", ["<= 18", "<= 24", "[19, 24]", "[35, 39]", "[85, 89]", "85+", "90+", "*", None])
 def test_labels_of_bins_are_read(label: str | None) -> None:
-    assert read_labels(AGE, {label: 3}, is_bounds=False).labels == {label: 3}
+    assert read_labels(AGE, {label: 3}).labels == {label: 3}
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_labels_of_bins_are_read(label: str | None) -> None:
 )
 def test_labels_that_are_not_round_or_lie_beyond_a_code_are_refused(label: str) -> None:
     with pytest.raises(ValueError, match=r"range|literal|written"):
-        read_labels(AGE, {label: 3}, is_bounds=False)
+        read_labels(AGE, {label: 3})
 
 
 def test_open_labels_are_only_for_coded_columns() -> None:
@@ -34,11 +34,11 @@ def test_open_labels_are_only_for_coded_columns() -> None:
     assert read_range("90+", Kind.INTEGER, Rounding(Kind.INTEGER, 5, top=95)) == (90, 95)
 
 
-def covered(column: ColumnFacts, values: list[float], label: str, is_bounds: bool) -> list[float]:
+def covered(column: ColumnFacts, values: list[float], label: str) -> list[float]:
     """The values that a label covers, -1 for a missing one."""
     cells = pl.Series(column.name, [None, *values])
     counts = np.ones(len(cells), dtype=np.int64)
-    coded = code_original(column, cells, counts, [label], is_bounds)
+    coded = code_original(column, cells, counts, [label])
     low, high = coded.boxes([label])[0].tolist()
     return [([*values, -1])[place] for place in range(low, high + 1)]
 
@@ -47,21 +47,13 @@ AGES = [2, 18, 19, 24, 25, 89, 90, 104]
 
 
 def test_open_labels_cover_what_lies_beyond_their_code() -> None:
-    assert covered(AGE, AGES, "<= 24", False) == [2, 18, 19, 24]
-    assert covered(AGE, AGES, "85+", False) == [89, 90, 104]
-    assert covered(AGE, AGES, "[19, 24]", False) == [19, 24]
-    assert covered(AGE, AGES, "*", False) == [*AGES, -1]
-
-
-def test_bounds_at_a_code_cover_what_lies_beyond_it() -> None:
-    assert covered(AGE, AGES, "18", True) == [2, 18]
-    assert covered(AGE, AGES, "[18, 24]", True) == [2, 18, 19, 24]
-    assert covered(AGE, AGES, "90", True) == [90, 104]
-    assert covered(AGE, AGES, "[18, 90]", True) == [*AGES, -1]  # may stand for missing values as well
+    assert covered(AGE, AGES, "<= 24") == [2, 18, 19, 24]
+    assert covered(AGE, AGES, "85+") == [89, 90, 104]
+    assert covered(AGE, AGES, "[19, 24]") == [19, 24]
+    assert covered(AGE, AGES, "*") == [*AGES, -1]
 
 
 def test_a_range_of_reals_that_begins_at_the_code_does_not_cover_what_lies_below() -> None:
     values = [-5.0, 0.0, 0.5, 10.0]
-    assert covered(MONEY, values, "[0.0, 10.0]", False) == [0.0, 0.5, 10.0]
-    assert covered(MONEY, values, "<= 10.0", False) == values
-    assert covered(MONEY, values, "[0.0, 10.0]", True) == values
+    assert covered(MONEY, values, "[0.0, 10.0]") == [0.0, 0.5, 10.0]
+    assert covered(MONEY, values, "<= 10.0") == values

@@ -53,30 +53,6 @@ def test_labels_of_ordered_axes_lose_what_their_codes_lose(axis: OrderedAxis) ->
     assert axis.label_losses(axis.labels(low, high)) == pytest.approx(axis.losses(low, high), abs=1e-12)
 
 
-@pytest.mark.parametrize("axis", AXES.values(), ids=AXES)
-def test_bounds_are_the_ends_of_the_labels(axis: OrderedAxis) -> None:
-    low, high = all_ranges(axis)
-    lows, highs = axis.bounds(low, high)
-    domain = format_values(axis.domain, axis.kind)
-    for label, one, other in zip(axis.labels(low, high), lows, highs, strict=True):
-        texts = [None if end is None else str(end) for end in (one, other)]
-        if label is None:
-            assert texts == [None, None]
-        elif label == "*":
-            assert texts == domain
-        else:
-            assert texts == (label[1:-1].split(", ") if label.startswith("[") else [label, label])
-
-
-@pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.REAL])
-def test_bounds_of_numbers_are_numbers(kind: Kind) -> None:
-    values = np.array([1, 2]) if kind is Kind.INTEGER else np.array([1.0, 2.5])
-    axis = OrderedAxis("x", kind, values, (1.0, float(values[-1])), has_missing=True)
-    lows, highs = axis.bounds(np.array([0, 0, 2]), np.array([1, 2, 2]))
-    assert [type(end) for end in (*lows[:2], *highs[:2])] == [int if kind is Kind.INTEGER else float] * 4
-    assert (lows[2], highs[2]) == (None, None)
-
-
 def test_labels_read_as_people_write() -> None:
     integers = AXES["integers with missing"]
     assert integers.labels(np.array([0, 0, 1, 3]), np.array([0, 2, 3, 3])) == ["2", "[2, 6]", "*", None]
@@ -100,7 +76,6 @@ def test_only_missing_values_lose_nothing() -> None:
     nothing = np.array([0])
     assert axis.losses(nothing, nothing).tolist() == [0.0]
     assert axis.labels(nothing, nothing) == [None]
-    assert axis.bounds(nothing, nothing) == ([None], [None])
     assert axis.label_losses([None]).tolist() == [0.0]
 
 
@@ -228,11 +203,10 @@ LARGE = {
 
 
 @pytest.mark.some(4)
-@pytest.mark.parametrize("layout", ["labels", "bounds"])
 @pytest.mark.parametrize("numbers", LARGE)
 @given(st.data())
-def test_large_numbers_lose_and_show_what_fractions_say(numbers: str, layout: str, data: st.DataObject) -> None:
-    """Losses, labels, bounds and domain are exact wherever floats are not."""
+def test_large_numbers_lose_and_show_what_fractions_say(numbers: str, data: st.DataObject) -> None:
+    """Losses, labels and domain are exact wherever floats are not."""
     values = sorted(data.draw(st.sets(LARGE[numbers], min_size=1, max_size=6)))
     kind = Kind.DECIMAL if "decimals" in numbers else Kind.INTEGER
     wider = data.draw(st.integers(0, 3))
@@ -243,9 +217,7 @@ def test_large_numbers_lose_and_show_what_fractions_say(numbers: str, layout: st
     assert axis.losses(low, high) == pytest.approx(truth, rel=1e-15)
     assert axis.label_losses(axis.labels(low, high)) == pytest.approx(truth, rel=1e-15)
     assert [Fraction(end) for end in axis.domain_texts] == [Fraction(end) for end in domain]
-    ends = zip(*axis.bounds(low, high), strict=True)
-    if layout == "labels":
-        ends = (label.strip("[]").split(", ") for label in axis.labels(low, high))
+    ends = (label.strip("[]").split(", ") for label in axis.labels(low, high))
     for a, b, shown in zip(low, high, ends, strict=True):
         assert [Fraction(shown[0]), Fraction(shown[-1])] == [Fraction(values[a]), Fraction(values[b])]
 

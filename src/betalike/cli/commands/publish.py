@@ -45,7 +45,6 @@ def publish(
     dates: options.Dates = None,
     bins: options.Bins = None,
     format: Annotated[str | None, option("csv (default), parquet, xlsx, sav (SPSS) or dta (Stata).")] = None,
-    layout: Annotated[str | None, option("labels (default), or bounds: age_low and age_high.")] = None,
     retrieval: Annotated[str | None, option("BUREL's neighbours: hilbert (default) or exact.")] = None,
     effort: Annotated[int | None, option("How long seam and whole improve classes: 1 (default), 0 or more.")] = None,
     strict: Annotated[

@@ -17,13 +17,12 @@ from betalike.engines.engine import (
     Engine,
     ExactRecount,
     Format,
-    Layout,
     PartsRecount,
     Recount,
     Refine,
     SingledOut,
 )
-from betalike.engines.labels import check_distinct_names, label_columns, label_names, label_series
+from betalike.engines.labels import label_series
 from betalike.engines.parts import PartPublisher
 from betalike.engines.recounting import recount_combinations
 from betalike.engines.spark.failures import tasks_ended
@@ -124,13 +123,11 @@ class SparkEngine(Engine):
         """Return some rows of the table, those of its first partitions."""
         return to_polars(self._table.select([quoted(name) for name in self.schema.names]).limit(n_rows))
 
-    def generalize(self, plan: Plan, layout: Layout, randomness: Randomness) -> SparkFrame:
+    def generalize(self, plan: Plan, randomness: Randomness) -> SparkFrame:
         """Return the release in random order: labels of each row's class, the sensitive value, the kept columns."""
-        axes = plan.cells.axes
-        check_distinct_names(self.schema, axes, layout)
-        labels = label_series(plan, layout)
+        labels = label_series(plan)
         rows, keys = self._kept_rows(plan, labels, randomness) if self._kept else self._planned_rows(plan, labels)
-        shown = [*label_names(axes, layout), self.schema.sensitive.name, *self._kept]
+        shown = [*self._names, *self._kept]
         shuffled = ordered_at_random(rows, keys, plan.cells.n_rows, randomness)
         return shuffled.select([quoted(name) for name in shown])
 
@@ -186,15 +183,14 @@ class SparkEngine(Engine):
         return rows.withColumn(CLASS, F.element_at(F.col(quoted(CLASSES)), place))
 
     def publish_parts(
-        self, sets: Plan, refine: Refine | None, layout: Layout, randomness: Randomness
+        self, sets: Plan, refine: Refine | None, randomness: Randomness
     ) -> tuple[SparkFrame, PartedFrame]:
         """Return the rows of all sets in random order, split further by the workers or as they are."""
         from pyspark import StorageLevel
         from pyspark.sql import functions as F
 
-        check_distinct_names(self.schema, sets.cells.axes, layout)
         cells = sets.cells
-        publisher = PartPublisher(self.schema, cells.axes, self._sensitive, cells.value_counts, refine, layout)
+        publisher = PartPublisher(self.schema, cells.axes, self._sensitive, cells.value_counts, refine)
         names = [*self._names, *self._kept]
         rows = self._with_classes(with_cells(draw_rows(self._table, names), self._counted), sets, randomness)
         n_parts = sets.n_classes if refine is not None else -(-sets.cells.n_rows // self.part_rows)
@@ -211,16 +207,14 @@ class SparkEngine(Engine):
         """Return a release as it was written, or as it is where there is no file."""
         return release if path is None else self._session.read.parquet(path.absolute().as_uri())
 
-    def recount_parts(
-        self, release: SparkFrame, trace: PartedFrame, path: Path | None, form: Format, layout: Layout
-    ) -> PartsRecount:
+    def recount_parts(self, release: SparkFrame, trace: PartedFrame, path: Path | None, form: Format) -> PartsRecount:
         """Recount a release some of its classes at a time, from the files, or as it is where there are none."""
         written, names = self._written(release, path), release.columns
         if not set(names) <= set(written.columns):
             raise GuaranteeError(UNREADABLE)
         n_turns = -(-self.count_cells().n_rows // self._most_cells)
-        labels = label_names(self.count_cells().axes, layout)
-        turns = (self.recount(rows, None, form, layout) for rows in in_turns(written, labels, n_turns))
+        labels = self.schema.quasi_identifier_names
+        turns = (self.recount(rows, None, form) for rows in in_turns(written, labels, n_turns))
 
         def is_as_made() -> bool:
             found = fingerprint(written, names) == fingerprint(trace.made, names)
@@ -272,16 +266,15 @@ class SparkEngine(Engine):
         written = self._written(release, path)
         return lambda: written
 
-    def recount(self, release: SparkFrame, path: Path | None, form: Format, layout: Layout) -> Recount:
+    def recount(self, release: SparkFrame, path: Path | None, form: Format) -> Recount:
         """Recount a release from the files alone, or as it is where there are none."""
-        axes, written = self.count_cells().axes, self._written(release, path)
-        columns = [*label_names(axes, layout), self.schema.sensitive.name]
-        if not set(columns) <= set(written.columns):
+        written = self._written(release, path)
+        if not set(self._names) <= set(written.columns):
             raise GuaranteeError(UNREADABLE)
-        found, count = self._count(written, columns)
+        found, count = self._count(written, self._names)
         counted_again = combine(found.select(pl.all().cast(pl.String)), count)
         sensitive = [self.schema.sensitive.name]
-        return recount_combinations(counted_again, label_columns(axes, layout), sensitive, self.sensitive_labels)
+        return recount_combinations(counted_again, self.schema.quasi_identifier_names, sensitive, self.sensitive_labels)
 
     def count_singled_out(
         self, release: SparkFrame, path: Path | None, form: Format, labels: Sequence[str], n_rows: int

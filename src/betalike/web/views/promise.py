@@ -107,7 +107,7 @@ def saved_fields(spec: Specification) -> SentForm:
     """Return the fields of the form as they would be sent if nothing was changed."""
     texts = {name: _text(value) for name, value in msgspec.structs.asdict(spec.promise).items()}
     texts |= {"k": texts["k"] or "1", "scheme": spec.release.scheme or DEFAULT_SCHEME}
-    texts |= {name: _text(getattr(spec.release, name)) for name in ("format", "layout")}
+    texts["format"] = _text(spec.release.format)
     return SentForm({name: [text] for name, text in texts.items()})
 
 
@@ -262,7 +262,6 @@ def _changed(spec: Specification, form: SentForm) -> Specification:
     )
     spec.release.scheme = form.text("scheme") or DEFAULT_SCHEME
     spec.release.format = form.text("format") if form.text("format") in FORMATS else None
-    spec.release.layout = "bounds" if form.text("layout") == "bounds" else "labels"
     return spec
 
 
