@@ -55,7 +55,7 @@ LITERALS = [
     "X'41'", "N'x'", "E'\\n'", "'[1, 2]'", "'\u0661'", "'\x00'", "CURRENT_DATE",
 ]  # fmt: skip
 WORDS = [
-    "age", "sex", "town", "since", "illness", "name", "age_low", "Ulm", "n", "*", "categorical", "integer", "real",
+    "age", "sex", "town", "since", "illness", "name", "Ulm", "n", "*", "categorical", "integer", "real",
     "date", "datetime", "burel", "seam", "perturb", "baseline", "mondrian", "enhanced-likeness", "basic-likeness",
     "t-closeness", "k-anonymity", "delta-disclosure", "entropy-l-diversity", "labels", "published.csv",
     "published.parquet", "../certificate.json", "/etc/hosts", "published.parquet/..", "transition.csv",
