@@ -217,6 +217,7 @@ def test_a_lazy_frame_of_a_file_that_would_be_replaced(desk: Desk, kind: str) ->
                 force=True,
                 engine=engine,
                 kinds={"age": "categorical"},
+                seed=1,
             )
     assert files_under(desk.folder) == before
 

@@ -74,7 +74,7 @@ def test_from_python_a_mapping_is_added_and_an_empty_one_takes_all_away(spec: Pa
     release = betalike.publish(spec=spec, hierarchies={}, seed=1)
     assert levels(release) == [0, 2, 2]
     with pytest.raises(FileError, match="there is no folder"):
-        betalike.publish(spec=spec, hierarchies=spec.parent / "nowhere")
+        betalike.publish(spec=spec, hierarchies=spec.parent / "nowhere", seed=1)
 
 
 def test_an_exploration_tries_its_own_betas_unless_some_are_given(desk: Desk, spec: Path) -> None:

@@ -190,14 +190,14 @@ def test_declared_domains_are_exact(tmp_path: Path) -> None:
     assert release.certificate["table"]["columns"][0]["domain"] == [str(end) for end in domain]
     assert release.certificate["release"]["average_loss"] == pytest.approx(0.1, rel=1e-12)
     with pytest.raises(SchemaError, match="6 values outside its declared domain"):
-        betalike.publish(table, beta=4, domains={"n": (2**60 + 2, 2**60 + 3)}, **options)
+        betalike.publish(table, beta=4, domains={"n": (2**60 + 2, 2**60 + 3)}, **options, seed=1)
 
 
 @pytest.mark.parametrize("domain", [(-1e308, 1e308), ("nan", 1.0), (0, float("inf"))])
 def test_domains_that_cannot_be_measured_are_refused(domain: tuple[Any, Any]) -> None:
     table = pl.DataFrame({"n": [0.5, 0.25] * 6, "s": ["a", "b", "b", "a"] * 3})
     with pytest.raises(SchemaError, match="'n'"):
-        betalike.publish(table, quasi_identifiers=["n"], sensitive="s", beta=4, domains={"n": domain})
+        betalike.publish(table, quasi_identifiers=["n"], sensitive="s", beta=4, domains={"n": domain}, seed=1)
 
 
 @pytest.mark.parametrize("scheme", ["seam", "perturb", "baseline"])

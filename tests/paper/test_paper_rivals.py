@@ -223,6 +223,7 @@ def test_every_class_of_a_release_keeps_the_promise_of_its_certificate(
         sensitive="salary_class",
         hierarchies=census_hierarchies,
         **RELEASES[name],
+        seed=1,
     )
     classes: dict[tuple[str, ...], Counter] = {}
     for *labels, value, count in release.frame.group_by(*QI_3, "salary_class").len().iter_rows():

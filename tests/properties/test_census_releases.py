@@ -65,6 +65,7 @@ def test_every_class_of_the_release(
         keep=["row"],
         keep_identifiers=True,
         **options,
+        seed=1,
     )
     frame = release.frame
     rows = frame["row"].to_list()

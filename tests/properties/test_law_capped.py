@@ -129,4 +129,4 @@ def test_what_a_cap_does_not_go_with_is_refused(asked: dict[str, Any], word: str
     people = betalike.datasets.census_like(100, seed=3)
     columns = {"quasi_identifiers": ["age"], "sensitive": "salary_class"}
     with pytest.raises(ParameterError, match=word):
-        betalike.publish(people, **columns, **{"cap": math.sqrt, **asked})
+        betalike.publish(people, **columns, **{"cap": math.sqrt, **asked}, seed=1)

@@ -114,6 +114,7 @@ def test_intervals_of_values_keep_their_caps(
             promise=form,
             width=width,
             with_values=with_values,
+            seed=1,
         )
     except InfeasibleError:
         assume(False)

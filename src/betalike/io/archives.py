@@ -1,4 +1,4 @@
-"""ZIP archives, byte for byte: is there anything in a file besides its members, as Python writes them?"""
+"""ZIP archives, byte for byte: is there anything in a file but its members, as Python writes them?"""
 
 from __future__ import annotations
 

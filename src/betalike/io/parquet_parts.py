@@ -307,6 +307,6 @@ def _is_shown(text: bytes, values: pl.Series) -> bool:
     """Return whether a text of statistics is a value of a column, or the beginning of one; the last sign may differ."""
     if values.dtype != pl.Binary:
         return len(text) <= LONGEST_NUMBER
-    if len(text) < TRUNCATED:
-        return bool((values == pl.Series([text])).any())
+    if len(text) < TRUNCATED:  # an empty text stands for the ends of a page without values
+        return not text or bool((values == pl.Series([text])).any())
     return bool(values.bin.starts_with(text[:-4]).any())

@@ -80,7 +80,7 @@ def test_it_can_be_published_as_it_stands(tmp_path: Path, ending: str) -> None:
     people().write_csv(path) if ending == "csv" else people().write_parquet(path)
     write_description(betalike.describe(path), tmp_path / "release.toml", force=False)
     arguments = read_specification(tmp_path / "release.toml").arguments(tmp_path)
-    release = betalike.publish(**arguments, out=tmp_path / "out")
+    release = betalike.publish(**arguments, out=tmp_path / "out", seed=1)
     assert release.certificate["table"]["sensitive"] == "income"
     assert release.certificate["promise"]["holds"] is True
     assert betalike.verify(tmp_path / "out").holds
@@ -139,9 +139,9 @@ def test_dates_whose_day_and_month_look_alike_are_asked_about_and_not_taken_as_c
     spec = tmp_path / "release.toml"
     write_description(found, spec, force=False)
     with pytest.raises(InputError, match="its values do not show which"):
-        betalike.publish(spec=spec)
+        betalike.publish(spec=spec, seed=1)
     spec.write_text(spec.read_text().replace("[release]\n", '[release]\ndates = "dmy"\n'))
-    assert betalike.publish(spec=spec).certificate["release"]["loss"]["born"] < 0.9
+    assert betalike.publish(spec=spec, seed=1).certificate["release"]["loss"]["born"] < 0.9
 
 
 @pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["1980-05-17", "2001-01-01", "7", "12", "30"])], ids=str)

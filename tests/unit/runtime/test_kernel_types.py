@@ -88,6 +88,7 @@ def test_every_kernel_is_compiled_for_the_types_of_its_annotations_alone(scheme:
         beta=4,
         hierarchies=census_like_hierarchies(),
         scheme=scheme,
+        seed=1,
     )
     assert len(kernels) > least
     for kernel, types in kernels.items():
