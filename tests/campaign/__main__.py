@@ -48,7 +48,7 @@ def repeat(mode: str, seed: int, is_plain: bool) -> int:
 
     if mode != "plan":
         job = draw_spark_job(seed) if mode == "spark" else draw_job(seed, is_plain)
-        print(f"{job.n_rows} rows, {job.source} through {job.engine}, {job.form}, {job.most_cells} cells")
+        print(f"{job.n_rows} rows, {job.source} through {job.engine}, {job.form}")
         for column in [*job.columns, *job.secrets, *job.kept]:
             print(f"    {column.name}: {column.kind}, {column.cells[:8]!r}, tree {column.tree}, domain {column.domain}")
         print(f"    {job.scheme} {job.options} {job.promise}")

@@ -39,7 +39,7 @@ def draw_spark_job(seed: int) -> Job:
     """Draw the first job after a seed that Spark can take, with its table in a file, and publish it there."""
     jobs = (draw_job(1000 * seed + number) for number in itertools.count())
     return next(
-        replace(job, engine="spark", form="parquet", in_batches=False, most_cells=None)
+        replace(job, engine="spark", form="parquet", in_batches=False)
         for job in jobs
         if job.source in ("csv", "parquet")
         and len(job.secrets) == 1
@@ -81,7 +81,6 @@ def _with_persons(rng: random.Random, job: Job) -> Job:
         person=Column("patient", "text" if is_text else "integer", cells),
         kept=[*job.kept, *marks],
         promise=replace(job.promise, k=k),
-        most_cells=None,  # a table with persons must fit in memory
     )
 
 

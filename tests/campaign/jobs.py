@@ -101,7 +101,6 @@ class Job:
     source: str = "polars"
     engine: str = "local"
     in_batches: bool = False
-    most_cells: int | None = None
     missing_text: str = ""
     delimiter: str = ","
     is_seeded: bool = True
@@ -174,7 +173,7 @@ def make_job(seed: int, is_plain: bool = False) -> Job:
     if scheme not in EXACT:
         columns = [_rounded(random.Random(f"ends {seed} {column.name}"), column) for column in columns]
     kept = [random_kept(rng, f"kept {i}", n_rows) for i in range(rng.choice([0, 0, 0, 0, 1, 2]))]
-    engine, in_batches, most_cells = _random_engine(rng, source)
+    engine, in_batches = _random_engine(rng, source)
     return Job(
         seed=seed,
         columns=columns,
@@ -189,19 +188,17 @@ def make_job(seed: int, is_plain: bool = False) -> Job:
         source="lazy" if source == "polars" and in_batches else source,
         engine=engine,
         in_batches=in_batches,
-        most_cells=most_cells,
         missing_text=missing_text if not _holds(missing_text, [*columns, *secrets, *kept]) else "",
         delimiter=rng.choice([",", ",", ";", "\t"]),
         is_seeded=rng.random() < 0.9,
     )
 
 
-def _random_engine(rng: random.Random, source: str) -> tuple[str, bool, int | None]:
-    """The engine, whether it reads the table in batches, and how many cells fit into its memory."""
+def _random_engine(rng: random.Random, source: str) -> tuple[str, bool]:
+    """The engine, and whether it reads the table in batches."""
     if source not in ("csv", "parquet", "polars"):
-        return rng.choice(["local", "auto"]), False, None
-    engine, in_batches = rng.choice([("local", False), ("local", False), ("auto", False), ("local", True)])
-    return engine, in_batches, rng.choice([None, 12, 40]) if in_batches else None
+        return rng.choice(["local", "auto"]), False
+    return rng.choice([("local", False), ("local", False), ("auto", False), ("local", True)])
 
 
 def _rounded(rng: random.Random, column: Column) -> Column:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import betalike
-from betalike.engines import local
 
 from .jobs import Column, Job
 from .storing import make_table, source_options, standard_input
@@ -26,7 +22,7 @@ def publish(job: Job, place: Path) -> tuple[Path, Any]:
     out = place / "release"
     if job.is_signed:
         _make_keys(place)
-    with _tiny(job), standard_input(job, place):
+    with standard_input(job, place):
         betalike.publish(table, out=out, **arguments(job, place))
     return out, table
 
@@ -48,17 +44,6 @@ def verify(job: Job, out: Path, table: Any) -> dict[str, bool]:
     given["signed_by"] = out.parent / PUBLIC_KEY if job.is_signed else None
     with standard_input(job, out.parent):
         return betalike.verify(out, original=table, **given, **source_options(job)).to_dict()["checks"]
-
-
-@contextlib.contextmanager
-def _tiny(job: Job) -> Iterator[None]:
-    """So little memory for cells, and for parts, that a small table is published in coarse parts."""
-    memory = 512 << 20
-    with contextlib.ExitStack() as stack:
-        if job.most_cells is not None:
-            sizes = {"PER_CELL": memory // job.most_cells, "PER_PART_ROW": memory // 60}
-            stack.enter_context(mock.patch.multiple(local, **sizes))
-        yield
 
 
 def arguments(job: Job, place: Path) -> dict[str, Any]:

@@ -78,25 +78,19 @@ def _check_promise(job: Job, told: dict[str, Any], outcome: Outcome) -> None:
 def _check_details(job: Job, certificate: dict[str, Any], outcome: Outcome) -> None:
     """The options that a scheme was run with, and numbers that can only be bounded."""
     details, release = dict(certificate["scheme"]["details"]), certificate["release"]
-    coarse, parts = details.pop("coarse_cells", None), details.pop("parts", None)
-    outcome.expect(
-        coarse is None or (job.most_cells is not None and 0 < coarse <= job.n_rows), "figure", "coarse_cells"
-    )
-    outcome.expect(parts is None or (coarse is not None and 0 < parts <= job.n_rows), "figure", "parts")
     outcome.expect(release["classes"] <= release["formed_classes"] <= job.n_rows, "figure", "release.formed_classes")
     buckets, leaves = details.pop("buckets", 0), details.pop("leaves", 0)
-    has_buckets = job.scheme in ("burel", "burel+split", "sabre") and parts is None
+    has_buckets = job.scheme in ("burel", "burel+split", "sabre")
     outcome.expect((1 <= buckets <= len(job.truth.keys)) if has_buckets else buckets == 0, "figure", "details.buckets")
-    has_leaves = job.scheme in ("burel", "burel+split") and parts is None
+    has_leaves = job.scheme in ("burel", "burel+split")
     outcome.expect((1 <= leaves <= job.n_rows) if has_leaves else leaves == 0, "figure", "scheme.details.leaves")
     expected: dict[str, Any] = {}
-    if parts is None:
-        if job.scheme in MONDRIANS:
-            expected = {"attribute": "widest", "second_try": True, **job.options}
-        elif job.scheme == "whole":
-            expected = {"strict": job.options.get("strict", False)}
-        elif job.scheme == "sabre":
-            expected = {"redistribution": "space", **job.options}
+    if job.scheme in MONDRIANS:
+        expected = {"attribute": "widest", "second_try": True, **job.options}
+    elif job.scheme == "whole":
+        expected = {"strict": job.options.get("strict", False)}
+    elif job.scheme == "sabre":
+        expected = {"redistribution": "space", **job.options}
     outcome.expect(details == expected, "figure", "scheme.details")
 
 

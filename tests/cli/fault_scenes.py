@@ -19,11 +19,6 @@ LITTLE = {  # with --memory 256MB, what a table of a few rows needs to take the 
     "betalike.engines.local.SHUFFLED_SHARE": 1_000_000,
     "betalike.engines.local.WRITTEN_ROWS": 40,
 }
-COARSE = {
-    **LITTLE,
-    "betalike.engines.local.PER_CELL": (256 << 20) // 60,
-    "betalike.engines.local.PER_PART_ROW": (256 << 20) // 40,
-}
 SEVERAL = {**LITTLE, "betalike.engines.streams.PART_ROWS": 30}
 Maker = Callable[[Path], Path]
 
@@ -96,8 +91,6 @@ CASES = {
     "in batches, perturb": _in_batches(*PERTURB, companions=frozenset({"transition.csv"})),
     "in batches, perturb parquet": _in_batches(*PERTURB, *PARQUET, companions=frozenset({"transition.csv"})),
     "in batches, baseline": _in_batches(*BASELINE, companions=frozenset({"sensitive.csv"})),
-    "in batches, coarse": _in_batches(settings=COARSE),
-    "in batches, coarse parquet": _in_batches(*PARQUET, settings=COARSE),
     "in batches, compressed": _in_batches(make=_gzipped),
     "in batches, several compressed files": _in_batches(make=_several_compressed),
     "in batches, latin-1": _in_batches(make=_latin),
@@ -111,7 +104,7 @@ QUICK = [
     "beside other files",
     "in batches",
     "in batches, several files",
-    "in batches, coarse parquet",
+    "in batches, parquet",
 ]
 
 

@@ -13,7 +13,7 @@ from forking_publisher import ForkingPublisher
 from system_calls import can_intercept
 
 pytestmark = pytest.mark.skipif(not can_intercept(), reason="this system does not hold calls for another process")
-MOST_STEPS = 60  # a table in coarse parts is written in 300 steps, which repeat themselves
+MOST_STEPS = 60  # some tables are written in 300 steps, which repeat themselves
 SIGNALS = [(number, always) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) for always in (False, True)]
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from betalike.engines.coarse import Bins
 from betalike.engines.coding import code_quasi_identifier, read_as
 from betalike.engines.combinations import Combinations
+from betalike.engines.many_cells import RoundedColumn
 from betalike.engines.sensitive import DistinctColumn, SensitiveValues, code_sensitive_columns
 from betalike.io.column_types import TypeGuess
 from betalike.runtime.arrays import Ids, Ints
@@ -29,11 +29,6 @@ class Coded:
     cell_of: Ids
     sensitive: SensitiveValues
     types: Mapping[str, TypeGuess]  # of the quasi-identifiers
-
-    @property
-    def is_coarse(self) -> bool:
-        """Whether some columns are in bins, so that a cell says only about where its rows lie."""
-        return any(isinstance(column, Bins) for column in self.combinations.columns.values())
 
     def find(self, batch: pl.DataFrame) -> Ids:
         """Return the cell of each row of a batch."""
@@ -95,7 +90,7 @@ def _code_column(
     """Return the axis of a quasi-identifier, its code in each combination, and what it was taken for."""
     column, present = combinations.columns[attribute.name], _present(combinations, place)
     axis: Axis
-    if isinstance(column, Bins):
+    if isinstance(column, RoundedColumn):
         taken = column.taken
         axis, code = column.code(present.values)
     else:

@@ -184,7 +184,7 @@ def _code_ordered(
     numbers: pl.Series, taken: TypeGuess, attribute: Attribute, counts: Counts | None
 ) -> tuple[Axis, Codes]:
     kind, has_missing = taken.kind, count_rows(numbers.is_null(), counts) > 0
-    values, codes = _rank(numbers)
+    values, codes = rank_numbers(numbers)
     rounding = make_rounding(attribute.name, kind, attribute.round_ends)
 
     def count_outside(low: Number, high: Number) -> str:
@@ -256,7 +256,7 @@ def _declared(end: Any, kind: Kind, name: str) -> Number:
         raise SchemaError(f"the domain of '{name}' has '{end}', which is not of type {kind}.") from error
 
 
-def _rank(numbers: pl.Series) -> tuple[Numbers, Codes]:
+def rank_numbers(numbers: pl.Series) -> tuple[Numbers, Codes]:
     """Return the distinct numbers in order, and the place of each row's number; missing ones come last."""
     if numbers.dtype == pl.Float64 and not numbers.null_count():
         return _rank_reals(numbers.to_numpy())

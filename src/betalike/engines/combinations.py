@@ -239,10 +239,16 @@ class Tally:
 
 
 def count_combinations(
-    batches: Iterable[pl.DataFrame], names: Sequence[str], most: int = np.iinfo(np.int32).max
+    batches: Iterable[pl.DataFrame],
+    names: Sequence[str],
+    most: int = np.iinfo(np.int32).max,
+    rounded: Mapping[str, NumberedColumn] | None = None,
 ) -> Combinations:
-    """Count the distinct combinations of columns, in any order; raise TooManyError above `most`."""
-    columns = {name: Dictionary() for name in names}
+    """Count the distinct combinations of columns, in any order; raise TooManyError above `most`.
+
+    Columns are counted value by value, but those that are `rounded` in their bins.
+    """
+    columns: dict[str, NumberedColumn] = {**{name: Dictionary() for name in names}, **(rounded or {})}
     tally: Tally | None = Tally(len(names), is_split=len(names) > 1)
     numbers: list[list[Ids]] = []
     counts: list[Ints] = []

@@ -6,7 +6,7 @@ Engines differ in how they count and carry rows. What they counted becomes cells
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from betalike.engines.cells import Coded, code_combinations, code_values
-from betalike.engines.combinations import Combinations, TooManyError
+from betalike.engines.combinations import Combinations
 from betalike.engines.sensitive import SensitiveValues
 from betalike.errors import ParameterError
 from betalike.io.column_types import TypeGuess
@@ -52,14 +52,6 @@ class Recount:
     classes: ClassCounts
     labels: list[pl.Series]  # texts, one for each class
     n_unknown: int
-
-
-@dataclass(frozen=True)
-class PartsRecount:
-    """A published table, recounted in parts; after the last one, whether its rows are those that were made."""
-
-    parts: Iterable[Recount]
-    is_as_made: Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -112,13 +104,8 @@ class Format(StrEnum):
         return self in (Format.EXCEL, Format.SPSS, Format.STATA)
 
 
-Refine = Callable[[Cells], Plan]
-
-
 class Engine(ABC):
     """Counts, makes, writes and recounts the rows of a table."""
-
-    part_rows: int  # about how many rows a part may have
 
     ranges: Mapping[str, ValueRanges]  # that take the place of sensitive values
 
@@ -129,11 +116,7 @@ class Engine(ABC):
 
     @abstractmethod
     def _count_combinations(self) -> Combinations:
-        """Count the distinct combinations of quasi-identifiers and sensitive columns, or raise TooManyError."""
-
-    @abstractmethod
-    def _count_coarsely(self) -> Combinations:
-        """Count coarse combinations, fewer than there may be."""
+        """Count the distinct combinations of quasi-identifiers and sensitive columns; refuse more than memory holds."""
 
     @abstractmethod
     def _count_columns(self) -> tuple[list[Combinations], Combinations]:
@@ -141,23 +124,14 @@ class Engine(ABC):
 
     @cached_property
     def _counted(self) -> Coded:
-        try:
-            combinations = self._count_combinations()
-        except TooManyError:
-            combinations = self._count_coarsely()
-        return code_combinations(combinations, self.schema)
+        return code_combinations(self._count_combinations(), self.schema)
 
     @cached_property
     def _values(self) -> tuple[ValueCounts, SensitiveValues, dict[str, TypeGuess]]:
         return code_values(*self._count_columns(), self.schema)
 
-    @property
-    def is_coarse(self) -> bool:
-        """Whether the cells are coarse, so that the labels of classes are known only from their rows."""
-        return self._counted.is_coarse
-
     def count_cells(self) -> Cells:
-        """Fold the table into cells; into coarse ones if there are more than fit in memory."""
+        """Fold the table into cells."""
         return self._counted.cells
 
     def count_values(self) -> ValueCounts:
@@ -202,10 +176,6 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def publish_parts(self, sets: Plan, refine: Refine | None, randomness: Randomness) -> tuple[Any, Any]:
-        """Return the rows of all sets in random order, split further or as they are, and a trace to find them again."""
-
-    @abstractmethod
     def publish_exactly(self, draw: DrawsLabels | None, randomness: Randomness) -> tuple[Any, Any]:
         """Return the rows as they are, in random order, and a trace to find them again in the table.
 
@@ -229,10 +199,6 @@ class Engine(ABC):
         self, release: Any, path: Path | None, form: Format, labels: Sequence[str], n_rows: int
     ) -> SingledOut:
         """Count the rows that the kept columns single out, by themselves and with the columns of labels."""
-
-    @abstractmethod
-    def recount_parts(self, release: Any, trace: Any, path: Path | None, form: Format) -> PartsRecount:
-        """Recount a release some of its classes at a time, from the files, or as it is where there are none."""
 
     @abstractmethod
     def compare_exactly(self, release: Any, trace: Any, path: Path | None, form: Format) -> ExactRecount:

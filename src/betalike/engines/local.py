@@ -13,22 +13,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from betalike.engines.coarse import count_coarsely, make_bins, see_rows
-from betalike.engines.combinations import Combinations, count_combinations, count_each
+from betalike.engines.combinations import Combinations, TooManyError, count_combinations, count_each
 from betalike.engines.engine import (
     DrawsLabels,
     Engine,
     ExactRecount,
     Format,
-    PartsRecount,
     Recount,
-    Refine,
     SingledOut,
 )
 from betalike.engines.labels import label_series
-from betalike.engines.parts import PartPublisher
+from betalike.engines.many_cells import count_many
 from betalike.engines.recounting import as_texts, recount
-from betalike.engines.scattering import Buckets, in_random_order
+from betalike.engines.scattering import in_random_order
 from betalike.engines.sensitive import label_joined
 from betalike.engines.singling_out import count_singled_out
 from betalike.engines.streams import (
@@ -46,7 +43,6 @@ from betalike.engines.streams import (
 from betalike.engines.value_binning import bin_source
 from betalike.errors import GuaranteeError, InputError
 from betalike.io import categories
-from betalike.io.column_types import Seen, add_seen
 from betalike.io.copies import ValueLabels
 from betalike.io.tables import BATCH_ROWS, Source
 from betalike.runtime.arrays import Ids, Ints
@@ -54,12 +50,10 @@ from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness
 from betalike.runtime.scratch import private_folder
 from betalike.table.cells import Plan, shuffled_slots
-from betalike.table.kernels import assign_slots, count_pairs, draw_fragments
+from betalike.table.kernels import assign_slots, count_pairs
 from betalike.table.schema import Schema
 
-SAMPLE_ROWS = 200_000
-# Bytes, measured: of a cell while it is counted and planned, of a row of a part, of a row that is counted again.
-PER_CELL, PER_PART_ROW, PER_RECOUNTED_ROW = 150, 2000, 200
+PER_CELL = 150  # bytes, measured: of a cell while it is counted and planned
 SHUFFLED_SHARE = 8  # one part in eight of the memory is for rows that are put in random order
 PAIR = "class and value"  # of rows that are not published yet: the class, with the sensitive value
 
@@ -68,11 +62,10 @@ Rows = Stream | pl.DataFrame  # a release: made when it is written, or held
 
 @dataclass
 class Trace:
-    """What was seen of rows while they were made: a fingerprint of all, their classes, which value got which label."""
+    """What was seen of rows while they were made: a fingerprint of all, and which value got which label."""
 
     moves: Ints | None = None
     labels: Sequence[str] = ()
-    n_classes: int = 0
     fingerprint: int = 0
 
     def add(self, rows: pl.DataFrame, sensitive: Sequence[str]) -> None:
@@ -111,20 +104,13 @@ class LocalEngine(Engine):
         self._value_labels = {n: labels for n, labels in (value_labels or {}).items() if n not in self.ranges}
         self._most_cells = most_cells or (np.iinfo(np.int32).max if self._source.is_held else memory // PER_CELL)
         self._holds_release = holds_release or self._source.is_held
-        self.part_rows = max(memory // PER_PART_ROW, 1)
 
     def _count_combinations(self) -> Combinations:
-        return count_combinations(self._source.batches(self._names), self._names, self._most_cells)
-
-    def _count_coarsely(self) -> Combinations:
-        step = -(-self._source.n_rows // SAMPLE_ROWS)
-        samples: list[pl.DataFrame] = []
-        seen: dict[str, Seen] = {}
-        for batch in self._source.batches(self._names):
-            samples.append(batch.gather_every(step))
-            seen = add_seen(seen, see_rows(batch, self.schema))
-        columns = make_bins(self.schema, pl.concat(samples), seen)
-        return count_coarsely(self._source.batches(self._names), columns, self._most_cells)
+        read = partial(self._source.batches, self._names)
+        try:
+            return count_combinations(read(), self._names, self._most_cells)
+        except TooManyError:
+            return count_many(read, self.schema, self._source.n_rows, self._most_cells)
 
     def _count_columns(self) -> tuple[list[Combinations], Combinations]:
         names = self.schema.sensitive_columns
@@ -210,53 +196,6 @@ class LocalEngine(Engine):
     def assign_rows(self, plan: Plan, randomness: Randomness) -> Ids:
         """Return a class for each row of the table, at random among those that its cell was planned for."""
         return np.concatenate([ec for _, _, ec in self._classes_of_rows(plan, randomness)])
-
-    def publish_parts(self, sets: Plan, refine: Refine | None, randomness: Randomness) -> tuple[Rows, Trace]:
-        """Return the rows of all sets, split further or as they are, in random order."""
-        cells = sets.cells
-        publish_part = PartPublisher(self.schema, cells.axes, self._sensitive, cells.value_counts, refine)
-        n_parts = sets.n_classes if refine is not None else -(-sets.cells.n_rows // self.part_rows)
-        seen, names = Trace(), [*self._names, *self._kept]
-        by_cell = np.argsort(sets.cell, kind="stable")
-        starts = np.searchsorted(sets.cell[by_cell], np.arange(len(sets.cells.count) + 1))
-
-        def parted(scratch: Path) -> Iterator[pl.DataFrame]:
-            seen.n_classes = seen.fingerprint = 0
-            left = sets.count[by_cell]
-            buckets = Buckets(scratch, n_parts, self._memory // SHUFFLED_SHARE)
-            for batch in self._source.batches(names):
-                fragment = draw_fragments(self._counted.find(batch), starts, left, randomness.words(batch.height))
-                ec = sets.ec[by_cell[fragment]]
-                part = ec if refine is not None else (ec.astype(np.int64) * n_parts // sets.n_classes)
-                buckets.add(batch.with_columns(pl.Series(PAIR, ec)), part.astype(np.int32))
-            for rows in buckets.take():
-                made, n_classes = publish_part(rows, None if refine else rows[PAIR].to_numpy(), randomness)
-                seen.n_classes += n_classes
-                seen.add(made, self.schema.sensitive_columns)
-                yield made
-
-        def rows(scratch: Path) -> Iterator[pl.DataFrame]:
-            for place in ("parts", "rows"):
-                (scratch / place).mkdir()
-            yield from self._in_random_order(parted(scratch / "parts"), scratch / "rows", randomness)
-
-        example, _ = publish_part(self._source.first_row(names), np.zeros(1, dtype=np.int32), randomness)
-        return self._made(Stream(example.schema, rows)), seen
-
-    def recount_parts(self, release: Rows, trace: Trace, path: Path | None, form: Format) -> PartsRecount:
-        """Recount a release some of its classes at a time, from the files, or as it is where there are none."""
-        flat, sensitive = self.schema.quasi_identifier_names, self.schema.sensitive_columns
-        found = Trace()
-        n_turns = -(-self._source.n_rows // (self._memory // PER_RECOUNTED_ROW))
-
-        def rows(turn: int) -> Iterator[pl.DataFrame]:
-            for batch in self._written(release, path, form):
-                mine = batch.filter((batch.select(flat).hash_rows() % n_turns) == turn)
-                found.add(mine, sensitive)
-                yield mine.select(pl.col(*flat, *sensitive).cast(pl.String))
-
-        turns = (self._recount(rows(turn)) for turn in range(n_turns))
-        return PartsRecount(turns, lambda: found.fingerprint == trace.fingerprint)
 
     def reread(self, release: Rows, path: Path | None, form: Format) -> Iterator[pl.DataFrame]:
         """Yield the rows of a release as they were written, or as they are where there is no file."""

@@ -1,4 +1,4 @@
-"""Rows that go to buckets on disk: at random, for an order of rows that need not fit in memory, or part by part."""
+"""Rows that go to buckets on disk at random, for an order of rows that need not fit in memory."""
 
 from __future__ import annotations
 

@@ -66,10 +66,6 @@ class Source:
         """Return the types of some columns."""
         return self.table.lazy().select(names).collect_schema()
 
-    def first_row(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the first row."""
-        return self.table.lazy().select(names).head(1).collect()
-
     def batches(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the rows in their order; refuse a table that is damaged or changed meanwhile."""
         if isinstance(self.table, pl.DataFrame):

@@ -59,7 +59,7 @@ UNKNOWN = "none that betalike has"
 RULES = tuple(DrawingRule)
 VERSION = re.compile(r"\d{1,9}(\.\d{1,9}){,4}((a|b|rc|\.dev|\.post|\+)[\w.]{,20})?", re.ASCII)
 STEPS = {"load", "count", "plan", "assign", "write", "verify", "publish"}
-COUNTED = {"buckets", "leaves", "coarse_cells", "parts"}  # numbers among a scheme's details
+COUNTED = {"buckets", "leaves"}  # numbers among a scheme's details
 CHOSEN = {
     "attribute": tuple(AttributeRule),
     "second_try": (True, False),
@@ -225,22 +225,18 @@ def _scheme(claimed: Scheme, is_exact: bool, figures: Mapping[str, float]) -> Sc
         rule = claimed.details.get("rule")
         return Scheme(name, {**({"rule": rule if rule in RULES else None} if figures else {}), **figures})
     needed = DETAILS.get(name, frozenset())
-    details: dict[str, Any] = {} if "parts" in claimed.details else dict.fromkeys(needed)  # parts have no details
+    details: dict[str, Any] = dict.fromkeys(needed)
     for key, value in claimed.details.items():
         is_number = key in COUNTED and type(value) is int and 0 < value <= LARGEST_COUNT
         is_choice = key in CHOSEN and type(value) in (bool, str) and value in CHOSEN[key]
-        if key in needed | {"coarse_cells", "parts"} and (is_number or is_choice):
+        if key in needed and (is_number or is_choice):
             details[key] = value
     return Scheme(name, details)
 
 
 def _formed_classes(claimed: Certificate, n_classes: int | None, n_rows: int) -> int | None:
     """Return how many classes were formed: at least as many as differ in their labels."""
-    formed = claimed.release.formed_classes
-    # Spark does not count the classes that it forms from coarse cells.
-    if n_classes is None or (formed is None and "coarse_cells" in claimed.scheme.details):
-        return None
-    return int(_nearest(formed, n_classes, n_rows))
+    return None if n_classes is None else int(_nearest(claimed.release.formed_classes, n_classes, n_rows))
 
 
 def _nearest(claimed: Any, least: float, most: float) -> Any:

@@ -1,4 +1,4 @@
-"""The ways to publish a table: in classes, in parts, perturbed, or without the sensitive column.
+"""The ways to publish a table: in classes, perturbed, or without the sensitive column.
 
 `release.publish` runs the same seven steps for all of them; a route says what each step does.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,19 +31,16 @@ from betalike.release.people import count_people, read_shown
 from betalike.release.people_plan import PeopleStep, person_columns
 from betalike.release.person_rows import PersonRows
 from betalike.release.verify import (
-    OTHER_LABELS,
     PeopleFigures,
     PlannedLabels,
     Verified,
     verify,
-    verify_parts,
     verify_people,
     verify_perturbed,
     verify_withheld,
 )
 from betalike.runtime.progress import Progress
 from betalike.schemes import Baseline, Generalizing, Perturbation, Perturbing, Scheme
-from betalike.schemes.presplit import part
 from betalike.table.cells import Cells, Plan, ValueCounts
 
 
@@ -150,13 +147,7 @@ def route_of(engine: Engine, job: Job) -> Route:
         return RedrawnValues(engine, job)
     if isinstance(job.scheme, Baseline):
         return Withheld(engine, job)
-    if person is not None and engine.is_coarse:
-        raise ParameterError(
-            f"the table has more combinations of values than fit in memory, and the persons in '{person.name}' can be "
-            "counted only if they do. Allow more memory (--memory), name fewer quasi-identifiers, or round their "
-            "values first."
-        )
-    return InParts(engine, job) if engine.is_coarse else InClasses(engine, job)
+    return InClasses(engine, job)
 
 
 @dataclass(frozen=True)
@@ -214,42 +205,6 @@ class InClasses(Route):
     @property
     def _scheme(self) -> Generalizing:
         return cast("Generalizing", self.job.scheme)
-
-
-@dataclass(frozen=True)
-class InParts(InClasses):
-    """Rows with the labels of their classes, for a table in coarse cells that is published in parts."""
-
-    @property
-    def _splits_parts(self) -> bool:
-        """Whether the scheme cuts sets, so that it can cut the parts of a table one by one."""
-        return getattr(self.job.scheme, "splits_parts", False)
-
-    def plan(self, table: Cells, promise: Model, progress: Progress) -> Plan:
-        """Divide the table into sets that are split later, or into classes if the scheme cannot do that."""
-        if self._splits_parts:
-            return part(table, promise, self.engine.part_rows)
-        return self._scheme.plan(table, promise, progress)
-
-    def rows_of(self, plan: Plan, promise: Model) -> tuple[Any, Any]:
-        """Split each set further on its exact rows, and label them."""
-        refine = partial(self._scheme.plan, model=promise) if self._splits_parts else None
-        return self.engine.publish_parts(plan, refine, self.job.scheme.randomness)
-
-    def verify(self, draft: Draft, path: Path | None) -> Verified:
-        """Recount the classes part by part, and compare the rows with those that were made."""
-        recount = self.engine.recount_parts(draft.rows, draft.trace, path, self.job.form)
-        verified = verify_parts(recount.parts, draft.table, draft.promise)
-        if not recount.is_as_made():
-            raise GuaranteeError(OTHER_LABELS)
-        return verified
-
-    def details(self, draft: Draft) -> tuple[dict[str, Any], int | None]:
-        """Add how many coarse cells the scheme saw, and how many parts were split on their own."""
-        details = {**draft.plan.details, "coarse_cells": len(draft.table.count)}
-        if self._splits_parts:
-            details["parts"] = draft.plan.n_classes
-        return details, draft.trace.n_classes
 
 
 @dataclass(frozen=True)

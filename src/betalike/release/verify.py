@@ -6,7 +6,7 @@ release folder is verified.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -185,35 +185,22 @@ def verify(recount: Recount, cells: Cells, model: Model, planned: PlannedLabels 
 
     Raises GuaranteeError, so that nothing is published, if any of this fails.
     """
-    verified = verify_parts([recount], cells, model)
-    if planned is not None and not planned.are_in(recount, cells.axes):
-        raise GuaranteeError(OTHER_LABELS)
-    return verified
-
-
-def verify_parts(recounts: Iterable[Recount], cells: Cells, model: Model) -> Verified:
-    """Check a release that was counted in parts; the rows of a class are all in one part.
-
-    Raises GuaranteeError, so that nothing is published, if a part breaks the promise, or if all parts together do not
-    have the sensitive values of the table.
-    """
-
-    def refuse_broken(recount: Recount, verdict: Verdict) -> None:
-        if recount.n_unknown:
-            raise GuaranteeError(OTHER_VALUES)
-        if not verdict.holds:
-            raise GuaranteeError(
-                f"a class of {int(recount.classes.sizes[verdict.worst_class])} rows would break the promise "
-                f"({wording(model)}). Nothing was published. This is a fault of betalike; another scheme may work "
-                "meanwhile."
-            )
-
-    found = tally(recounts, SensitiveCounts.of(cells), model, refuse_broken)
+    found = tally([recount], SensitiveCounts.of(cells), model)
+    if found.n_unknown:
+        raise GuaranteeError(OTHER_VALUES)
+    if not found.verdict.holds:
+        raise GuaranteeError(
+            f"a class of {int(found.sizes[found.verdict.worst_class])} rows would break the promise "
+            f"({wording(model)}). Nothing was published. This is a fault of betalike; another scheme may work "
+            "meanwhile."
+        )
     if not np.array_equal(found.value_counts, cells.value_counts):
         raise GuaranteeError(OTHER_VALUES)
     columns = list(zip(cells.axes, found.labels, strict=True))
     losses, shown = zip(*(_read_labels(axis, *rows) for axis, rows in columns), strict=True)
     loss = average_loss([axis.name for axis in cells.axes], np.array([losses]), np.ones(1), cells.weights)
+    if planned is not None and not planned.are_in(recount, cells.axes):
+        raise GuaranteeError(OTHER_LABELS)
     return Verified(found.verdict, found.audit, loss, ClassLabels(found.sizes, [*shown]), _SEAL)
 
 
@@ -241,20 +228,14 @@ class ClassTally:
     n_unknown: int
 
 
-def tally(
-    recounts: Iterable[Recount],
-    values: SensitiveCounts,
-    model: Model,
-    look: Callable[[Recount, Verdict], None] = lambda recount, verdict: None,
-) -> ClassTally:
-    """Judge and measure the classes of a release, part by part, and add up what was counted; `look` sees each part."""
+def tally(recounts: Iterable[Recount], values: SensitiveCounts, model: Model) -> ClassTally:
+    """Judge and measure the classes of a release, part by part, and add up what was counted."""
     judged: list[tuple[Verdict, Audit]] = []
     sizes: list[Ints] = []
     labels: list[pl.DataFrame] = []
     value_counts, n_unknown = np.zeros_like(values.counts), 0
     for recount in recounts:
         judged.append(values.judge_classes(recount.classes, model))
-        look(recount, judged[-1][0])
         sizes.append(recount.classes.sizes)
         value_counts += recount.classes.value_counts
         n_unknown += recount.n_unknown

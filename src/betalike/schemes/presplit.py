@@ -16,15 +16,12 @@ from betalike.promises.verdict import one_class
 from betalike.runtime.arrays import Ints
 from betalike.table.cells import Cells, ClassCounts, Plan
 
-ROOM = 0.25  # a cut that uses no more than this share of what the promise leaves free is taken at once
+ROOM = 0.25  # a cut uses no more than this share of what the promise leaves free
 
 
-def part(cells: Cells, model: Model, most_rows: int, keeps_room: bool = False) -> Plan:
-    """Return sets of cells with at most `most_rows` rows; larger ones where they cannot be cut.
-
-    If sets have to keep room to spare, they are not cut where they would lose it.
-    """
-    used_by_table = model.judge(one_class(cells.value_counts), cells.prior_counts, cells.sensitive).worst_ratio
+def part(cells: Cells, model: Model, most_rows: int) -> Plan:
+    """Return sets of cells with at most `most_rows` rows; larger ones where no cut would leave them room to spare."""
+    used_by_table = model.judge(one_class(cells.value_counts), cells.value_counts, cells.sensitive).worst_ratio
     spare = used_by_table + ROOM * (1.0 - used_by_table)
     set_of_cell = np.zeros(len(cells.count), dtype=np.int32)
     waiting, n_sets = [np.arange(len(cells.count))], 0
@@ -32,7 +29,7 @@ def part(cells: Cells, model: Model, most_rows: int, keeps_room: bool = False) -
         members = waiting.pop()
         halves = None
         if cells.count[members].sum() > most_rows:
-            halves = _cut(cells, model, members, spare, keeps_room)
+            halves = _cut(cells, model, members, spare)
         if halves is None:
             set_of_cell[members] = n_sets
             n_sets += 1
@@ -41,19 +38,14 @@ def part(cells: Cells, model: Model, most_rows: int, keeps_room: bool = False) -
     return Plan(cells, np.arange(len(cells.count), dtype=np.int32), cells.count, set_of_cell, n_sets)
 
 
-def _cut(cells: Cells, model: Model, members: Ints, spare: float, keeps_room: bool) -> list[Ints] | None:
-    """Return the two sides of the best cut near a median; None if no cut keeps the promise, or the room."""
-    best, least = None, 1.0
+def _cut(cells: Cells, model: Model, members: Ints, spare: float) -> list[Ints] | None:
+    """Return the two sides of the first cut near a median that leaves them room to spare; None if no cut does."""
     for left in _cuts_by_width(cells, members):
         counts = ClassCounts.of(left.astype(np.int64), cells.value[members], cells.count[members], cells.sensitive.size)
-        verdict = model.judge(counts, cells.prior_counts, cells.sensitive)
-        if verdict.holds and (best is None or verdict.worst_ratio < least):
-            best, least = left, verdict.worst_ratio
-            if least <= spare:
-                break
-    if best is None or (keeps_room and least > spare):
-        return None
-    return [members[best], members[~best]]
+        verdict = model.judge(counts, cells.value_counts, cells.sensitive)
+        if verdict.holds and verdict.worst_ratio <= spare:
+            return [members[left], members[~left]]
+    return None
 
 
 def _cuts_by_width(cells: Cells, members: Ints) -> Iterator[NDArray[np.bool_]]:

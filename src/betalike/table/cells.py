@@ -42,12 +42,6 @@ class Cells:
     point: Ids
     value: Ids
     count: Ints
-    table_counts: Ints | None = None  # of the whole table, if these cells are only a part of it
-
-    @property
-    def prior_counts(self) -> Ints:
-        """How often each sensitive value occurs in the table that the promise is about."""
-        return self.value_counts if self.table_counts is None else self.table_counts
 
     @property
     def n_rows(self) -> int:

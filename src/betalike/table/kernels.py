@@ -205,25 +205,3 @@ def assign_slots(cell_of_row: Ids, next_slot: Ints, slots: Ids) -> Ids:
         out[row] = slots[next_slot[cell]]
         next_slot[cell] += 1
     return out
-
-
-@kernel
-def draw_fragments(cell_of_row: Ids, starts: Ints, left: Ints, words: Words) -> Ints:
-    """Draw a fragment of each row's cell at random among the places left in them; each place is used once.
-
-    The fragments of cell c are those from `starts[c]` to `starts[c + 1]`.
-    """
-    out = np.empty(len(cell_of_row), dtype=np.int64)
-    for row in range(len(cell_of_row)):
-        begin, end = starts[cell_of_row[row]], starts[cell_of_row[row] + 1]
-        total = 0
-        for fragment in range(begin, end):
-            total += left[fragment]
-        place = np.int64(words[row] % np.uint64(total)) if end > begin + 1 else 0
-        fragment = begin
-        while place >= left[fragment]:
-            place -= left[fragment]
-            fragment += 1
-        left[fragment] -= 1
-        out[row] = fragment
-    return out

@@ -38,7 +38,7 @@ def use_of(cells: Cells, model: Likeness, points: Any) -> Fraction:
     """The greatest share of its cap that a value has among some points."""
     inside = np.isin(cells.point, points)
     counts = np.bincount(cells.value[inside], cells.count[inside], cells.sensitive.size).astype(int).tolist()
-    caps = model.caps(cells.prior_counts)
+    caps = model.caps(cells.value_counts)
     limits = zip(caps.numerator.tolist(), caps.denominator.tolist(), strict=True)
     shares = [Fraction(c * d, n * sum(counts)) for c, (n, d) in zip(counts, limits, strict=True) if c]
     return max([Fraction(model.k, sum(counts)), *shares])

@@ -36,8 +36,8 @@ class Twin:
 
     def __init__(self, cells: Cells, model: Likeness, style: Style) -> None:
         self.cells, self.style, self.counts = cells, style, dense(cells)
-        self.caps = model.caps(cells.prior_counts)
-        self.cap = model.ceilings(cells.prior_counts)
+        self.caps = model.caps(cells.value_counts)
+        self.cap = model.ceilings(cells.value_counts)
         self.k = model.k
         self.weights = np.array(cells.weights) / sum(cells.weights)
         self.loss, self.bad = cache(self._loss), cache(self._bad)

@@ -33,7 +33,7 @@ def kernels(problem: GroupingProblem) -> tuple[Any, Any, Any]:
 def is_allowed(cells: Cells, model: Likeness, points: Any) -> bool:
     inside = np.isin(cells.point, points)
     counts = np.bincount(cells.value[inside], cells.count[inside], cells.sensitive.size).astype(np.int64)
-    caps = model.caps(cells.prior_counts)
+    caps = model.caps(cells.value_counts)
     return bool((counts * caps.denominator <= caps.numerator * counts.sum()).all())
 
 

@@ -17,16 +17,13 @@ from betalike.engines.engine import (
     Engine,
     ExactRecount,
     Format,
-    PartsRecount,
     Recount,
-    Refine,
     SingledOut,
 )
 from betalike.engines.labels import label_series
-from betalike.engines.parts import PartPublisher
+from betalike.engines.many_cells import too_many
 from betalike.engines.recounting import recount_combinations
 from betalike.engines.spark.failures import tasks_ended
-from betalike.engines.spark.parts import CELL, CHANCE, PART, count_on_spark, in_turns, publish_on_workers, with_cells
 from betalike.engines.spark.rows import (
     AFTER,
     BEFORE,
@@ -53,7 +50,7 @@ SparkFrame = Any
 
 MOST_CELLS = 20_000_000
 CHUNK_ROWS = 10_000  # most rows that one row of a plan becomes, so that workers share them
-CLASS, RANK = "betalike class", "betalike rank"
+CLASS, RANK, CELL, CHANCE = "betalike class", "betalike rank", "betalike cell", "betalike chance"
 CHUNK, PLACE, ENDS, CLASSES = "betalike chunk", "betalike place", "betalike ends", "betalike classes"
 
 
@@ -65,19 +62,10 @@ class DrawnFrame:
     labels: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class PartedFrame:
-    """Rows as they were made part by part, each with its number."""
-
-    made: SparkFrame
-    n_classes: int | None = None  # workers do not report it
-
-
 class SparkEngine(Engine):
     """Counts the cells of a Spark frame, makes the rows of a release where they are, and writes them as Parquet."""
 
     name = "spark"
-    part_rows = 200_000  # of a part that a worker splits on its own
 
     def __init__(self, table: SparkFrame, schema: Schema, most_cells: int = MOST_CELLS) -> None:
         schema.check_columns(table.columns)
@@ -99,10 +87,20 @@ class SparkEngine(Engine):
         return found.select(names), found[COUNT].to_numpy().astype(np.int64)
 
     def _count_combinations(self) -> Combinations:
-        return combine(*self._count(self._table, self._names))
+        try:
+            return combine(*self._count(self._table, self._names))
+        except TooManyError as error:
+            raise InputError(self._too_many) from error
 
-    def _count_coarsely(self) -> Combinations:
-        return count_on_spark(self._table, self.schema, self._most_cells, self._values_of)
+    @property
+    def _too_many(self) -> str:
+        """What to say of a table with more cells than the driver takes."""
+        from pyspark.sql import functions as F
+
+        names = self.schema.quasi_identifier_names
+        found = self._table.agg(*(F.approx_count_distinct(quoted(name)) for name in names)).collect()[0]
+        text = too_many(self._most_cells, dict(zip(names, found, strict=True)), self.schema, None)
+        return f"{text} With --engine local, --round makes cells fewer."
 
     def _count_columns(self) -> tuple[list[Combinations], Combinations]:
         *columns, sensitive = (self._values_of(name) for name in self._names)
@@ -182,46 +180,9 @@ class SparkEngine(Engine):
         place = F.size(F.filter(F.col(quoted(ENDS)), lambda end: end < F.col(quoted(RANK)))) + 1
         return rows.withColumn(CLASS, F.element_at(F.col(quoted(CLASSES)), place))
 
-    def publish_parts(
-        self, sets: Plan, refine: Refine | None, randomness: Randomness
-    ) -> tuple[SparkFrame, PartedFrame]:
-        """Return the rows of all sets in random order, split further by the workers or as they are."""
-        from pyspark import StorageLevel
-        from pyspark.sql import functions as F
-
-        cells = sets.cells
-        publisher = PartPublisher(self.schema, cells.axes, self._sensitive, cells.value_counts, refine)
-        names = [*self._names, *self._kept]
-        rows = self._with_classes(with_cells(draw_rows(self._table, names), self._counted), sets, randomness)
-        n_parts = sets.n_classes if refine is not None else -(-sets.cells.n_rows // self.part_rows)
-        rows = rows.withColumn(PART, F.floor(F.col(quoted(CLASS)).cast("long") * n_parts / sets.n_classes))
-        one = to_polars(self._table.select(names).limit(1))  # for the types of what will be made of it
-        example, _ = publisher(one, np.zeros(1, dtype=np.int32), randomness)
-        numbered = self._to_spark(example.with_columns(pl.Series(NUMBER, [0], dtype=pl.Int64)))
-        made = publish_on_workers(rows, publisher, numbered.schema, CLASS, refine is None)
-        made = made.persist(StorageLevel.DISK_ONLY)
-        shuffled = ordered_at_random(made, [NUMBER], sets.cells.n_rows, randomness)
-        return shuffled.select([quoted(name) for name in example.columns]), PartedFrame(made)
-
     def _written(self, release: SparkFrame, path: Path | None) -> SparkFrame:
         """Return a release as it was written, or as it is where there is no file."""
         return release if path is None else self._session.read.parquet(path.absolute().as_uri())
-
-    def recount_parts(self, release: SparkFrame, trace: PartedFrame, path: Path | None, form: Format) -> PartsRecount:
-        """Recount a release some of its classes at a time, from the files, or as it is where there are none."""
-        written, names = self._written(release, path), release.columns
-        if not set(names) <= set(written.columns):
-            raise GuaranteeError(UNREADABLE)
-        n_turns = -(-self.count_cells().n_rows // self._most_cells)
-        labels = self.schema.quasi_identifier_names
-        turns = (self.recount(rows, None, form) for rows in in_turns(written, labels, n_turns))
-
-        def is_as_made() -> bool:
-            found = fingerprint(written, names) == fingerprint(trace.made, names)
-            trace.made.unpersist()
-            return found
-
-        return PartsRecount(turns, is_as_made)
 
     def _slots(self, plan: Plan) -> SparkFrame:
         """Return the classes of each cell, and how many of its rows go to each class and those before it."""

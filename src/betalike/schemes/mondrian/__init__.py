@@ -41,7 +41,6 @@ class Mondrian:
     attribute: AttributeRule = AttributeRule.WIDEST
     second_try: bool = True
     randomness: Randomness = field(default_factory=SystemRandomness)
-    splits_parts = True  # a table that is too large at once may be split first
 
     def __post_init__(self) -> None:
         if self.attribute not in list(AttributeRule):
@@ -57,7 +56,7 @@ class Mondrian:
     def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
         """Form classes that keep the promise."""
         progress.start("splitting")
-        rule = model.rule(cells.prior_counts, cells.sensitive)
+        rule = model.rule(cells.value_counts, cells.sensitive)
         details = {"attribute": str(self.attribute), "second_try": self.second_try}
         if self.attribute == AttributeRule.WIDEST:
             return Plan(cells, *self._split(cells, rule), details)

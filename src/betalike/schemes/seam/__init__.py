@@ -47,7 +47,6 @@ class Seam:
 
     randomness: Randomness = field(default_factory=SystemRandomness)
     effort: int = 1
-    splits_parts = True  # of a table that is too large to be split at once
     kernels = (split_set, resplit_windows)  # which take long to compile
 
     def __post_init__(self) -> None:
@@ -105,5 +104,5 @@ def _presplit(cells: Cells, model: Model) -> Plan | None:
     """Return the parts of a large table that are split on their own, if it has any."""
     if len(cells.count) <= CELLS_TO_SPLIT or cells.n_rows > ROWS_PER_CELL * len(cells.count):
         return None
-    parts = part(cells, model, cells.n_rows // (PRESPLIT_PARTS - 1), keeps_room=True)
+    parts = part(cells, model, cells.n_rows // (PRESPLIT_PARTS - 1))
     return parts if parts.n_classes > 1 else None

@@ -41,7 +41,7 @@ class Cooling:
 
     @cached_property
     def _rule(self) -> Rule:
-        return self.model.rule(self.cells.prior_counts, self.cells.sensitive)
+        return self.model.rule(self.cells.value_counts, self.cells.sensitive)
 
     @cached_property
     def _spans(self) -> Spans:

@@ -59,7 +59,7 @@ def _demands(cells: Cells, model: Likeness) -> tuple[Ids, Rule, Floats]:
 
     Where each value is promised as one of a set, and nothing else, the sets are the values.
     """
-    counts = cells.prior_counts
+    counts = cells.value_counts
     if model.is_plain:
         return cells.value, model.rule(counts), NO_FLOOR
     demands = model.demands(counts, cells.sensitive)

@@ -30,7 +30,6 @@ class Whole:
     randomness: Randomness = field(default_factory=SystemRandomness)
     effort: int = 1
     strict: bool = False
-    splits_parts = True  # of a table that is too large to be grouped at once
     kernels = KERNELS
 
     def __post_init__(self) -> None:

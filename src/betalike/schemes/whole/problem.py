@@ -26,7 +26,7 @@ class GroupingProblem:
 
 def pose(cells: Cells, model: Likeness) -> GroupingProblem:
     """Return the problem of grouping the points of a table under a promise."""
-    rule = model.rule(cells.prior_counts, cells.sensitive)
+    rule = model.rule(cells.value_counts, cells.sensitive)
     spans = list_spans(cells)
     size: Floats = np.bincount(cells.point, cells.count, len(cells.points)).astype(np.float64)
     items = Items(cells.points, cells.points, size, *count_sets(rule, cells))

@@ -36,7 +36,7 @@ MODELS = st.builds(
 
 def check_plan(plan: Plan, cells: Cells, model: Likeness) -> None:
     """The promise is kept, nobody is lost, and every point is in one class."""
-    assert model.judge(plan.class_counts, cells.prior_counts, cells.sensitive).holds
+    assert model.judge(plan.class_counts, cells.value_counts, cells.sensitive).holds
     assert np.array_equal(plan.cell, np.arange(len(cells.count)))
     assert np.array_equal(plan.count, cells.count)
     for point in range(len(cells.points)):
@@ -210,7 +210,7 @@ def answers(cells: Cells, model: Likeness) -> tuple[bool, ...]:
     """Which sets of points are allowed, for all sets."""
     counts = np.zeros((len(cells.points), 3), dtype=np.int64)
     np.add.at(counts, (cells.point, cells.value), cells.count)
-    caps = model.caps(cells.prior_counts)
+    caps = model.caps(cells.value_counts)
     found = []
     for chosen in itertools.product([False, True], repeat=len(counts)):
         inside = counts[list(chosen)].sum(axis=0)
@@ -271,7 +271,7 @@ def test_a_part_of_a_table_that_breaks_the_promise_as_a_whole_is_refused() -> No
     some = cells.point < 5
     part = Cells(
         cells.axes, cells.sensitive, cells.weights, cells.points[:5], cells.point[some], cells.value[some],
-        cells.count[some], cells.prior_counts,
+        cells.count[some], cells.value_counts,
     )  # fmt: skip
     with pytest.raises(InfeasibleError, match="do not keep the promise"):
         Whole().plan(part, Likeness(0.01))
