@@ -60,6 +60,15 @@ def read_golden() -> dict[str, Any]:
     return golden
 
 
+def can_compare() -> bool:
+    """Return whether the digests of the golden file are of this environment, or can be made in it from their commit."""
+    golden = read_golden()
+    if golden["environment"] == environment():
+        return True
+    asked = ["git", "cat-file", "-e", f"{golden['commit']}^{{commit}}"]
+    return subprocess.run(asked, cwd=PROJECT, capture_output=True).returncode == 0
+
+
 def made_at(commit: str) -> Digests:
     """Return the digests that the source of a commit makes in this environment."""
     with tempfile.TemporaryDirectory() as name:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from .cases import CASES
-from .comparing import compare
+from .comparing import can_compare, compare
+
+pytestmark = pytest.mark.skipif(
+    not can_compare(), reason="this is another environment, and this checkout lacks the commit of the golden file"
+)
 
 
 def test_releases_on_one_machine_are_those_of_the_golden_file():
