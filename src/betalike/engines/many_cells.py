@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -124,7 +125,7 @@ def too_many(most: int, numbers: Mapping[str, int], schema: Schema, fitting: Map
     )
     if fitting is None:
         return f"{text}Allow more memory (--memory), or name fewer quasi-identifiers."
-    options = " ".join(f"--round {name}={step}" for name, step in fitting.items())
+    options = " ".join(f"--round {shlex.quote(f'{name}={step}')}" for name, step in fitting.items())
     return f"{text}With {options} it fits (Python: round={dict(fitting)}). Or allow more memory (--memory)."
 
 

@@ -188,6 +188,11 @@ def test_a_rounding_that_is_too_fine_is_made_coarser(table: pl.DataFrame, tmp_pa
     assert len(engine_of(table, schema_of(["income", "born"], wider), tmp_path, 300).count_cells().count) <= 300
 
 
+def test_a_name_with_a_space_is_quoted(table: pl.DataFrame, tmp_path: Path) -> None:
+    spaced = table.rename({"income": "yearly income"})
+    assert "--round 'yearly income=" in refused(spaced, schema_of(["yearly income"], {}), tmp_path, 1000)
+
+
 def test_names_cannot_be_rounded(table: pl.DataFrame, tmp_path: Path) -> None:
     names = table.with_columns(pl.format("name {}", "row").alias("work"))
     message = refused(names, schema_of(["work", "height"], {}), tmp_path, 1000)
@@ -215,14 +220,18 @@ def test_a_declared_domain_is_checked_in_bins(
 def test_a_large_table_in_the_least_memory(tmp_path: Path) -> None:
     n_rows = 2_100_000  # more than 256 MB hold
     rng = np.random.default_rng(1)
-    pl.DataFrame({"pay": rng.lognormal(8, 1, n_rows), "ill": rng.integers(0, 3, n_rows)}).write_parquet(
-        tmp_path / "table.parquet"
-    )
-    wanted = {"quasi_identifiers": ["pay"], "sensitive": "ill", "beta": 2, "scheme": "lmondrian", "memory": "256MB"}
-    with pytest.raises(InputError) as refusal:
-        betalike.publish(tmp_path / "table.parquet", out=tmp_path / "out", seed=1, **wanted)
-    assert not (tmp_path / "out").exists()
-    steps = suggested(str(refusal.value))
-    release = betalike.publish(tmp_path / "table.parquet", out=tmp_path / "out", seed=1, round=steps, **wanted)
+    table, out = tmp_path / "table.parquet", tmp_path / "out"
+    pl.DataFrame({"pay": rng.integers(0, 10**9, n_rows), "ill": rng.integers(0, 3, n_rows)}).write_parquet(table)
+    wanted = {"quasi_identifiers": ["pay"], "sensitive": "ill", "beta": 2, "scheme": "lmondrian", "seed": 1}
+    wanted |= {"memory": "256MB", "format": "parquet"}
+    steps = []
+    for too_fine in ({}, {"pay": 1000}):  # which leaves as many bins as take too much memory
+        with pytest.raises(InputError) as refusal:
+            betalike.publish(table, out=out, round=too_fine, **wanted)
+        assert refusal.value.exit_status == 2
+        assert not out.exists()
+        steps.append(suggested(str(refusal.value)))
+    assert steps[0] == steps[1]
+    release = betalike.publish(table, out=out, round=steps[0], **wanted)
     assert release.certificate["release"]["average_loss"] < 0.1
-    assert betalike.verify(tmp_path / "out").holds
+    assert betalike.verify(out).holds
