@@ -6,7 +6,6 @@ import functools
 import gc
 import lzma
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -14,8 +13,6 @@ import pytest
 import typer.testing
 from hypothesis import is_hypothesis_test
 
-from betalike.schemes import seam
-from betalike.schemes.whole import searching
 from examples import FACTOR, load_profile
 
 load_profile()
@@ -49,27 +46,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for law in laws if FACTOR > 1 else []:
         if hasattr(law.module, "examples"):
             law.add_marker(pytest.mark.long)
-
-
-# Here it does not matter how well schemes search, only that they do; elsewhere they search as long as for users.
-SEARCHED_BRIEFLY = ("cli", "api", "tampering", "fuzzing", "unit/engines", "unit/io", "unit/queries")
-SEARCHED_BRIEFLY += ("unit/release", "unit/report", "unit/measures", "unit/table", "unit/promises", "unit/comparison")
-SEARCHED_BRIEFLY += ("properties/test_campaign.py", "properties/test_law_input.py", "properties/test_law_release.py")
-SEARCHED_BRIEFLY += ("docs",)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def brief_search(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Shorten the search for better classes in tests of commands, files and figures, where it was half of the time."""
-    place = request.path.relative_to(PROJECT / "tests").as_posix()
-    with pytest.MonkeyPatch.context() as patch:
-        if f"{place}/".startswith(tuple(f"{name}/" for name in SEARCHED_BRIEFLY)):
-            brief = searching.LONG_ROUNDS._replace(first_passes=(1, 1), rounds=(1, 1), moves=(5, 5), passes=(1, 1))
-            for name in ("QUICK_ROUNDS", "LONG_ROUNDS", "SHORT_ROUNDS"):
-                patch.setattr(searching, name, brief)
-            for name, number in {"MOST_WAYS": 2, "MOST_ROUNDS": 1, "MOST_PASSES": 2}.items():
-                patch.setattr(seam, name, number)
-        yield
 
 
 @pytest.fixture(params=["local", "batches"])

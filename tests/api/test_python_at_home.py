@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_type_hints
@@ -225,33 +226,33 @@ def cell(monkeypatch: pytest.MonkeyPatch) -> Cell:
     return cell
 
 
-def test_a_notebook_shows_progress_once_the_work_takes_long(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
-    betalike.publish(TABLE, **COLUMNS, beta=2, progress=betalike.SILENT, seed=1)
+def publish_with(patience: float) -> Callable[..., betalike.Release]:
+    """`publish`, which shows its progress after so many seconds, and without a pause."""
+    return notebook.shows_progress(inspect.unwrap(betalike.publish), patience, pause=0.0)
+
+
+def test_a_notebook_shows_progress_once_the_work_takes_long(cell: Cell) -> None:
+    publish = publish_with(patience=0.0)
+    publish(TABLE, **COLUMNS, beta=2, progress=betalike.SILENT, seed=1)
     assert cell.shown == []
-    monkeypatch.setattr(notebook, "PATIENCE", 0.0)
-    monkeypatch.setattr(notebook, "PAUSE", 0.0)
-    betalike.publish(TABLE, **COLUMNS, beta=2, seed=1)
+    publish(TABLE, **COLUMNS, beta=2, seed=1)
     assert any("<progress" in shown and "plan" in shown for shown in cell.shown)
     assert cell.shown[-1] == "", "it is gone at the end"
     n_shown = len(cell.shown)
     with pytest.raises(SchemaError):
-        betalike.publish(TABLE, quasi_identifiers=["agee"], sensitive="illness", beta=2, seed=1)
+        publish(TABLE, quasi_identifiers=["agee"], sensitive="illness", beta=2, seed=1)
     assert len(cell.shown) == n_shown or cell.shown[-1] == ""
 
 
 def test_short_work_and_other_shells_show_nothing(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebook, "PATIENCE", 3600.0)
-    betalike.publish(TABLE, **COLUMNS, beta=2, seed=1)
-    monkeypatch.setattr(notebook, "PATIENCE", 0.0)
+    publish_with(patience=3600.0)(TABLE, **COLUMNS, beta=2, seed=1)
     monkeypatch.setattr(sys.modules["IPython"], "get_ipython", lambda: None)
-    betalike.publish(TABLE, **COLUMNS, beta=2, seed=1)
+    publish_with(patience=0.0)(TABLE, **COLUMNS, beta=2, seed=1)
     assert cell.shown == []
 
 
-def test_a_bar_follows_items_and_batches(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebook, "PATIENCE", 0.0)
-    monkeypatch.setattr(notebook, "PAUSE", 0.0)
-    progress = notebook.notebook_progress()
+def test_a_bar_follows_items_and_batches(cell: Cell) -> None:
+    progress = notebook.notebook_progress(patience=0.0, pause=0.0)
     assert progress is not None
     assert list(progress.track(["a", "b"], "<step>")) == ["a", "b"]
     assert list(progress.flow([TABLE, TABLE], "rows", 320)) == [TABLE, TABLE]

@@ -150,8 +150,7 @@ class Scene:
         out = "." if self.case.is_here else self.out
         force = ["--force"] if self.has_older else []
         columns = {"qi": "age,gender"} if "--keep" in self.case.options else {}
-        brief = [] if "--scheme" in self.case.options else ["--effort", "0"]  # how well it searches does not matter
-        given = [*self.case.options, *brief, *force, *more]
+        given = [*self.case.options, *force, *more]
         return Desk(self.folder).words(self.folder / self.table, *given, out=out, **columns)
 
     def play(self, publisher: ForkingPublisher, fault: dict[str, Any] | None = None) -> tuple[int, str]:

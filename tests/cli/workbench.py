@@ -135,6 +135,9 @@ class Desk:
         """A publish command; `qi="age"` and the like change an option, None leaves it out."""
         options: dict[str, object] = {**DEFAULTS, "--out": self.out}
         options |= {f"--{name.replace('_', '-')}": value for name, value in changes.items()}
+        scheme = options.get("--scheme") or (more[more.index("--scheme") + 1] if "--scheme" in more else None)
+        if scheme in (None, "whole", "seam") and "--effort" not in (*more, *options):
+            options["--effort"] = 0  # how well it searches does not matter
         given = [word for name, value in options.items() if value is not None for word in (name, value)]
         return ["publish", table, *given, *more]
 

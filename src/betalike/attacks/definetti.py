@@ -54,11 +54,11 @@ class People:
         return np.bincount(self.group, self.count, len(self.codes)).astype(np.float64)
 
     @staticmethod
-    def by_labels(target: Generalized, randomness: Randomness) -> People:
-        """Let everybody be in any class whose labels cover the person; sample if there are too many people."""
+    def by_labels(target: Generalized, randomness: Randomness, most: int | None = None) -> People:
+        """Let everybody be in any class whose labels cover the person; sample if there are more points than `most`."""
         cells = target.cells
         keep = np.arange(len(cells.points))
-        most = most_points(cells.points, target.low, target.high, target.n_values, randomness)
+        most = most or most_points(cells.points, target.low, target.high, target.n_values, randomness)
         if most < len(keep):
             keep = np.sort(np.argsort(uniform(len(keep), randomness))[:most])
         place = np.full(len(cells.points), -1)

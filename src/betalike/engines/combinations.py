@@ -243,6 +243,7 @@ def count_combinations(
     names: Sequence[str],
     most: int = np.iinfo(np.int32).max,
     rounded: Mapping[str, NumberedColumn] | None = None,
+    merge_from: int = MERGE_FROM,
 ) -> Combinations:
     """Count the distinct combinations of columns, in any order; raise TooManyError above `most`.
 
@@ -265,7 +266,7 @@ def count_combinations(
         merged, count = add_up(rows, np.ones(batch.height, dtype=np.int64))
         numbers.append(merged)
         counts.append(count)
-        if sum(map(len, counts)) > MERGE_FROM and len(counts) > 1:
+        if sum(map(len, counts)) > merge_from and len(counts) > 1:
             numbers, counts = _merge(numbers, counts)
             _check_fits(len(counts[0]), most)
     if tally is not None:  # which has each combination once

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import polars as pl
 
@@ -16,7 +18,8 @@ NO_PLACE = (1 << 32) - 1  # of a missing text
 class Dictionary:
     """The distinct values of a column, numbered as batches bring them; a missing value is 0."""
 
-    def __init__(self) -> None:
+    def __init__(self, keys_of: Callable[[pl.Series], Words] | None = None) -> None:
+        self._keys_of = keys_of or text_keys  # 64 bits that rarely are the same for two texts
         self._texts = pl.Categories.random()
         self._anchor = pl.Series([], dtype=pl.Categorical(self._texts))  # keeps the numbers that Polars gives to texts
         self._number_of_text = np.zeros(0, dtype=np.int32)  # by what Polars numbers it with; 0 is none yet
@@ -37,7 +40,7 @@ class Dictionary:
         if plain.dtype != pl.String:
             return self._number_values(plain, column)
         if self._is_keyed:
-            numbers = self._number_keys(text_keys(plain.drop_nulls()), plain, column)
+            numbers = self._number_keys(self._keys_of(plain.drop_nulls()), plain, column)
             if numbers is not None:
                 return numbers
             self._repeat_texts()

@@ -23,7 +23,7 @@ from betalike.io.sources import interruptible, read_beginning, shown_name
 from betalike.table.schema import check_columns
 
 INFER_ROWS = 10_000
-PARSED_BYTES = 1 << 24  # of text at once
+PARSED_BYTES = 1 << 24
 NOT_CSV = "{} cannot be read as CSV with the delimiter {!r}. Is it another kind of file?"
 DOUBLED = "{} has more than one column {}. Give each column a different name."
 NO_ROOM = (
@@ -44,6 +44,7 @@ class Wanted:
     as_text: Collection[str] | None  # None for all
     missing: Sequence[str]
     forms: Collection[str] = ()  # columns that are read as text if they hold real numbers, to keep 1.10 as it is
+    parsed_bytes: int = PARSED_BYTES  # of text at once
 
     def with_forms(self, found: pl.DataFrame | pl.LazyFrame) -> Wanted:
         """Return what to read as text too, after types were inferred; NaN is a number, but its text would be none."""
@@ -121,7 +122,7 @@ def load_csv(path: Path, wanted: Wanted, delimiter: str | None, most_bytes: int)
         wanted.places(text.layout.names, text.name)
         if text.layout.n_rows == 0:
             raise FileError(NO_ROWS.format(text.name))
-        rows = data if text.is_plain else b"".join(text.rows(PARSED_BYTES))
+        rows = data if text.is_plain else b"".join(text.rows(wanted.parsed_bytes))
 
     def attempt(infer_rows: int | None) -> pl.DataFrame | None:
         frame = wanted.parse(rows, text.layout, has_header=True, types=None, infer_rows=infer_rows)
@@ -200,7 +201,7 @@ def _scan_streamed(
     def frames(wanted: Wanted, types: Types | None, infer_rows: int | None = None) -> Iterator[pl.DataFrame]:
         check_source()
         for text in texts:
-            for number, rows in enumerate(text.rows(PARSED_BYTES)):
+            for number, rows in enumerate(text.rows(wanted.parsed_bytes)):
                 if len(rows) and (number or text.layout.n_rows):
                     yield wanted.parse(rows, text.layout, has_header=number == 0, types=types, infer_rows=infer_rows)
         check_source()

@@ -62,6 +62,7 @@ class ClassIndex:
     ids: Ids
     counts: ClassCounts
     labels: tuple[tuple[str | None, ...], ...]
+    most_weights: int = MOST_WEIGHTS
 
     @staticmethod
     def of(columns: Sequence[QueryColumn], labels: Sequence[Sequence[str | None]], counts: ClassCounts) -> ClassIndex:
@@ -112,7 +113,7 @@ class ClassIndex:
     def _ahead(self) -> Ids:
         """Tuples of each class before each sensitive value; empty if that would take too much memory."""
         n_classes, n_values = len(self.counts.sizes), self.counts.n_values
-        if n_classes * (n_values + 1) > MOST_WEIGHTS or self.counts.count.sum() > np.iinfo(np.int32).max:
+        if n_classes * (n_values + 1) > self.most_weights or self.counts.count.sum() > np.iinfo(np.int32).max:
             return np.zeros((0, n_values + 1), dtype=np.int32)
         dense = np.zeros((n_classes, n_values + 1), dtype=np.int32)
         dense[self.counts.ec, self.counts.value + 1] = self.counts.count
@@ -159,7 +160,7 @@ class ClassIndex:
             tables: list[Floats] = []
             rows: list[list[int]] = []
             n_weights = 0
-            while first + len(rows) < len(boxes) and n_weights < MOST_WEIGHTS:
+            while first + len(rows) < len(boxes) and n_weights < self.most_weights:
                 box = boxes[first + len(rows)]
                 row = [-1] * len(self.columns)
                 for axis, column in enumerate(self.columns):

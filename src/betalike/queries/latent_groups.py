@@ -200,20 +200,20 @@ class PublishedPairs:
         rows = [total(of_class) for total in by_label]
         return [np.asarray(of_label / np.maximum(of_label.sum(axis=1, keepdims=True), 1e-300)) for of_label in rows]
 
-    def learn(self, groups: GroupShares, count: Floats, rounds: int) -> GroupShares:
+    def learn(self, groups: GroupShares, count: Floats, rounds: int, prior_rows: float = PRIOR_ROWS) -> GroupShares:
         """Return groups under which the labels are likelier, each round a little."""
         by_class, by_value, by_label = self._sums
         for _ in range(rounds):
             rows = self.belong(groups) * count[:, None]
             of_class = by_class(rows)
-            share = _shares(rows.sum(axis=0)[None, :])[0]
+            share = _shares(rows.sum(axis=0)[None, :], prior_rows)[0]
             columns = zip(self.columns, groups.tables, by_label, strict=True)
             tables = [
-                _raked(_shares(atoms.spread(table, total(of_class))), share, atoms.base)
+                _raked(_shares(atoms.spread(table, total(of_class)), prior_rows), share, atoms.base)
                 for atoms, table, total in columns
             ]
             ratio = by_value(rows) / np.maximum(groups.values @ self.chances, 1e-12).T
-            values = _shares(groups.values * (self.chances @ ratio).T)
+            values = _shares(groups.values * (self.chances @ ratio).T, prior_rows)
             if self.prior is not None:  # which is certified, so that noise need not be fitted
                 values = _raked(values, share, self.prior)
             groups = GroupShares(share, tuple(tables), values)
@@ -258,10 +258,10 @@ def _raked(table: Floats, share: Floats, base: Floats) -> Floats:
     return np.asarray(raked / raked.sum(axis=1, keepdims=True))
 
 
-def _shares(rows: Floats) -> Floats:
+def _shares(rows: Floats, prior_rows: float) -> Floats:
     """Return rows as shares of each group, with some rows that have the distribution of all groups together."""
     total = rows.sum(axis=0, keepdims=True)
-    filled = rows + PRIOR_ROWS * (total + 1e-9) / (total.sum() + 1e-9 * rows.shape[1])
+    filled = rows + prior_rows * (total + 1e-9) / (total.sum() + 1e-9 * rows.shape[1])
     return np.asarray(filled / filled.sum(axis=1, keepdims=True))
 
 

@@ -150,7 +150,9 @@ def _stale_files(folder: Path) -> list[Path]:
 
 
 @contextlib.contextmanager
-def staged(folder: Path, check: Callable[[], None] = lambda: None) -> Iterator[Path]:
+def staged(
+    folder: Path, check: Callable[[], None] = lambda: None, patience: float = MOST_SECONDS_ALONE
+) -> Iterator[Path]:
     """Make an empty folder to write the release into; move it into place at the end, or remove it after a failure.
 
     `check` raises if the release may not be moved into place. No other process moves one there between check and move.
@@ -170,7 +172,7 @@ def staged(folder: Path, check: Callable[[], None] = lambda: None) -> Iterator[P
             yield staging
             _sync(staging)
             staging.chmod(mode)
-            with _alone(target.parent):
+            with _alone(target.parent, patience):
                 check()
                 _commit(staging, target, check)
         is_published = True
@@ -290,7 +292,7 @@ def _commit(staging: Path, folder: Path, check: Callable[[], None]) -> None:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _alone(folder: Path, patience: float) -> Iterator[None]:
     """Wait until no other process moves a release within a folder, but not for long: anyone can lock a folder."""
     try:
         import fcntl
@@ -300,7 +302,7 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
         return
     try:
-        end = time.monotonic() + MOST_SECONDS_ALONE
+        end = time.monotonic() + patience
         while time.monotonic() < end:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -67,7 +67,13 @@ def match_generalized(published: Published, original: Original, certificate: Cer
     return Matched(values, coded, max(n_unmatched, n_unmatched + n_more))
 
 
-def match_exact(published: Published, original: Original, certificate: Certificate, n_rows: int) -> Matched:
+def match_exact(
+    published: Published,
+    original: Original,
+    certificate: Certificate,
+    n_rows: int,
+    rows_at_once: int = ROWS_AT_ONCE,
+) -> Matched:
     """Compare rows that have exact quasi-identifiers with original rows, apart from their sensitive values."""
     table = certificate.table
     n_columns, names = len(table.columns), [*table.quasi_identifiers, *table.kept]
@@ -86,7 +92,7 @@ def match_exact(published: Published, original: Original, certificate: Certifica
         ]
     except (InputError, ValueError):
         return Matched(values, [], n_rows)
-    n_turns, n_unmatched = max(-(-n_rows // ROWS_AT_ONCE), 1), 0
+    n_turns, n_unmatched = max(-(-n_rows // rows_at_once), 1), 0
     for turn in range(n_turns):
         rows = (_renamed(batch, certificate, names, False) for batch in original())
         here = _count_coded(rows, mine[:-1], [one for one, _ in codes], turn, n_turns)

@@ -63,10 +63,14 @@ def is_exact(certificate: Certificate) -> bool:
     return certificate.scheme.name in COMPANIONS
 
 
-def count_files(path: Path, certificate: Certificate, model: Model, check: Check) -> Recounted | None:
+def count_files(
+    path: Path, certificate: Certificate, model: Model, check: Check, classes_at_once: int = CLASSES_AT_ONCE
+) -> Recounted | None:
     """Recount a published table and check its promise; None if its figures cannot be compared."""
-    count = _count_exact if is_exact(certificate) else _count_classes
-    found = count(path, certificate, model, check)
+    if is_exact(certificate):
+        found = _count_exact(path, certificate, model, check)
+    else:
+        found = _count_classes(path, certificate, model, check, classes_at_once)
     if found is not None:
         what = "a class" if found.sizes is not None else "a published value"
         check("promise", found.verdict.holds, f"{what} breaks the promise: {wording(model)}.")
@@ -134,13 +138,15 @@ def _audited_axis(certificate: Certificate) -> tuple[Axis, Ints | None, bool]:
     return axis, order, not is_elsewhere
 
 
-def _count_classes(path: Path, certificate: Certificate, model: Model, check: Check) -> Recounted | None:
+def _count_classes(
+    path: Path, certificate: Certificate, model: Model, check: Check, classes_at_once: int
+) -> Recounted | None:
     counts = np.array(list(certificate.prior_counts.values()), dtype=np.int64)
     if counts.min() <= 0:  # no class can be judged by it
         check("sensitive values", False, OTHER_VALUES)
         return None
     values, is_ground_known = _sensitive_values(certificate, model)
-    n_turns = _turns(path, certificate)
+    n_turns = _turns(path, certificate, classes_at_once)
     try:
         found = tally((_count_turn(path, certificate, turn, n_turns) for turn in range(n_turns)), values, model)
     except (*UNREADABLE, GuaranteeError, SchemaError):
@@ -160,17 +166,17 @@ def _count_classes(path: Path, certificate: Certificate, model: Model, check: Ch
     return Recounted(found.verdict, found.audit, columns, is_ground_known, found.sizes)
 
 
-def _turns(path: Path, certificate: Certificate) -> int:
+def _turns(path: Path, certificate: Certificate, classes_at_once: int) -> int:
     """Return in how many turns to count; a claim of more classes than rows is not believed."""
     n_classes = certificate.release.classes or 1
-    if n_classes <= CLASSES_AT_ONCE:
+    if n_classes <= classes_at_once:
         return 1
     try:
         table = scan_release(path, written_form(certificate, path))
         n_rows = int(table.select(pl.len()).collect(engine="streaming").item())
     except UNREADABLE:  # reported when it is counted
         return 1
-    return max(-(-min(n_classes, n_rows) // CLASSES_AT_ONCE), 1)
+    return max(-(-min(n_classes, n_rows) // classes_at_once), 1)
 
 
 def _count_turn(path: Path, certificate: Certificate, turn: int, n_turns: int) -> Recount:

@@ -24,10 +24,16 @@ PAUSE = 0.2  # seconds between two changes of what is shown
 class NotebookProgress:
     """The current step and how much of it is done, in the output of the running cell."""
 
-    def __init__(self, display: Callable[..., Any], to_html: Callable[[str], Any]) -> None:
+    def __init__(
+        self,
+        display: Callable[..., Any],
+        to_html: Callable[[str], Any],
+        patience: float = PATIENCE,
+        pause: float = PAUSE,
+    ) -> None:
         self._display, self._to_html = display, to_html
         self._shown: Any = None
-        self._next = time.monotonic() + PATIENCE
+        self._next, self._pause = time.monotonic() + patience, pause
 
     def start(self, step: str) -> None:
         """Show a new step."""
@@ -61,7 +67,7 @@ class NotebookProgress:
         now = time.monotonic()
         if now < self._next:
             return
-        self._next = now + PAUSE
+        self._next = now + self._pause
         bar = "<progress></progress>" if share is None else f'<progress max="1" value="{share:.3f}"></progress>'
         content = self._to_html(f"{bar} betalike: {html.escape(step)}")
         if self._shown is None:
@@ -70,21 +76,23 @@ class NotebookProgress:
             self._shown.update(content)
 
 
-def notebook_progress() -> NotebookProgress | None:
+def notebook_progress(patience: float = PATIENCE, pause: float = PAUSE) -> NotebookProgress | None:
     """Return a progress bar if this process is the kernel of a notebook, else None."""
     ipython, display = sys.modules.get("IPython"), sys.modules.get("IPython.display")
     shell = None if ipython is None else ipython.get_ipython()
     if display is None or type(shell).__name__ != "ZMQInteractiveShell":
         return None
-    return NotebookProgress(display.display, display.HTML)
+    return NotebookProgress(display.display, display.HTML, patience, pause)
 
 
-def shows_progress(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+def shows_progress(
+    function: Callable[Arguments, Result], patience: float = PATIENCE, pause: float = PAUSE
+) -> Callable[Arguments, Result]:
     """Let a function show its progress in a notebook unless it is given a listener."""
 
     @functools.wraps(function)
     def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        progress = None if "progress" in kwargs else notebook_progress()
+        progress = None if "progress" in kwargs else notebook_progress(patience, pause)
         if progress is None:
             return function(*args, **kwargs)
         from betalike.runtime.compilation import watched_compilation  # which takes time to load

@@ -86,7 +86,12 @@ def number_buckets(buckets: list[Ints], n_values: int) -> Ints:
 
 
 def retrieve(
-    draws: Ints, entries: Entries, retrieval: Retrieval, randomness: Randomness, progress: Progress
+    draws: Ints,
+    entries: Entries,
+    retrieval: Retrieval,
+    randomness: Randomness,
+    progress: Progress,
+    step: int = CLASSES_PER_STEP,
 ) -> tuple[Ints, Ints, Ints]:
     """Fill the classes, some thousands at a time; their order is irrelevant, because each starts at a random tuple."""
     free, tree = entries.count.copy(), sum_tree(entries.count)
@@ -97,8 +102,8 @@ def retrieve(
         trees = build_trees(entries.positions, entries.bucket_start)
         node_free, leaf_of_entry = free_under_nodes(free, trees)
     parts: list[tuple[Ints, Ints, Ints]] = []
-    for start in progress.track(range(0, len(draws), CLASSES_PER_STEP), "forming classes"):
-        some = draws[start : start + CLASSES_PER_STEP]
+    for start in progress.track(range(0, len(draws), step), "forming classes"):
+        some = draws[start : start + step]
         words = randomness.words(len(some))
         if trees is not None and node_free is not None and leaf_of_entry is not None:
             taken = take_nearest_in_space(some, words, entries.positions, free, tree, trees, node_free, leaf_of_entry)

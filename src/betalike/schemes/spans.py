@@ -26,10 +26,10 @@ class Spans(NamedTuple):
     listed: Floats
 
 
-def list_spans(cells: Cells) -> Spans:
+def list_spans(cells: Cells, most_listed: int = MOST_LISTED) -> Spans:
     """Return the losses of ranges on the axes of a table."""
     axes = pack_axes(cells.axes, cells.weights)
-    is_listed = axes.size <= MOST_LISTED
+    is_listed = axes.size <= most_listed
     ends = np.cumsum(np.where(is_listed, axes.size**2, 0))
     offset = np.where(is_listed, np.append(0, ends[:-1]), -1)
     listed = np.zeros(ends[-1])

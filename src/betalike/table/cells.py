@@ -160,11 +160,11 @@ class ClassCounts:
         return np.asarray(np.bincount(self.value, weights=self.count, minlength=self.n_values).astype(np.int64))
 
 
-def shuffle_within(items: Ids, starts: Ints, randomness: Randomness) -> None:
+def shuffle_within(items: Ids, starts: Ints, randomness: Randomness, step: int = WORDS_PER_STEP) -> None:
     """Put the items of each segment in random order; the segments themselves stay in place."""
     segment, n_segments = 0, len(starts) - 1
     while segment < n_segments:
-        last = int(np.searchsorted(starts, starts[segment] + WORDS_PER_STEP, side="right")) - 1
+        last = int(np.searchsorted(starts, starts[segment] + step, side="right")) - 1
         last = min(max(last, segment + 1), n_segments)
         shuffle_segments(items, starts, segment, last, randomness.words(int(starts[last] - starts[segment])))
         segment = last

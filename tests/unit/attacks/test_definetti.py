@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-
 import numpy as np
 import pytest
 from crowds import crowd, target_of
 
 from betalike.attacks import Generalized, definetti
 from betalike.attacks.control_release import shuffled
-from betalike.attacks.definetti import Assigning, People, attack_people, posterior_of
+from betalike.attacks.definetti import Assigning, People, attack_people, most_points, posterior_of
 from betalike.runtime.randomness import SeededRandomness
 from betalike.table.cells import Cells
 from experiments.attacks.anatomy import anatomize
@@ -88,14 +86,15 @@ def test_a_release_without_classes_is_not_attacked() -> None:
         assert "no classes" in (definetti(target_of(crowd(2_000), scheme=scheme, beta=3)).refusal or "")
 
 
-def test_of_very_many_people_some_are_attacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = importlib.import_module("betalike.attacks.definetti")  # the package has a function of this name
-    monkeypatch.setattr(module, "MOST_WORK", 100.0)
-    monkeypatch.setattr(module, "SAMPLE", 50)
+def test_of_very_many_people_some_are_attacked() -> None:
     target = target_of(crowd())
     assert isinstance(target, Generalized)
-    people = People.by_labels(target, SeededRandomness(1))
+    box = target.low, target.high
+    few, many = (most_points(target.cells.points, *box, n, SeededRandomness(1)) for n in (10**9, 5))
+    assert few < 1000 < many
+    people = People.by_labels(target, SeededRandomness(1), most=50)
     assert len(people.codes) == 50
     assert people.share == pytest.approx(people.sizes.sum() / 2_000)
-    result = definetti(target, SeededRandomness(1))
-    assert 250 < result.people < 1_000
+    assert 250 < people.count.sum() < 1_000
+    rate, _ = attack_people(people, target.classes)
+    assert rate.rate > 0.5

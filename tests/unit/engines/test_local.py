@@ -20,8 +20,6 @@ from scipy import stats
 
 import betalike
 from betalike.datasets import census_like, census_like_hierarchies
-from betalike.engines import combinations
-from betalike.engines import dictionary as dictionary_module
 from betalike.engines.choice import choose_engine
 from betalike.engines.combinations import Tally, count_combinations
 from betalike.engines.dictionary import Dictionary
@@ -55,11 +53,8 @@ def test_a_dictionary_gives_each_value_one_number(kind: str, data: st.DataObject
     size = data.draw(st.integers(1, 10))
     same = lambda texts: texts.str.len_chars().cast(pl.UInt64).to_numpy()  # noqa: E731 - of "a" and "b" alike
     parts = [column[begin : begin + size] for begin in range(0, len(column), size)]
-    with pytest.MonkeyPatch.context() as patch:
-        if kind == "texts with the same keys":
-            patch.setattr(dictionary_module, "text_keys", same)
-        dictionary = Dictionary()
-        numbers = np.concatenate([dictionary.number(part) for part in parts])
+    dictionary = Dictionary(same) if kind == "texts with the same keys" else Dictionary()
+    numbers = np.concatenate([dictionary.number(part) for part in parts])
     plain = [None if value in ("", None) or value != value else value for value in values]
     assert [dictionary.values[int(number)] for number in numbers] == plain
     assert dictionary.size == len(set(plain) | {None})
@@ -79,12 +74,12 @@ def test_a_tally_counts_whatever_sizes_grow_to(batches: list[list[tuple[int, int
     assert found == Counter(itertools.chain(*batches))
 
 
-@pytest.mark.parametrize("key_bits", [63, 12])
-def test_combinations_are_those_of_the_rows(key_bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(combinations, "KEY_BITS", key_bits)  # too few, and numbers are sorted and merged instead
-    monkeypatch.setattr(combinations, "MERGE_FROM", 100)
-    table = census_like(2000, seed=3).select(*QIS, SENSITIVE)
-    counted = count_combinations(table.iter_slices(300), table.columns)
+@pytest.mark.parametrize("n_more", [0, 6])
+def test_combinations_are_those_of_the_rows(n_more: int) -> None:
+    more = (pl.int_range(pl.len()).shuffle(seed=i).alias(f"{i}") % 999 for i in range(n_more))
+    # with more, the numbers need more bits than a key has, and are sorted and merged instead
+    table = census_like(2000, seed=3).select(*QIS, SENSITIVE).with_columns(*more)
+    counted = count_combinations(table.iter_slices(300), table.columns, merge_from=100)
     found = dict(zip(counted.frame.rows(), counted.count.tolist(), strict=True))
     assert found == Counter(table.rows())
     for batch in table.iter_slices(300):

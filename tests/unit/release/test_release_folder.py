@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,8 +28,8 @@ FILES = {
 }
 
 
-def stage(folder: Path, files: dict[str, str] = FILES) -> None:
-    with staged(folder) as staging:
+def stage(folder: Path, files: dict[str, str] = FILES, **options: Any) -> None:
+    with staged(folder, **options) as staging:
         assert list(staging.iterdir()) == []
         for name, text in files.items():
             (staging / name).write_text(text)
@@ -126,23 +127,19 @@ def test_the_last_check_is_made_before_anything_is_moved(home: Path) -> None:
     assert os.listdir(home) == ["out"]
 
 
-def test_nobody_waits_for_ever_for_a_locked_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_waits_for_ever_for_a_locked_folder(home: Path) -> None:
     fcntl = pytest.importorskip("fcntl")
-    monkeypatch.setattr(release_folder, "MOST_SECONDS_ALONE", 0.1)
     lock = os.open(home, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        stage(home / "out")
+        stage(home / "out", patience=0.1)
     finally:
         os.close(lock)
     assert content(home / "out") == FILES
 
 
 @pytest.mark.parametrize("at", [1, 2])
-def test_of_two_that_move_files_one_by_one_the_later_one_is_refused(
-    home: Path, monkeypatch: pytest.MonkeyPatch, at: int
-) -> None:
-    monkeypatch.setattr(release_folder, "MOST_SECONDS_ALONE", 0.1)  # the other one stands still for longer
+def test_of_two_that_move_files_one_by_one_the_later_one_is_refused(home: Path, at: int) -> None:
     out, checks, refused = home / "out", [0], []
     stage(out, {"notes.txt": "mine"})
 
@@ -154,7 +151,7 @@ def test_of_two_that_move_files_one_by_one_the_later_one_is_refused(
 
     def publish(text: str, last_check: Callable[[], None]) -> bool:
         try:
-            with staged(out, last_check) as staging:
+            with staged(out, last_check, patience=0.1) as staging:  # the other one stands still for longer
                 for name, usual in FILES.items():
                     (staging / name).write_text(text if name == "published.csv" else usual)
         except FileError:

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from betalike.measures.loss import class_losses
-from betalike.schemes import spans as module
 from betalike.schemes.spans import box_loss, joint_loss_up_to, list_spans, span_loss, widen_box
 from seam_tables import random_cells, wide_cells
 
@@ -16,9 +15,7 @@ from seam_tables import random_cells, wide_cells
 @given(seed=st.integers(0, 10**6), is_listed=st.booleans())
 def test_boxes_lose_what_the_axes_say(seed: int, is_listed: bool) -> None:
     cells = random_cells(seed)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST_LISTED", 512 if is_listed else 0)
-        spans = list_spans(cells)
+    spans = list_spans(cells, most_listed=512 if is_listed else 0)
     rng = np.random.default_rng(seed)
     corners = rng.integers(0, [axis.size for axis in cells.axes], (4, len(cells.axes))).astype(np.int32)
     boxes = [np.sort(corners[pair], axis=0) for pair in ([0, 1], [2, 3])]

@@ -59,21 +59,23 @@ def mix_hashes(hashes: Sequence[Words]) -> Words:
     return mixed
 
 
-def measure(columns: Sequence[str], hashes: Words, persons: Words | None = None) -> Identification:
+def measure(
+    columns: Sequence[str], hashes: Words, persons: Words | None = None, exact_rows: int = EXACT_ROWS
+) -> Identification:
     """Count distinct values, unique rows and people, and pairs that differ; in large tables estimate them.
 
     People are not counted in large tables: one person's rows may have values that are counted and others that are not.
     """
     n_rows = len(hashes)
-    if n_rows <= EXACT_ROWS:
+    if n_rows <= exact_rows:
         sizes, people = _group_sizes(hashes), None if persons is None else count_unique_people(hashes, persons)
         return Identification(tuple(columns), len(sizes), _unique(sizes, n_rows), _separation(sizes), people)
-    share = -(-n_rows // (EXACT_ROWS // 4))  # a quarter of the rows, as there may be many combinations to measure
+    share = -(-n_rows // (exact_rows // 4))  # a quarter of the rows, as there may be many combinations to measure
     is_small = hashes * np.uint64(0xD1342543DE82EF95) < np.uint64(2**64 // share)
     sizes = _group_sizes(hashes[is_small])
-    sampled = _group_sizes(hashes[sample_rows(n_rows, EXACT_ROWS // 10)])
+    sampled = _group_sizes(hashes[sample_rows(n_rows, exact_rows // 10)])
     distinct = max(len(sizes) * share, len(sampled))
-    if len(sampled) < EXACT_ROWS // 1000:  # a sample of rows has nearly all of so few values
+    if len(sampled) < exact_rows // 1000:  # a sample of rows has nearly all of so few values
         distinct = len(sampled)
     return Identification(tuple(columns), distinct, min(_unique(sizes, n_rows) * share, 1.0), _separation(sampled))
 

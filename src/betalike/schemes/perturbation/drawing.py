@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -26,6 +27,7 @@ class Draw:
     transition: Transition
     key: Words = field(repr=False)
     labels: list[str] | None = None
+    words: Callable[[Words, int, int, int], Words] = field(default=numbered_words, repr=False)
 
     def __call__(self, values: Ids, first_row: int) -> Ids:
         """Draw for consecutive rows, given the number of the first."""
@@ -35,7 +37,7 @@ class Draw:
             return np.concatenate([np.empty(0, dtype=np.int32), *parts])
 
     def _draw(self, values: Ids, first_row: int) -> Ids:
-        words = numbered_words(self.key, 0, first_row, len(values))
+        words = self.words(self.key, 0, first_row, len(values))
         drawn = draw_values(values, words, self.transition.cumulated)
         for row in np.flatnonzero(drawn < 0):
             drawn[row] = self._draw_again(values[row : row + 1], first_row + int(row))
@@ -46,7 +48,7 @@ class Draw:
         attempt, drawn = 0, -1
         while drawn < 0:
             attempt += 1
-            words = numbered_words(self.key, attempt, row, 1)
+            words = self.words(self.key, attempt, row, 1)
             drawn = int(draw_values(value, words, self.transition.cumulated)[0])
         return drawn
 

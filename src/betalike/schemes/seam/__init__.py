@@ -30,6 +30,7 @@ WAYS = tuple(
 # once and at most as often as given.
 CELLS_TO_SPLIT, MOST_WAYS = 200_000, len(WAYS)
 CELLS_TO_REPEAT, MOST_ROUNDS = 10_000, 4  # all ways again with other draws, which matter in small tables
+WAYS_WITHOUT_EFFORT = 2  # tried once, and the better split is left as it is
 CELLS_TO_IMPROVE, MOST_PASSES = 550_000, 80
 SMALL = 20_000  # tables with fewer cells are improved twice as often, which is still quick
 MOST_EFFORT = 1000
@@ -65,6 +66,8 @@ class Seam:
         problem, cooling = pose(cells, likeness), Cooling(cells, likeness, self.randomness)
         n_ways = min(max(CELLS_TO_SPLIT // len(cells.count), 1), MOST_WAYS)
         n_rounds = min(max(CELLS_TO_REPEAT // (MOST_WAYS * len(cells.count)), 1), MOST_ROUNDS)
+        if self.effort == 0:
+            n_ways, n_rounds = min(n_ways, WAYS_WITHOUT_EFFORT), 1
         more = 2 if len(cells.count) < SMALL else 1
         n_passes = min(max(more * CELLS_TO_IMPROVE // len(cells.count), 1), MOST_PASSES)
         passes = list(range(self.effort * n_passes))

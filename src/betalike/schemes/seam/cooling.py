@@ -38,6 +38,7 @@ class Cooling:
     cells: Cells
     model: Likeness
     randomness: Randomness
+    share: int = SHARE
 
     @cached_property
     def _rule(self) -> Rule:
@@ -108,7 +109,7 @@ class Cooling:
         middles = np.zeros((plan.n_classes, self._positions.shape[1]))
         np.add.at(middles, plan.ec, self._positions[self.cells.point[plan.cell]])
         middles /= fragments[:, None]
-        most = min(SHARE, MOST_COUNTS // len(self._limits.cap), max(len(plan.cell) // 2, 1))
+        most = min(self.share, MOST_COUNTS // len(self._limits.cap), max(len(plan.cell) // 2, 1))
         order, starts = make_groups(middles, fragments.astype(np.float64), float(most), 0.7, self._state())
         share_of_class = np.empty(plan.n_classes, dtype=np.int64)
         share_of_class[order] = np.repeat(np.arange(len(starts) - 1), np.diff(starts))

@@ -12,7 +12,7 @@ from betalike.runtime.arrays import Ints
 from betalike.runtime.progress import SILENT, Progress
 from betalike.runtime.randomness import Randomness, SystemRandomness
 from betalike.schemes.whole.problem import pose
-from betalike.schemes.whole.searching import KERNELS, Search
+from betalike.schemes.whole.searching import KERNELS, Schedule, Search
 from betalike.table.cells import Cells, Plan
 
 MOST_EFFORT = 1000
@@ -31,6 +31,7 @@ class Whole:
     effort: int = 1
     strict: bool = False
     kernels = KERNELS
+    schedule = Schedule()
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -46,7 +47,7 @@ class Whole:
 
     def plan(self, cells: Cells, model: Model, progress: Progress = SILENT) -> Plan:
         """Form classes that keep the promise."""
-        search = Search(pose(cells, likeness_of(model, self.name)), self.strict, self.randomness)
+        search = Search(pose(cells, likeness_of(model, self.name)), self.strict, self.randomness, self.schedule)
         label = search.merge()
         lengths = search.rounds(self.effort)
         for number in progress.track(list(range(len(lengths))), "improving classes"):

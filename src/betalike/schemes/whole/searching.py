@@ -45,11 +45,8 @@ KERNELS = (  # for tables with few points
 S = TypeVar("S")
 T = TypeVar("T")
 Work = Callable[[Classes, Ints, Ints, Words], T]
-FEW_POINTS = 8192  # a table with no more is merged, and annealed, as one group
-FIRST_GROUP, GROWTH = 512, 4  # points that are merged first; more where that is not allowed
-# A table with more points is cut into groups that are allowed; they are merged with fewer candidates, and not annealed.
-MANY_POINTS = 100_000
-CUTS_OF_MANY, ROOM = (64, 256), 0.9  # points of a group; and if it has to be cut where that leaves less room
+GROWTH = 4  # of a group where its points cannot be merged
+ROOM = 0.9  # a group has to be cut where that leaves no less
 CANDIDATES_OF_MANY = 8
 NEIGHBOURS = 12  # near points that are known, twice
 NEIGHBOURHOOD, PAIRS, NEIGHBOURHOOD_OF_MANY = (256, 1024), 5_000_000, 64  # points among which they are found
@@ -69,7 +66,6 @@ WARMTH, SAME_HEAT = 0.1, 0.0  # their first temperature at most, in units of wha
 TRIES = 2  # of a round whose points are one group, which one core anneals; the better one is kept
 FEWEST_HELD = 64  # classes that are searched together, however many values there are
 MANY_VALUES = 128  # with more, the work on each class grows, and less is tried
-FEW = 500  # with fewer points, starting threads would take longer than the work itself
 BY_SCORE = Style(is_blind=False, n_candidates=64, patience=0.1, lack=1.0, order=SMALLEST, noise=0.0)
 BY_ANSWERS = BY_SCORE._replace(is_blind=True, patience=0.3)
 SCORES = Styles(
@@ -115,12 +111,30 @@ SHORT_ROUNDS = Pace((2, 12), 90_000, (7, 12), 80_000, (15, 50), 150_000, 1.0, (1
 
 
 @dataclass(frozen=True)
+class Schedule:
+    """Sizes of tables and groups by which the search goes one way or another.
+
+    A table with many points is cut into groups that are allowed; they are merged with fewer candidates, and not
+    annealed.
+    """
+
+    few_points: int = 8192  # a table with no more is merged, and annealed, as one group
+    first_group: int = 512  # points that are merged first; more where that is not allowed
+    many_points: int = 100_000
+    cuts_of_many: tuple[int, int] = (64, 256)  # points of a group
+    most_items: int = MOST_ITEMS  # of a group that is regrouped
+    most_counts: int = MOST_COUNTS  # classes times sets of values that are searched together
+    few_to_share: int = 500  # with fewer points, starting threads would take longer than the work itself
+
+
+@dataclass(frozen=True)
 class Search:
     """Looks for classes with little loss; a label names the class of each point by one of its points."""
 
     problem: GroupingProblem
     strict: bool
     randomness: Randomness
+    schedule: Schedule = Schedule()
 
     def rounds(self, effort: int) -> list[int]:
         """Return how long each round is for an effort; more effort means more rounds.
@@ -141,9 +155,13 @@ class Search:
         problem, style = self.problem, BY_ANSWERS if self.strict else BY_SCORE
         kernels = problem.spans, problem.limits, problem.items
         label = np.arange(self._n_points)
-        most = FEW_POINTS if self._has_many or self._n_points <= FEW_POINTS else FIRST_GROUP
+        most = (
+            self.schedule.few_points
+            if self._has_many or self._n_points <= self.schedule.few_points
+            else self.schedule.first_group
+        )
         most = min(most * GROWTH if self.strict else most, self._most_held)
-        is_cut = self._has_many or (self._n_points > FEW_POINTS and not self.strict)
+        is_cut = self._has_many or (self._n_points > self.schedule.few_points and not self.strict)
         if is_cut:
             compile_ahead((cut_groups,))
         if is_cut and self._cut_and_merge(label):
@@ -160,16 +178,16 @@ class Search:
                 raise InfeasibleError("the rows together do not keep the promise, so no classes of them can.")
             most *= GROWTH
             if most > self._most_held:  # classes have to be large, so very near points may join at once
-                self._over_groups(label, -(-most // min(self._most_held, MOST_ITEMS)), 0.0, join)
+                self._over_groups(label, -(-most // min(self._most_held, self.schedule.most_items)), 0.0, join)
         return label
 
     def _cut_and_merge(self, label: Ints) -> bool:
         """Cut the table into groups of near points that are allowed, and merge each; return whether all are merged."""
         problem, every = self.problem, np.arange(self._n_points)
         style, kernels = BY_ANSWERS if self.strict else BY_SCORE, (problem.spans, problem.limits, problem.items)
-        room, sizes_of_groups = 1.0 if self.strict else ROOM, (FIRST_GROUP, self._n_points)
+        room, sizes_of_groups = 1.0 if self.strict else ROOM, (self.schedule.first_group, self._n_points)
         if self._has_many:
-            style, sizes_of_groups = style._replace(n_candidates=CANDIDATES_OF_MANY), CUTS_OF_MANY
+            style, sizes_of_groups = style._replace(n_candidates=CANDIDATES_OF_MANY), self.schedule.cuts_of_many
         alone = outline_classes(problem.spans, problem.items, every)
         first = Cutting(self._n_points // SHARES, sizes_of_groups[1], room)
         order, starts = cut_groups(problem.positions, *kernels[1:], every, first, self._state())
@@ -180,7 +198,7 @@ class Search:
                 members, cutting = order[starts[group] : starts[group + 1]], Cutting(*sizes_of_groups, room)
                 near, begins = cut_groups(problem.positions, *kernels[1:], members, cutting, share[2])
                 sizes = np.diff(begins)
-                is_small = sizes <= min(MOST_ITEMS, self._most_held)
+                is_small = sizes <= min(self.schedule.most_items, self._most_held)
                 begins = np.append(0, np.cumsum(sizes[is_small]))
                 small = near[np.repeat(is_small, sizes)]
                 is_done &= merge_groups(*kernels, alone, small, begins, style, share[2], label) and bool(is_small.all())
@@ -194,9 +212,9 @@ class Search:
         if number >= 2 * self._n_rounds and not (self.strict or self._has_many):
             self._improve_nearby(label, number)
             return
-        if number == 0 and self.strict and FEW_POINTS < self._n_points <= MANY_POINTS:
+        if number == 0 and self.strict and self.schedule.few_points < self._n_points <= self.schedule.many_points:
             for _ in range(WIDE_PASSES):
-                self._regroup_groups(label, MOST_ITEMS)
+                self._regroup_groups(label, self.schedule.most_items)
         if number == 0:
             for turn in range(self._as_many(pace.first_passes, pace.points_to_first_pass)):
                 self._regroup(label, turn)
@@ -215,7 +233,7 @@ class Search:
         times = self._as_many(TIMES_NEAR, POINTS_TO_NEAR)
         for turn in range(number * times, (number + 1) * times):
             most = NEAR_CLASSES * self._n_points // len(np.unique(label))
-            self._anneal_nearby(label, min(max(most, FEWEST_NEAR), MOST_ITEMS, self._most_held))
+            self._anneal_nearby(label, min(max(most, FEWEST_NEAR), self.schedule.most_items, self._most_held))
             for pass_number in range(turn * NEAR_PASSES, (turn + 1) * NEAR_PASSES):
                 self._regroup(label, pass_number)
 
@@ -271,7 +289,7 @@ class Search:
 
     def _regroup(self, label: Ints, turn: int) -> None:
         times = 1.0
-        if self._n_points <= FEW_POINTS:
+        if self._n_points <= self.schedule.few_points:
             times = min(max(self._n_points / POINTS_OF_CLASS / len(np.unique(label)), 1.0), MOST_TIMES)
         self._regroup_groups(label, int(times * GROUPS[turn % len(GROUPS)]))
 
@@ -326,7 +344,7 @@ class Search:
 
     def _in_threads(self, shares: Sequence[S], work: Callable[[S], T]) -> list[T]:
         """Call `work` with each share, on all cores."""
-        if self._n_points < FEW or len(shares) == 1:
+        if self._n_points < self.schedule.few_to_share or len(shares) == 1:
             return [work(share) for share in shares]
         return share_work(work, shares)
 
@@ -354,7 +372,7 @@ class Search:
     @property
     def _most_held(self) -> int:
         """How many classes are searched together at most."""
-        return max(min(MOST_COUNTS // self._n_sets, FEW_POINTS), FEWEST_HELD)
+        return max(min(self.schedule.most_counts // self._n_sets, self.schedule.few_points), FEWEST_HELD)
 
     @property
     def _n_sets(self) -> int:
@@ -362,7 +380,7 @@ class Search:
 
     @property
     def _has_many(self) -> bool:
-        return self._n_points > MANY_POINTS
+        return self._n_points > self.schedule.many_points
 
     @property
     def _n_points(self) -> int:

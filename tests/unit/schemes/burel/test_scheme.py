@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from betalike.errors import ParameterError
 from betalike.promises import Form, Likeness
+from betalike.runtime.progress import SILENT
 from betalike.runtime.randomness import SeededRandomness, SystemRandomness, randomness
 from betalike.schemes import DEFAULT_SCHEME, SCHEMES, Burel, Retrieval, make_scheme
 from betalike.schemes import retrieval as filling
-from betalike.table import cells as table_cells
 from betalike.table.axis import HierarchyAxis, OrderedAxis
-from betalike.table.cells import Cells, Plan
+from betalike.table.cells import Cells, Plan, shuffle_within
 from betalike.table.hierarchy import Hierarchy
 from betalike.table.schema import Kind
 
@@ -71,19 +71,25 @@ def test_a_plan_hands_out_every_cell_and_keeps_the_promise(
 
 
 @pytest.mark.parametrize("retrieval", Retrieval)
-@pytest.mark.parametrize("split", [False, True])
-def test_steps_of_any_length_give_the_same_plan(
-    monkeypatch: pytest.MonkeyPatch, split: bool, retrieval: Retrieval
-) -> None:
+def test_classes_that_are_filled_in_steps_of_any_length_are_the_same(retrieval: Retrieval) -> None:
     """Words are drawn in the same order whatever the steps, so a seed gives the same classes."""
-    cells, model = random_cells(1, n_cells=150), Likeness(4)
-    whole = Burel(split, retrieval, SeededRandomness(3)).plan(cells, model)
-    monkeypatch.setattr(filling, "CLASSES_PER_STEP", 3)
-    monkeypatch.setattr(table_cells, "WORDS_PER_STEP", 5)
-    stepwise = Burel(split, retrieval, SeededRandomness(3)).plan(cells, model)
-    check_plan(stepwise, cells, model)
-    for name in ("cell", "count", "ec"):
-        assert getattr(whole, name).tolist() == getattr(stepwise, name).tolist()
+    cells = random_cells(1, n_cells=150)
+    entries = filling.Entries.of(cells, [np.arange(cells.sensitive.size)])
+    draws = np.full((int(cells.count.sum()) // 4, 1), 4)
+    whole, stepwise = (
+        filling.retrieve(draws, entries, retrieval, SeededRandomness(3), SILENT, step) for step in (5_000, 3)
+    )
+    for one, other in zip(whole, stepwise, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+@given(sizes=st.lists(st.integers(0, 9), min_size=1), step=st.integers(1, 20), seed=st.integers(0, 99))
+def test_segments_that_are_shuffled_in_steps_of_any_length_are_the_same(sizes: list[int], step: int, seed: int) -> None:
+    starts = np.cumsum([0, *sizes])
+    whole, stepwise = (np.arange(starts[-1], dtype=np.int32) for _ in range(2))
+    shuffle_within(whole, starts, SeededRandomness(seed))
+    shuffle_within(stepwise, starts, SeededRandomness(seed), step)
+    assert whole.tolist() == stepwise.tolist()
 
 
 def test_a_seed_repeats_the_plan_and_another_changes_it() -> None:

@@ -9,8 +9,8 @@ from scipy import stats
 from betalike.promises import UNITS, Transition
 from betalike.runtime.randomness import randomness
 from betalike.runtime.stream_cipher import numbered_words
-from betalike.schemes.perturbation import Draw, DrawingRule, Perturbation, Perturbing, drawing
-from betalike.schemes.perturbation.drawing import LEFT_OVER, draw_values
+from betalike.schemes.perturbation import Draw, DrawingRule, Perturbation, Perturbing
+from betalike.schemes.perturbation.drawing import LEFT_OVER, ROWS_PER_STEP, draw_values
 
 MATRIX = Transition(np.array([[70, 20, 10], [0, 50, 50], [25, 25, 50]]) * (UNITS // 100))
 PERTURBING, COUNTS = Perturbing(MATRIX, DrawingRule.BEST_RETENTION), {"a": 4, "b": 4, "c": 4}
@@ -27,7 +27,7 @@ def test_draws_follow_the_matrix() -> None:
         assert stats.chisquare(counts[expected > 0], expected[expected > 0]).pvalue > 1e-3
 
 
-def test_a_draw_depends_on_the_key_and_the_row_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draw_depends_on_the_key_and_the_row_alone() -> None:
     rng = np.random.default_rng(1)
     values = rng.integers(0, 3, 1000).astype(np.int32)
     draw = Draw(MATRIX, KEY)
@@ -36,8 +36,8 @@ def test_a_draw_depends_on_the_key_and_the_row_alone(monkeypatch: pytest.MonkeyP
     others = values.copy()
     others[::2] = 0
     assert draw(others, 0)[1::2].tolist() == whole[1::2].tolist()
-    monkeypatch.setattr(drawing, "ROWS_PER_STEP", 64)
-    assert draw(values, 0).tolist() == whole.tolist()
+    many = np.resize(values, ROWS_PER_STEP + 1000)  # more than are drawn in one step
+    assert np.array_equal(draw(many, 0)[-2000:], draw(many[-2000:], len(many) - 2000))
     assert Draw(MATRIX, KEY + np.uint64(1))(values, 0).tolist() != whole.tolist()
     assert draw(values[:0], 0).tolist() == []
 
@@ -81,7 +81,7 @@ def test_where_words_fall(word: int, expected: int) -> None:
     assert drawn.tolist() == [expected]
 
 
-def test_a_word_that_would_be_unfair_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_that_would_be_unfair_is_drawn_again() -> None:
     """The first words of two rows, and the second word of one, fall among the left-over ones."""
     asked = []
 
@@ -93,8 +93,7 @@ def test_a_word_that_would_be_unfair_is_drawn_again(monkeypatch: pytest.MonkeyPa
                 made[row - first] = 2**64 - 1
         return made
 
-    monkeypatch.setattr(drawing, "numbered_words", words)
-    drawn = Draw(MATRIX, KEY)(np.zeros(10, dtype=np.int32), 0)
+    drawn = Draw(MATRIX, KEY, words=words)(np.zeros(10, dtype=np.int32), 0)
     assert asked == [(0, 0, 10), (1, 3, 1), (1, 7, 1), (2, 7, 1)]
     again = [numbered_words(KEY, 1, 3, 1), numbered_words(KEY, 2, 7, 1)]
     expected = [int(draw_values(np.zeros(1, dtype=np.int32), words, MATRIX.cumulated)[0]) for words in again]

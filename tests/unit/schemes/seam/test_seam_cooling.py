@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +10,6 @@ from betalike.measures.loss import plan_loss
 from betalike.promises import Likeness
 from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import Seam
-from betalike.schemes.seam import cooling
 from betalike.schemes.seam.cooling import Cooling, cut_fragments, number_labels
 from betalike.table.cells import Plan
 from seam_tables import check_plan, random_cells
@@ -27,9 +25,7 @@ MODELS = st.one_of(
 def test_annealing_conserves_every_cell_and_keeps_the_promise(seed: int, model: Likeness, share: int) -> None:
     cells = random_cells(seed, n_cells=150)
     randomness = SeededRandomness(seed)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cooling, "SHARE", share)
-        plan = Cooling(cells, model, randomness).cool(Seam(randomness, effort=0).plan(cells, model))
+    plan = Cooling(cells, model, randomness, share).cool(Seam(randomness, effort=0).plan(cells, model))
     assert np.bincount(plan.cell, plan.count, len(cells.count)).tolist() == cells.count.tolist()
     assert set(plan.ec.tolist()) == set(range(plan.n_classes))
     assert model.judge(plan.class_counts, cells.value_counts, cells.sensitive).holds

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from betalike import schemes
@@ -18,13 +20,16 @@ from betalike.measures.loss import plan_loss
 from betalike.promises import Form, Likeness
 from betalike.runtime.arrays import Words
 from betalike.runtime.draws import Draws, draws_from
+from betalike.runtime.progress import SilentProgress
 from betalike.runtime.randomness import SeededRandomness
-from betalike.schemes import Seam, seam
-from betalike.schemes.seam import improving
-from betalike.schemes.seam.improving import improve, merge_fragments, resplit_windows, starts_of, total_loss
+from betalike.schemes import Seam
+from betalike.schemes.seam.improving import SHARES, improve, merge_fragments, resplit_windows, starts_of, total_loss
 from betalike.schemes.seam.problem import SplitProblem, pose
 from betalike.schemes.seam.splitting import box_loss, box_of, cut_set, split_set
+from betalike.table.axis import HierarchyAxis, OrderedAxis
 from betalike.table.cells import Cells, Plan
+from betalike.table.hierarchy import Hierarchy
+from betalike.table.schema import Kind
 from examples import examples
 from seam_tables import check_plan, draws, is_allowed, random_cells, scratch, wide_cells
 
@@ -255,9 +260,8 @@ def test_with_a_window_of_1_each_class_is_split_by_itself(
 ) -> None:
     cells = random_cells(seed, n_cells=200)
     problem, before = pose(cells, model), split(cells, model, 1.0, small=40)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(improving, "SHARES", before.n_classes)
-        after = improve(problem, before, 1, 0, reserve, looks_ahead, Same())
+    assume(before.n_classes < 2 * SHARES)  # each class is a share of its own
+    after = improve(problem, before, 1, 0, reserve, looks_ahead, Same())
     expected = []
     for cell, count in classes_of(before.cell, before.count, before.ec, before.n_classes):
         order = np.argsort(cell)
@@ -350,26 +354,29 @@ def test_efforts_from_0_to_1000_are_taken() -> None:
     assert Seam().effort == 1
 
 
+class Counting(SilentProgress):
+    """Counts the passes, and makes none of them."""
+
+    n_passes = -1
+
+    def track(self, items: Sequence[Any], step: str) -> Iterable[Any]:
+        self.n_passes = len(items)
+        return ()
+
+
 @pytest.mark.parametrize(
-    ("effort", "small", "times"), [(0, 0, 1), (1, 0, 1), (3, 0, 1), (1, 20_000, 2), (3, 20_000, 2)]
+    ("effort", "n_cells", "n_passes"), [(0, 150, 0), (1, 150, 80), (3, 150, 240), (1, 15_000, 73), (1, 22_000, 25)]
 )
 def test_no_effort_is_no_pass_more_effort_more_passes_and_small_tables_get_twice_as_many(
-    effort: int, small: int, times: int, monkeypatch: pytest.MonkeyPatch
+    effort: int, n_cells: int, n_passes: int
 ) -> None:
-    windows = []
-
-    def watched(problem: SplitProblem, plan: Plan, window: int, *options: object, **more: object) -> Plan:
-        windows.append(window)
-        return plan if window > 1 else improve(problem, plan, window, *options, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(seam, "improve", watched)
-    monkeypatch.setattr(seam, "CELLS_TO_IMPROVE", 1000)
-    monkeypatch.setattr(seam, "SMALL", small)
-    cells = random_cells(1, n_cells=150)
-    Seam(effort=effort).plan(cells, Likeness(2))
-    n_passes = effort * (times * 1000 // len(cells.count))
-    expected = itertools.islice(itertools.cycle(seam.WINDOWS), n_passes)
-    assert [window for window in windows if window > 1] == list(expected)
+    every = np.arange(n_cells, dtype=np.int32)
+    axis = OrderedAxis("number", Kind.INTEGER, np.arange(n_cells), (0.0, n_cells - 1.0))
+    sensitive = HierarchyAxis("illness", Hierarchy.flat("stu"))
+    cells = Cells((axis,), sensitive, (1.0,), every[:, None], every, every % 3, np.ones(n_cells, dtype=np.int64))
+    counting = Counting()
+    Seam(SeededRandomness(1), effort).plan(cells, Likeness(0.5), counting)
+    assert counting.n_passes == n_passes
 
 
 @examples(6)

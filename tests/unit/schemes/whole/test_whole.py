@@ -20,7 +20,9 @@ from betalike.measures.loss import plan_loss
 from betalike.promises import Form, Likeness
 from betalike.runtime.randomness import SeededRandomness
 from betalike.schemes import Whole
-from betalike.schemes.whole import searching
+from betalike.schemes.regrouping import MOST_ITEMS
+from betalike.schemes.whole.problem import pose
+from betalike.schemes.whole.searching import Schedule, Search
 from betalike.table.axis import HierarchyAxis, OrderedAxis
 from betalike.table.cells import Cells, Plan
 from betalike.table.hierarchy import Hierarchy
@@ -32,6 +34,11 @@ SEEDS = st.integers(0, 10**6)
 MODELS = st.builds(
     Likeness, st.sampled_from([0.3, 1, 2, 4]), form=st.sampled_from(Form), k=st.integers(1, 9)
 ) | st.builds(Likeness, st.sampled_from([1, 4]), negative_beta=st.sampled_from(["symmetric", 0.5]))
+
+
+def scheduled(**sizes: Any) -> type[Whole]:
+    """WHOLE with other sizes, at which small tables are searched as large ones are."""
+    return type("Whole", (Whole,), {"schedule": Schedule(**sizes)})
 
 
 def check_plan(plan: Plan, cells: Cells, model: Likeness) -> None:
@@ -62,34 +69,31 @@ def test_a_plan_keeps_the_promise_and_every_point(seed: int, model: Likeness, st
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_large_groups_are_merged_where_small_ones_are_not_allowed(
-    strict: bool, monkeypatch: pytest.MonkeyPatch
+    strict: bool,
 ) -> None:
-    monkeypatch.setattr(searching, "FIRST_GROUP", 4)
-    monkeypatch.setattr(searching, "FEW_POINTS", 40)
-    monkeypatch.setattr(searching, "FEW", 1)  # on several threads
+    scheme = scheduled(few_points=40, first_group=4, few_to_share=1)  # on several threads
     for seed in range(4):
         cells, model = wide_cells(seed), Likeness([0.5, 4][seed % 2])
-        check_plan(Whole(strict=strict).plan(cells, model), cells, model)
+        check_plan(scheme(strict=strict).plan(cells, model), cells, model)
 
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("effort", [1, 2])
-def test_tables_with_many_points_are_cut_first(strict: bool, effort: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"MANY_POINTS": 40, "FEW": 1, "CUTS_OF_MANY": (4, 8), "MOST_ITEMS": 30}.items():
-        monkeypatch.setattr(searching, name, value)
+def test_tables_with_many_points_are_cut_first(strict: bool, effort: int) -> None:
+    scheme = scheduled(many_points=40, few_to_share=1, cuts_of_many=(4, 8), most_items=30)
     for seed in range(4):
         cells, model = wide_cells(seed), Likeness([0.5, 4][seed % 2], k=1 + 4 * (seed // 2))
-        plan = Whole(SeededRandomness(seed), effort, strict).plan(cells, model)
+        plan = scheme(SeededRandomness(seed), effort, strict).plan(cells, model)
         check_plan(plan, cells, model)
         assert seed % 2 == 0 or plan.n_classes > 1
 
 
 @pytest.mark.parametrize("strict", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_near_points_join_where_values_are_so_rare_that_classes_have_to_be_large(
-    strict: bool, monkeypatch: pytest.MonkeyPatch
+    strict: bool,
 ) -> None:
-    monkeypatch.setattr(searching, "MOST_COUNTS", 4000)
+    scheme = scheduled(most_counts=4000)
     rng = np.random.default_rng(3)
     value = np.sort(rng.permutation(np.arange(900) % 300))
     cells = Cells(
@@ -102,9 +106,9 @@ def test_near_points_join_where_values_are_so_rare_that_classes_have_to_be_large
         count=np.ones(900, dtype=np.int64),
     )
     for model in (Likeness(4), Likeness(1), Likeness(0.1)):
-        plan = Whole(SeededRandomness(1), strict=strict).plan(cells, model)
+        plan = scheme(SeededRandomness(1), strict=strict).plan(cells, model)
         check_plan(plan, cells, model)
-    assert Whole(SeededRandomness(1), strict=strict).plan(cells, Likeness(9)).n_classes > 1
+    assert scheme(SeededRandomness(1), strict=strict).plan(cells, Likeness(9)).n_classes > 1
 
 
 def test_a_point_that_is_allowed_may_stay_alone_and_loses_nothing() -> None:
@@ -157,20 +161,20 @@ def test_later_rounds_find_what_the_first_ones_do_not() -> None:
 
 
 @pytest.mark.parametrize(("few", "strict", "n_wide"), [(40, True, 2), (40, False, 0), (8192, True, 0)])
-def test_a_strict_search_of_groups_begins_with_wide_neighbourhoods(
-    few: int, strict: bool, n_wide: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_strict_search_of_groups_begins_with_wide_neighbourhoods(few: int, strict: bool, n_wide: int) -> None:
     """A group that is only just allowed becomes one large class, which narrow neighbourhoods cannot take apart."""
-    sizes, regroup_groups = [], searching.Search._regroup_groups
+    sizes = []
 
-    def record(search: searching.Search, label: Any, most: int) -> None:
-        sizes.append(most)
-        regroup_groups(search, label, most)
+    class Recording(Search):
+        def _regroup_groups(self, label: Any, most: int) -> None:
+            sizes.append(most)
+            super()._regroup_groups(label, most)
 
-    monkeypatch.setattr(searching, "FEW_POINTS", few)
-    monkeypatch.setattr(searching.Search, "_regroup_groups", record)
-    Whole(SeededRandomness(1), strict=strict).plan(wide_cells(2), Likeness(4))
-    assert [size == searching.MOST_ITEMS for size in sizes] == [True] * n_wide + [False] * (len(sizes) - n_wide)
+    problem = pose(wide_cells(2), Likeness(4))
+    search = Recording(problem, strict, SeededRandomness(1), Schedule(few_points=few))
+    label = search.merge()
+    search.improve(label, 0, 1)
+    assert [size == MOST_ITEMS for size in sizes] == [True] * n_wide + [False] * (len(sizes) - n_wide)
 
 
 # --- what a release does not depend on ---
@@ -218,11 +222,9 @@ def answers(cells: Cells, model: Likeness) -> tuple[bool, ...]:
     return tuple(found)
 
 
-@pytest.mark.parametrize("many_points", [searching.MANY_POINTS, 3])
-def test_strict_classes_depend_on_answers_alone_and_others_do_not(
-    many_points: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(searching, "MANY_POINTS", many_points)
+@pytest.mark.parametrize("many_points", [100_000, 3])
+def test_strict_classes_depend_on_answers_alone_and_others_do_not(many_points: int) -> None:
+    scheme = scheduled(many_points=many_points)
     rng, model = np.random.default_rng(5), Likeness(0.4)
     sizes = [13, 8, 21, 5, 11]
     alike: dict[tuple[bool, ...], list[Cells]] = defaultdict(list)
@@ -234,12 +236,12 @@ def test_strict_classes_depend_on_answers_alone_and_others_do_not(
     assert len(tables) >= 10
 
     def found(strict: bool) -> list[set[frozenset[frozenset[int]]]]:
-        plans = [[Whole(SeededRandomness(2), strict=strict).plan(c, model) for c in group] for group in tables]
+        plans = [[scheme(SeededRandomness(2), strict=strict).plan(c, model) for c in group] for group in tables]
         return [{frozenset(classes_of(plan)) for plan in group} for group in plans]
 
     assert all(len(classes) == 1 for classes in found(strict=True))
     with_effort_0 = [
-        {frozenset(classes_of(Whole(SeededRandomness(2), 0).plan(c, model))) for c in group} for group in tables
+        {frozenset(classes_of(scheme(SeededRandomness(2), 0).plan(c, model))) for c in group} for group in tables
     ]
     assert any(len(classes) > 1 for classes in with_effort_0)
 
