@@ -165,13 +165,13 @@ def digest_machinery(folder: Path) -> str:
 
 
 @functools.cache
-def kernel_folder() -> Path | None:
+def kernel_folder(package: Path = Path(__file__).parent) -> Path | None:
     """Return the first folder that is private and can be written, else one that can be read, else nothing."""
-    private = [folder for folder in _candidates() if _is_made_private(folder)]
+    private = [folder for folder in _candidates(package) if _is_made_private(folder)]
     return next((folder for folder in private if os.access(folder, os.W_OK)), private[0] if private else None)
 
 
-def _candidates() -> Iterator[Path]:
+def _candidates(package: Path) -> Iterator[Path]:
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(chosen) / NAME
     if chosen := os.environ.get("XDG_CACHE_HOME" if os.name != "nt" else "LOCALAPPDATA"):
@@ -181,7 +181,7 @@ def _candidates() -> Iterator[Path]:
             home = Path.home()
             if home.is_dir():  # the home of a service may not be there, and is not to be made
                 yield home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / NAME
-    yield Path(__file__).parent / "__pycache__" / NAME
+    yield package / "__pycache__" / NAME
 
 
 def _is_made_private(folder: Path) -> bool:

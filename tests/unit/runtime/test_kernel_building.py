@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 from numba.core import event
 
-from betalike.runtime import kernel_building, kernel_cache
+from betalike.runtime import kernel_cache
 from betalike.runtime.compilation import watched_compilation
 from betalike.runtime.kernel_building import Build, Compiling, compile_ahead
 
@@ -54,12 +54,12 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleTy
     """A module with kernels of which none is stored, for this process and those that it starts."""
     (tmp_path / "steps_to_build.py").write_text(SOURCE.format(large=MANY_STEPS))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    (tmp_path / kernel_cache.NAME).mkdir(mode=0o700)
-    monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: tmp_path / kernel_cache.NAME)
+    kernel_cache.kernel_folder.cache_clear()
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     yield _import()
     sys.modules.pop("steps_to_build")
+    kernel_cache.kernel_folder.cache_clear()
 
 
 def _import() -> ModuleType:
@@ -95,8 +95,13 @@ def test_nothing_is_started_for_what_is_stored(module: ModuleType) -> None:
     assert not Build([_import().other_top]).tasks
 
 
-def test_the_job_compiles_what_processes_that_die_do_not(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_building, "SERVE", "input(); raise SystemExit")
+def test_the_job_compiles_what_processes_that_die_do_not(
+    module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mortal = tmp_path / "python-that-dies"
+    mortal.write_text("#!/bin/sh\nread kernel\n")
+    mortal.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(mortal))
     compile_ahead([module.other_top])
     answer, n_compiled = _run(module)
     assert answer == ANSWER
@@ -116,7 +121,9 @@ def test_the_job_compiles_all_where_no_process_can_be_started(
 def test_no_process_is_started_where_nothing_can_be_stored(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert not Build([module.other_top]).tasks
-    monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: None)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)  # every folder belongs to another user
+    kernel_cache.kernel_folder.cache_clear()
+    assert kernel_cache.kernel_folder() is None
     assert not Build([module.other_top]).tasks
     assert _run(module) == (ANSWER, 5)
 
@@ -149,7 +156,7 @@ def test_kernels_are_added_to_those_that_are_being_compiled(module: ModuleType) 
 
 
 def test_what_the_job_waits_for_comes_first(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_building, "can_start_python", lambda: False)
+    monkeypatch.setattr(sys, "executable", "")  # no process can be started
     build = Build([module.other_top])
     assert not build.wait_for(module.one.within)  # no process is there
     taken = [build._take() for _ in range(2)]

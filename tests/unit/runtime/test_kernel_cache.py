@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -101,12 +102,12 @@ class Copy:
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "cache"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: folder)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    return folder
+    kernel_folder.cache_clear()
+    yield tmp_path / "cache" / NAME
+    kernel_folder.cache_clear()
 
 
 @pytest.fixture
@@ -189,9 +190,11 @@ def test_a_file_that_another_user_could_write_is_not_loaded(copy: Copy, cache: P
 
 
 def test_the_versions_and_settings_are_part_of_the_name(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_cache, "_surroundings", lambda: ("another version",))
+    monkeypatch.setattr(sys, "abiflags", "another version")
+    kernel_cache._surroundings.cache_clear()
     assert copy.run() == (20, 2)
     monkeypatch.undo()
+    kernel_cache._surroundings.cache_clear()
 
 
 @pytest.fixture
@@ -201,8 +204,7 @@ def find_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Cal
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
-    monkeypatch.setattr(kernel_cache, "__file__", str(tmp_path / "package" / "kernel_cache.py"))
-    return kernel_folder.__wrapped__
+    return partial(kernel_folder.__wrapped__, tmp_path / "package")
 
 
 @posix
@@ -236,7 +238,7 @@ def test_without_a_home_the_folder_is_beside_the_package(
 def test_without_any_folder_kernels_are_compiled_in_each_process(
     cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: None)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)  # every folder belongs to another user
     made = Copy(tmp_path / "first")
     assert made.run() == (20, 2)
     assert made.run() == (20, 2)
