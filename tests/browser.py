@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from patience import PATIENCE
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
@@ -24,7 +26,7 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-PATIENCE = 120_000  # milliseconds: the machine may be busy
+MILLISECONDS = 1000 * PATIENCE
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
@@ -48,7 +50,7 @@ def open_browser() -> Iterator[Browser]:
         pytest.skip("Chromium is not installed; `make system` installs it on Debian")
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=PATIENCE)
+    expect.set_options(timeout=MILLISECONDS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         try:
@@ -61,7 +63,7 @@ def open_browser() -> Iterator[Browser]:
 def visit(browser: Browser, address: str, size: tuple[int, int] = DESKTOP, **options: Any) -> Iterator[Visit]:
     """Open an address in a fresh window; `options` are those of Playwright's new_context."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
-    context.set_default_timeout(PATIENCE)
+    context.set_default_timeout(MILLISECONDS)
     try:
         visited = Visit(context.new_page())
         visited.page.on("request", lambda request: visited.requests.append(request.url))

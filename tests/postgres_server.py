@@ -10,18 +10,19 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from patience import PATIENCE, ask_until
+
 USER = "betalike_tester"
 HOMES = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt/postgresql")
 ORDINARY = ("postgres", "nobody")  # users to run the server as, which root may not
 OPTIONS = ("fsync=off", "shared_buffers=32MB", "max_connections=20", "log_min_messages=panic")
-SECONDS_TO_START = 60.0
+MOST_PORTS = 20  # a free port may be taken by another program before the server has it
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,9 @@ def running_server() -> Iterator[Server]:
     if user is None:
         pytest.skip("PostgreSQL does not run as root, and there is no other user to run it as")
     with tempfile.TemporaryDirectory(prefix="betalike-postgres-") as folder:
-        home, server = Path(folder), Server(free_port(), secrets.token_hex(12))
+        home, password = Path(folder), secrets.token_hex(12)
         secret = home / "password"
-        secret.write_text(server.password)
+        secret.write_text(password)
         if user:
             for path in (home, secret):
                 shutil.chown(path, user[2])
@@ -75,25 +76,32 @@ def running_server() -> Iterator[Server]:
         done = subprocess.run([*user, *made, "--locale=C", "-N"], capture_output=True, text=True, cwd="/")
         assert done.returncode == 0, done.stderr
         settings = [word for option in OPTIONS for word in ("-c", option)]
-        words = [*user, postgres, "-D", str(data), "-h", "127.0.0.1", "-p", str(server.port), "-k", folder, *settings]
-        process = subprocess.Popen(words, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            wait_for(data / "postmaster.pid", process)
-            yield server
-        finally:
-            stop(data / "postmaster.pid", process)
+        words = [*user, postgres, "-D", str(data), "-h", "127.0.0.1", "-k", folder, *settings, "-p"]
+        for _ in range(MOST_PORTS):
+            server = Server(free_port(), password)
+            process = subprocess.Popen(
+                [*words, str(server.port)], cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            try:
+                if is_ready(data / "postmaster.pid", process):
+                    yield server
+                    return
+            finally:
+                stop(data / "postmaster.pid", process)
+        raise AssertionError(f"the server ended at once, on each of {MOST_PORTS} ports")
 
 
-def wait_for(pid_file: Path, process: subprocess.Popen[bytes]) -> None:
-    """Wait until the server says that it takes connections."""
-    end = time.monotonic() + SECONDS_TO_START
-    while time.monotonic() < end:
-        assert process.poll() is None, "the server ended at once"
+def is_ready(pid_file: Path, process: subprocess.Popen[bytes]) -> bool:
+    """Wait until the server says, in its file alone, that it takes connections; return whether it came to that."""
+
+    def has_ended_or_begun() -> str:
+        if process.poll() is not None:
+            return "ended"
         with contextlib.suppress(OSError, IndexError):
-            if pid_file.read_text().splitlines()[7].strip() == "ready":
-                return
-        time.sleep(0.05)
-    raise AssertionError("the server did not start in time")
+            return "begun" if pid_file.read_text().splitlines()[7].strip() == "ready" else ""
+        return ""
+
+    return ask_until(has_ended_or_begun) == "begun"
 
 
 def stop(pid_file: Path, process: subprocess.Popen[bytes]) -> None:
@@ -101,7 +109,7 @@ def stop(pid_file: Path, process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(OSError, IndexError, ValueError):
         os.kill(int(pid_file.read_text().splitlines()[0]), signal.SIGINT)
     try:
-        process.wait(20)
+        process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

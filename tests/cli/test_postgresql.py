@@ -18,6 +18,7 @@ import betalike
 from betalike.io.addresses import parse_address
 from betalike.io.databases import read_batches
 from foreign_sources import CANARY, patients
+from patience import PATIENCE
 from postgres_server import Server, running_server
 
 pytestmark = pytest.mark.xdist_group("databases")  # one process makes what these tests share
@@ -111,7 +112,7 @@ def test_the_list_of_processes_shows_no_password(secret: str) -> None:
     if not Path("/proc/self/cmdline").exists():
         pytest.skip("this system has no /proc")
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        silent.settimeout(600)  # so that a program that never connects fails this test, and does not hang it
+        silent.settimeout(PATIENCE)  # so that a program that never connects fails this test, and does not hang it
         port = silent.getsockname()[1]
         words = command_line("describe", f"postgresql://ann:{secret}@127.0.0.1:{port}/db", "--table", "t")
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -16,6 +16,7 @@ from workbench import Desk, assert_refused, command_line, files_under, people, r
 import betalike
 from betalike.engines.local import LocalEngine
 from betalike.errors import FileError
+from patience import PATIENCE
 
 INPUTS = ["sensitive.csv", "published.csv", "published.parquet", "transition.csv", "certificate.json"]
 
@@ -231,7 +232,7 @@ def test_a_file_given_as_standard_input_is_not_replaced(desk: Desk) -> None:
         ["describe", "-", "-o", inside, "--force"],
     ):
         with inside.open("rb") as given:
-            done = subprocess.run(command_line(*words), stdin=given, capture_output=True, text=True, timeout=120)
+            done = subprocess.run(command_line(*words), stdin=given, capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 2, done.stderr
         assert "would be replaced" in done.stderr
         assert files_under(desk.folder) == before

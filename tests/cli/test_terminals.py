@@ -15,6 +15,7 @@ from workbench import Desk, command_line, files_under, people, run
 
 from betalike.cli.app import main
 from betalike.cli.streams import GuardedStream
+from patience import PATIENCE
 
 ENCODINGS = ["ascii", "cp1252", "latin-1", "cp437", "koi8-r", "utf-8"]
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
@@ -61,7 +62,7 @@ def start(*words: object, encoding: str = "utf-8", stdout: Any = None, stderr: A
 def start_process(*words: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
     """Run the command line as a shell does."""
     given: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
-    return subprocess.run(command_line(*words), timeout=300, check=False, **{**given, **options})
+    return subprocess.run(command_line(*words), timeout=PATIENCE, check=False, **{**given, **options})
 
 
 def words_of(command: str, desk: Desk, table: Path) -> list[object]:
@@ -162,7 +163,7 @@ def test_closed_streams(desk: Desk, published: Path, stream: str, status: int) -
     shell = f'exec "$0" "$@" {stream}'
     for command, expected in (("verify", status), ("publish", 0)):
         words = command_line(*words_of(command, desk, published))
-        done = subprocess.run(["sh", "-c", shell, *words], capture_output=True, timeout=300, check=False)
+        done = subprocess.run(["sh", "-c", shell, *words], capture_output=True, timeout=PATIENCE, check=False)
         assert done.returncode == expected, done.stderr
         assert b"Traceback" not in done.stderr
     assert run("verify", desk.out).status == 0

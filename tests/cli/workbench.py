@@ -17,6 +17,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from betalike.cli.app import app
+from patience import PATIENCE
 
 CANARY, NUMBER = "CANARY7731", 7731773  # stand in cells of the table; no message may show them
 COLUMNS = ["name", "age", "gender", "city", "disease"]
@@ -85,7 +86,7 @@ def run(*words: object) -> Outcome:
 def run_process(*words: object, **options: Any) -> Outcome:
     """Run a command as a process of its own, as a shell does."""
     done = subprocess.run(
-        command_line(*words), capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL, **options
+        command_line(*words), capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, **options
     )
     return Outcome(done.returncode, done.stdout, done.stderr)
 

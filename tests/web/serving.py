@@ -8,19 +8,19 @@ import http.client
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
 
-PATIENCE = 300.0  # seconds: the machine may be busy
+from patience import PATIENCE, ask_until
+
 IMPOSSIBLE = {"scheme": "mondrian", "promise": "distinct-l-diversity", "l": "3", "beta": ""}  # of two diagnoses
+MIDWAY = "/certificate.json"  # a job that is to write this has written its rows, in a staging folder
 START = re.compile(r"http://127\.0\.0\.1:(\d+)/start\?token=[\w-]+")
 
 
@@ -69,16 +69,15 @@ class Served:
         assert found
         return found.group(1)
 
-    def wait(self, project: str, number: int, seconds: float = PATIENCE) -> str:
-        """Wait for a job; return how it ended."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
+    def wait(self, project: str, number: int) -> str:
+        """Wait for a job by asking for its page, as a browser does; return how it ended."""
+
+        def end() -> str:
             found = re.search(r'class="job (\w+)"', self.get(f"/p/{project}/jobs/{number}").text)
             assert found
-            if found.group(1) != "running":
-                return found.group(1)
-            time.sleep(0.1)
-        raise AssertionError(f"job {number} did not end")
+            return "" if found.group(1) == "running" else found.group(1)
+
+        return ask_until(end)
 
     def workers(self) -> list[int]:
         """Return the processes of the server's jobs: each thread of the server has its own list of children."""
@@ -96,14 +95,35 @@ class Served:
     def last_job(self, project: str) -> int:
         return max(int(path.name) for path in (self.projects / project / "jobs").iterdir())
 
-    def hold(self, project: str, number: int) -> int:
-        """Stop the process of a job in its tracks, so that it cannot end before a test is ready; return its number."""
+    @contextlib.contextmanager
+    def gate(self, place: str = "") -> Iterator[Callable[[], None]]:
+        """Hold the jobs that start meanwhile, so that they cannot end before a test is ready; yield what lets them go.
+
+        They wait before they begin, or before they open a file with this place in its path.
+        """
+        locks = pytest.importorskip("fcntl", reason="this system does not lock files as tests need it")
+        with gate_of(self.home).open("w") as file:
+            locks.flock(file, locks.LOCK_EX)
+            file.write(place)
+            file.flush()
+            yield file.close
+
+    def find_worker(self, project: str, number: int) -> int:
+        """Return the process of a job."""
         words = [str(self.projects / project).encode(), str(number).encode()]
         if not Path("/proc/self/cmdline").exists():
             pytest.skip("this system does not list processes in /proc")
         (worker,) = [one for one in map(int, filter(str.isdecimal, os.listdir("/proc"))) if _runs(one, words)]
-        os.kill(worker, signal.SIGSTOP)
         return worker
+
+    def until(self, is_so: Callable[[], object]) -> None:
+        """Wait until the server, which announces nothing, has done something."""
+
+        def ask() -> object:
+            assert self.process.poll() is None, "the server has ended"
+            return is_so()
+
+        ask_until(ask)
 
     def open_demo(self) -> str:
         project = self.project(self.post("/open/demo"))
@@ -127,14 +147,24 @@ def is_alive(number: int) -> bool:
         return False
 
 
+def gate_of(home: Path) -> Path:
+    """Return the file that jobs of a page wait for, beside its home."""
+    return home.parent / "gate"
+
+
 @contextlib.contextmanager
 def start_page(folder: Path, *options: str) -> Iterator[Served]:
     """Run `betalike web` for a folder; its home is in there, and so are its projects."""
     home, projects = folder / "home", folder / "projects"
     home.mkdir(exist_ok=True)
     words = ["web", "--no-browser", "--folder", str(home), "--projects", str(projects), *options]
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parent / "gate"), os.environ.get("PYTHONPATH")]))
     process = subprocess.Popen(
-        [sys.executable, "-m", "betalike", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "betalike", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path, "GATE_OF_JOBS": str(gate_of(home))},
     )
     try:
         assert process.stdout is not None

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import signal
-import time
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -77,15 +74,14 @@ def test_the_whole_way_of_the_demo(site: Site, tmp_path: Path) -> None:
         press(shown, "Next: publish")
         heading(shown, "Publish")
         for is_cancelled in (True, False):
-            with shown.expect_navigation():
-                press(shown, "Publish" if is_cancelled else "Publish again")
-            worker = site.served.hold("demo", site.served.last_job("demo"))
-            expect(shown.get_by_role("button", name="Cancel")).to_be_visible()
-            shown.reload()
-            expect(shown.get_by_role("button", name="Cancel")).to_be_visible()
-            if is_cancelled:
-                press(shown, "Cancel")
-            os.kill(worker, signal.SIGCONT)
+            with site.served.gate():
+                with shown.expect_navigation():
+                    press(shown, "Publish" if is_cancelled else "Publish again")
+                expect(shown.get_by_role("button", name="Cancel")).to_be_visible()
+                shown.reload()
+                expect(shown.get_by_role("button", name="Cancel")).to_be_visible()
+                if is_cancelled:
+                    press(shown, "Cancel")
             if is_cancelled:
                 expect(shown.get_by_text("The work was cancelled")).to_be_visible()
         assert_published(shown)
@@ -150,20 +146,20 @@ def test_a_page_that_is_left_does_not_come_back_when_its_job_ends(site: Site, pu
     for number in served.projects.glob("left/jobs/*"):
         if json.loads((number / "job.json").read_bytes())["task"] == "measure":
             shutil.rmtree(number)
-    with site.visit("/p/left/look") as visited:
-        shown = visited.page
+    with served.gate() as open_gate, site.visit("/p/left/look") as visited:
+        shown, held = visited.page, list[Route]()
+        shown.clock.set_fixed_time(0)  # it comes back if the next page is not there after seconds by its clock
         expect(shown.locator("[data-poll]")).to_have_count(1)
         job = served.last_job("left")
-        worker = served.hold("left", job)
-
-        def answer_late(route: Route) -> None:
-            os.kill(worker, signal.SIGCONT)
-            assert served.wait("left", job) == "done"
-            time.sleep(2)  # in which the page asks for its job twice
-            route.continue_()
-
-        shown.route("**/take-away*", answer_late)
-        follow(shown, "Next: take away")
+        shown.route("**/take-away*", lambda route: held.append(route))
+        with shown.expect_request("**/take-away*"):
+            shown.get_by_role("link", name="Next: take away", exact=True).click(no_wait_after=True)
+        open_gate()
+        assert served.wait("left", job) == "done"
+        for _ in range(3):  # the second one at the latest says that the job has ended
+            with shown.expect_response(lambda answer: f"/p/left/jobs/{job}" in answer.url):
+                pass
+        held[0].continue_()
         heading(shown, "Take away")
         assert_calm(visited, served)
 

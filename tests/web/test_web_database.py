@@ -14,6 +14,7 @@ import pytest
 from serving import Served, enter, people, start_page
 
 import betalike
+from patience import PATIENCE
 from postgres_server import USER, Server, running_server
 
 pytestmark = pytest.mark.xdist_group("web-pages")
@@ -89,7 +90,7 @@ def test_the_whole_way_of_a_query_with_a_password(server: Server, tmp_path: Path
         assert betalike.verify(release, original=server.address(), query=QUERY).holds
         ask_again(page, server)
         page.process.terminate()
-        assert server.password not in "".join(page.process.communicate(timeout=60))
+        assert server.password not in "".join(page.process.communicate(timeout=PATIENCE))
     (tmp_path / "release.toml").write_text(spec)
     words = ["publish", "--spec", str(tmp_path / "release.toml"), "--out", str(tmp_path / "out")]
     environment = {**os.environ, "PGPASSWORD": server.password}

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import os
 import re
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +16,7 @@ import pytest
 from serving import Served, enter, people, start_page
 
 import betalike
+from patience import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("web-security")
 LONG = "9" * 5000
@@ -117,10 +116,9 @@ def test_a_job_leads_to_no_other_site(hostile: Served) -> None:
 
 
 def test_a_job_of_another_project_is_not_cancelled(hostile: Served) -> None:
-    first, second = (hostile.project(hostile.post("/open/path", path="people.csv")) for _ in range(2))
-    worker = hostile.hold(second, 1)
-    hostile.post(f"/p/{second}/jobs/1/cancel")
-    os.kill(worker, signal.SIGCONT)
+    with hostile.gate():
+        first, second = (hostile.project(hostile.post("/open/path", path="people.csv")) for _ in range(2))
+        hostile.post(f"/p/{second}/jobs/1/cancel")
     assert hostile.wait(second, 1) == "cancelled"
     assert hostile.wait(first, 1) == "done"
 
@@ -299,6 +297,6 @@ def test_many_visits_at_once_start_one_job(hostile: Served) -> None:
 
 def test_a_page_that_uses_the_same_projects_is_refused(hostile: Served) -> None:
     words = ["web", "--no-browser", "--folder", str(hostile.home), "--projects", str(hostile.projects)]
-    done = subprocess.run([sys.executable, "-m", "betalike", *words], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-m", "betalike", *words], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2
     assert "another `betalike web` uses the projects" in done.stderr

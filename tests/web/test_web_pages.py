@@ -7,7 +7,6 @@ import html
 import json
 import os
 import re
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from serving import IMPOSSIBLE, Served, enter, open_people, people, promise, publish, start_page, text_of
+from serving import IMPOSSIBLE, MIDWAY, Served, enter, open_people, people, promise, publish, start_page, text_of
 
 import betalike
 from betalike.runtime.progress import SILENT
@@ -174,11 +173,11 @@ def test_a_promise_that_cannot_be_made_says_why(served: Served, fields: dict[str
 
 def test_a_job_is_cancelled_and_leaves_nothing(served: Served) -> None:
     project = served.open_demo()
-    number = served.start_publishing(project)
-    worker = served.hold(project, number)
-    assert "running" in served.get(f"/p/{project}/publish").text  # as another visit, or a reload, sees it
-    served.post(f"/p/{project}/jobs/{number}/cancel")
-    os.kill(worker, signal.SIGCONT)
+    with served.gate(MIDWAY):
+        number = served.start_publishing(project)
+        served.until(lambda: list((served.projects / project / "releases").glob(".*.betalike-*")))
+        assert "running" in served.get(f"/p/{project}/publish").text  # as another visit, or a reload, sees it
+        served.post(f"/p/{project}/jobs/{number}/cancel")
     assert served.wait(project, number) == "cancelled"
     assert list((served.projects / project / "releases").iterdir()) == []
     assert "There is no release yet" in served.get(f"/p/{project}/look").text
@@ -359,11 +358,10 @@ def test_attacks_and_files_of_a_release(served: Served) -> None:
 def test_the_page_answers_while_a_large_job_runs(served: Served) -> None:
     """No time is asserted: the job cannot end here, so that a page that waited for it would not be answered."""
     project = served.open_demo()
-    number = served.start_publishing(project)
-    worker = served.hold(project, number)
-    answers = [served.get(f"/p/{project}/{step}").status_code for step in ("open", "columns", "hierarchies", "publish")]
-    assert answers == [200] * 4
-    assert 'class="job running"' in served.get(f"/p/{project}/jobs/{number}").text
-    served.post(f"/p/{project}/jobs/{number}/cancel")
-    os.kill(worker, signal.SIGCONT)
+    steps = ("open", "columns", "hierarchies", "publish")
+    with served.gate(MIDWAY):
+        number = served.start_publishing(project)
+        assert [served.get(f"/p/{project}/{step}").status_code for step in steps] == [200] * 4
+        assert 'class="job running"' in served.get(f"/p/{project}/jobs/{number}").text
+        served.post(f"/p/{project}/jobs/{number}/cancel")
     assert served.wait(project, number) == "cancelled"

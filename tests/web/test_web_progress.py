@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 from collections.abc import Iterator
 
 import pytest
@@ -61,12 +59,9 @@ def test_a_step_that_never_ends_says_nothing() -> None:
 
 def test_a_job_that_has_not_begun_says_so(served: Served) -> None:
     project = open_people(served)
-    number = served.start_publishing(project)
-    worker = served.hold(project, number)
-    reported = served.projects / project / "jobs" / str(number) / "progress.jsonl"
-    reported.unlink(missing_ok=True)  # it is held before it says where it is
-    shown = served.get(f"/p/{project}/jobs/{number}").text
-    assert re.findall(r'<li class="now">(.*?) ', shown) == ["starting"]
-    assert "Working 0 s" not in text_of(shown)
-    os.kill(worker, signal.SIGCONT)
+    with served.gate():
+        number = served.start_publishing(project)
+        shown = served.get(f"/p/{project}/jobs/{number}").text
+        assert re.findall(r'<li class="now">(.*?) ', shown) == ["starting"]
+        assert "Working 0 s" not in text_of(shown)
     assert served.wait(project, number) == "done"

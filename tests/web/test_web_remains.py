@@ -6,31 +6,25 @@ import os
 import re
 import signal
 import socket
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from serving import PATIENCE, Served, enter, is_alive, people, start_page
+from serving import MIDWAY, Served, enter, is_alive, people, start_page
+
+from patience import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("web-security")
 CANARY = "Zaphod-Beeblebrox"
 
 
-def until(is_so: Callable[[], object], what: str) -> None:
-    """Wait until something is so."""
-    deadline = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
-
-
-def start_and_hold(page: Served, project: str) -> tuple[int, int]:
-    """Publish; stop the job's process in the middle of its work, so that it cannot end first. Return both numbers."""
-    number = page.start_publishing(project)
-    progress = page.projects / project / "jobs" / str(number) / "progress.jsonl"
-    until(progress.exists, "the job did not begin")
-    return number, page.hold(project, number)
+def start_and_stop(page: Served, project: str) -> tuple[int, int]:
+    """Publish; stop the job's process in the middle of its work, and return both numbers."""
+    with page.gate(MIDWAY):
+        number = page.start_publishing(project)
+        page.until(lambda: list((page.projects / project / "releases").glob(".*.betalike-*")))
+        worker = page.find_worker(project, number)
+        os.kill(worker, signal.SIGSTOP)
+    return number, worker
 
 
 def send_half_an_upload(page: Served) -> socket.socket:
@@ -59,24 +53,24 @@ def test_a_killed_job_and_a_killed_server_leave_nothing(tmp_path: Path) -> None:
         folder = page.projects / project
         upload = page.project(page.upload("/open/upload", "a.csv", people(name=CANARY).encode()))
         assert page.wait(upload, 1) == "done"
-        number, worker = start_and_hold(page, project)
+        number, worker = start_and_stop(page, project)
         os.kill(worker, signal.SIGKILL)
         assert page.wait(project, number) == "failed"
         assert "ended before it was finished" in page.get(f"/p/{project}/publish").text
-        until(lambda: not (folder / "jobs" / str(number) / "tmp").exists(), "temporary files are left")
+        page.until(lambda: not (folder / "jobs" / str(number) / "tmp").exists())
         assert list((folder / "releases").iterdir()) == []
-        number, worker = start_and_hold(page, project)
+        number, worker = start_and_stop(page, project)
         with send_half_an_upload(page):
-            until(lambda: list(page.projects.glob(".arriving-*/*")), "the upload did not begin")
+            page.until(lambda: list(page.projects.glob(".arriving-*/*")))
             page.process.kill()
             page.process.wait()
     with start_page(tmp_path) as page:  # the job of the server that was killed has not ended
         enter(page)
         assert is_alive(worker)
         os.kill(worker, signal.SIGCONT)
-        until(lambda: not is_alive(worker), "a job outlived its server")
+        page.until(lambda: not is_alive(worker))  # a job does not outlive its server
         assert page.wait(project, number) in ("failed", "cancelled")
-        until(lambda: not (folder / "jobs" / str(number) / "tmp").exists(), "temporary files are left")
+        page.until(lambda: not (folder / "jobs" / str(number) / "tmp").exists())
         assert list((folder / "releases").iterdir()) == []
         left = [path for path in page.projects.rglob("*") if path.is_file()]
         assert [path for path in left if CANARY.encode() in path.read_bytes()] == []
@@ -91,7 +85,7 @@ def test_the_server_ends_although_an_upload_does_not_go_on(tmp_path: Path) -> No
     with start_page(tmp_path) as page:
         enter(page)
         with send_half_an_upload(page):
-            until(lambda: list(page.projects.glob(".arriving-*/*")), "the upload did not begin")
+            page.until(lambda: list(page.projects.glob(".arriving-*/*")))
             page.process.terminate()
             page.process.wait(PATIENCE)
     assert [path.name for path in page.projects.iterdir()] == [".lock"]

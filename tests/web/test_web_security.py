@@ -7,16 +7,16 @@ import os
 import resource
 import socket
 import stat
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from serving import PATIENCE, Served, enter, people, start_page
+from serving import Served, enter, people, start_page
 
 from betalike.errors import FileError
 from betalike.web.folders import Folders
+from patience import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("web-security")
 SCRIPT = "<script>alert(1)</script>"
@@ -110,7 +110,7 @@ def test_every_answer_has_the_headers_that_protect_it(served: Served) -> None:
 def test_only_this_machine_is_listened_to(served: Served) -> None:
     """Every address of 127.0.0.0/8 is this machine, but the server listens on one of them."""
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.2", served.port), timeout=5)
+        socket.create_connection(("127.0.0.2", served.port), timeout=PATIENCE)
 
 
 @pytest.mark.parametrize(
@@ -257,10 +257,11 @@ def test_more_connections_than_files_that_may_be_open(limited: Served) -> None:
     if not hasattr(resource, "prlimit"):
         pytest.skip("this system does not change the limits of a process that runs")
     before = resource.prlimit(limited.process.pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(limited.process.pid, resource.RLIMIT_NOFILE, (50, before[1]))
+    files, most = Path(f"/proc/{limited.process.pid}/fd"), 50
+    resource.prlimit(limited.process.pid, resource.RLIMIT_NOFILE, (most, before[1]))
     try:
         waiting = [socket.create_connection(("127.0.0.1", limited.port), timeout=PATIENCE) for _ in range(100)]
-        time.sleep(2)  # it tries to accept them
+        limited.until(lambda: len(os.listdir(files)) >= most)  # so that it cannot accept the others
         for connection in waiting:
             connection.close()
     finally:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 from pathlib import Path
 
 import openpyxl
@@ -109,12 +107,11 @@ def test_every_kind_of_setting_is_compared(served: Served) -> None:
 def test_a_running_job_says_that_the_settings_were_changed_meanwhile(served: Served) -> None:
     project = open_people(served)
     promise(served, project, beta="4")
-    number = served.start_publishing(project)
-    worker = served.hold(project, number)
-    promise(served, project, beta="2")
-    assert made_with(served, project, "publish") == "Release 1 is being made with beta 4; your settings now say 2."
-    assert 'class="job running"' in served.get(f"/p/{project}/publish").text
-    os.kill(worker, signal.SIGCONT)
+    with served.gate():
+        number = served.start_publishing(project)
+        promise(served, project, beta="2")
+        assert made_with(served, project, "publish") == "Release 1 is being made with beta 4; your settings now say 2."
+        assert 'class="job running"' in served.get(f"/p/{project}/publish").text
     assert served.wait(project, number) == "done"
 
 
