@@ -54,12 +54,6 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-def in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engine on this machine reads every file in batches."""
-    monkeypatch.setattr("betalike.engines.choice.MOST_HELD", -1)
-
-
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The folder with the paper's data, which may not be shipped; tests that need it are skipped without it."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import datetime
 import html
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -149,6 +150,14 @@ class Pictures:
         self.data[title] = list(_data_of(chart.to_dict()))
         return "<svg></svg>"
 
+    @contextlib.contextmanager
+    def collected(self) -> Iterator[None]:
+        """Keep the data of what pages draw meanwhile."""
+        with pytest.MonkeyPatch.context() as patch:
+            # A drawn picture has shapes only, from which no figure can be read.
+            patch.setattr("betalike.report.pictures.draw", self.draw)
+            yield
+
     def rows(self, start: str) -> list[dict[str, Any]]:
         """Return the rows behind the first layer of a picture."""
         (caption,) = [caption for caption in self.data if caption.startswith(start)]
@@ -165,16 +174,6 @@ def _data_of(part: Any) -> Iterator[list[dict[str, Any]]]:
     elif isinstance(part, list):
         for each in part:
             yield from _data_of(each)
-
-
-def keep(function: Callable[..., Any], results: list[Any]) -> Callable[..., Any]:
-    """Return a function that also keeps its results."""
-
-    def call(*given: Any, **named: Any) -> Any:
-        results.append(function(*given, **named))
-        return results[-1]
-
-    return call
 
 
 def ask_one_by_one(

@@ -136,6 +136,7 @@ def run(request: dict[str, Any], main: Any, channel: socket.socket) -> None:
     tempfile.tempdir = None  # TMPDIR may be another now
     for name, value in request.get("settings", {}).items():
         module, _, constant = name.rpartition(".")
+        # So that a small table takes the paths of a large one, dozens of times; --engine batches alone is not enough.
         setattr(importlib.import_module(module), constant, value)
     os.chdir(request.get("cwd", "."))
     if "user" in request:

@@ -8,6 +8,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,12 @@ import pytest
 from workbench import CANARY, Desk, assert_refused, files_under, hidden_in, people, run, with_canaries
 
 import betalike
-from betalike.engines.local import LocalEngine
-from betalike.promises import Transition
-from betalike.schemes.perturbation import Draw
+from betalike.errors import GuaranteeError
+from betalike.promises import UNITS, Transition
+from betalike.runtime.progress import SILENT
+from betalike.runtime.randomness import randomness
+from betalike.schemes.perturbation import Perturbation
+from listeners import Changing, Meanwhile, staged
 
 COMPANION = {"perturb": "transition.csv", "baseline": "sensitive.csv"}
 SCHEMES = pytest.mark.parametrize("scheme", COMPANION)
@@ -277,49 +281,55 @@ def test_another_original_is_refused(release: Desk) -> None:
     assert_refused(run("verify", release.out, "--original", other), "FAILED original", status=1)
 
 
-@pytest.mark.parametrize("case", ["not drawn", "a cell changed", "a row lost", "matrix", "sensitive column"])
-def test_a_fault_of_ours_is_refused(desk: Desk, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    write, scheme = LocalEngine.write, "baseline" if case == "sensitive column" else "perturb"
+class Undrawn(Perturbation):
+    """A scheme gone wrong: the matrix is published, and the values as they are."""
 
-    def write_wrongly(self: LocalEngine, release: pl.DataFrame, path: Path, form: object) -> object:
-        if case == "a cell changed":
-            release = release.with_columns(pl.lit(33).alias("age"))
-        elif case == "a row lost":
-            release = release.head(-1)
-        elif case == "sensitive column":
-            release = release.with_columns(pl.lit("flu").alias("disease"))
-        return write(self, release, path, form)
+    def draw(self, *given: Any) -> Any:
+        draw = super().draw(*given)
+        return replace(draw, transition=Transition(np.diag(np.full(len(draw.transition.units), UNITS))))
 
-    monkeypatch.setattr(LocalEngine, "write", write_wrongly)
-    if case == "not drawn":
-        monkeypatch.setattr(Draw, "__call__", lambda self, values, first_row: values)
-    if case == "matrix":
-        monkeypatch.setattr(Transition, "texts", lambda self: [["1", *"0000"], *[["0", "1", *"000"]] * 4])
-    table = desk.table(people(2000))
+
+FAULTS: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
+    "a cell changed": lambda rows: rows.with_columns(pl.lit(33).alias("age")),
+    "a row lost": lambda rows: rows.head(-1),
+    "sensitive column": lambda rows: rows.with_columns(pl.lit("flu").alias("disease")),
+}
+
+
+@pytest.mark.parametrize("case", ["not drawn", *FAULTS, "matrix"])
+def test_a_fault_of_ours_is_refused(desk: Desk, case: str) -> None:
+    scheme: Any = "baseline" if case == "sensitive column" else "perturb"
+    listener: Any = SILENT
+    if case in FAULTS:
+        listener = Changing("rows written", FAULTS[case])
+    elif case == "matrix":
+        matrix = "original,a,b,c,d,e\n" + "".join(f"{value},0,1,0,0,0\n" for value in "abcde")
+        listener = Meanwhile("verify", lambda: staged(desk.out, "transition.csv").write_text(matrix))
+    else:
+        scheme = Undrawn(randomness=randomness(1))
+    table, asked = desk.table(people(2000)), {"quasi_identifiers": QIS, "sensitive": "disease", "beta": 2}
+    seed = {"seed": 1} if isinstance(scheme, str) else {}
     before = files_under(desk.folder)
-    assert_refused(desk.publish(table=table, scheme=scheme), "Nothing was published", status=1)
+    with pytest.raises(GuaranteeError, match="Nothing was published"):
+        betalike.publish(table, **asked, **seed, scheme=scheme, out=desk.out, progress=listener)
     assert files_under(desk.folder) == before
 
 
 @pytest.mark.some(2)
 @SCHEMES
 @FORMS
-def test_an_interruption_leaves_the_older_release(
-    desk: Desk, scheme: str, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_leaves_the_older_release(desk: Desk, scheme: str, form: str) -> None:
     table = desk.table()
     assert desk.publish(table=table, scheme="burel").status == 0
     before = files_under(desk.folder)
-    is_perturbed = scheme == "perturb"
-    steps = ("write_transition", "RedrawnValues.verify") if is_perturbed else ("write_distribution", "Withheld.verify")
-    for step in steps:
 
-        def stop(*_: object) -> None:
-            raise KeyboardInterrupt
+    def stop() -> None:
+        raise KeyboardInterrupt
 
-        with monkeypatch.context() as patch:
-            patch.setattr(f"betalike.release.routes.{step}", stop)
-            assert desk.publish("--force", table=table, scheme=scheme, format=form).status == 130
+    asked: dict[str, Any] = {"quasi_identifiers": QIS, "sensitive": "disease", "beta": 2, "scheme": scheme, "seed": 1}
+    for step in ("write", "verify", "publish"):
+        with pytest.raises(KeyboardInterrupt):
+            betalike.publish(table, **asked, format=form, out=desk.out, force=True, progress=Meanwhile(step, stop))
         assert files_under(desk.folder) == before
     assert desk.publish("--force", table=table, scheme=scheme, format=form).status == 0
     assert set(files_under(desk.out)) == {f"published.{form}", COMPANION[scheme], "certificate.json"}

@@ -15,7 +15,7 @@ import pytest
 from fault_scenes import CASES, Case, Scene, count_steps, some, wrongs_after_stop
 from forking_publisher import ForkingPublisher
 from system_calls import can_intercept
-from workbench import Desk, assert_refused, command_line, files_under, hidden_in, people, run, to_csv
+from workbench import Desk, assert_refused, command_line, files_under, hidden_in, people, run, run_process, to_csv
 
 from betalike.release import folder as release_folder
 from examples import FACTOR
@@ -297,15 +297,12 @@ def test_a_clock_that_goes_backwards(desk: Desk, engine: str, monkeypatch: pytes
     assert run("verify", desk.out).status == 0
 
 
-def test_a_release_on_another_disk_than_temporary_files(
-    desk: Desk, engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_on_another_disk_than_temporary_files(desk: Desk, engine: str) -> None:
     other = Path("/dev/shm")
     if not other.is_dir() or not os.access(other, os.W_OK) or other.stat().st_dev == desk.folder.stat().st_dev:
         pytest.skip("there is no second disk")
     with tempfile.TemporaryDirectory(dir=other) as name:
-        monkeypatch.setattr(tempfile, "tempdir", name)
-        outcome = desk.publish(engine=engine)
+        outcome = run_process(*desk.words(desk.table(), engine=engine), env=os.environ | {"TMPDIR": name})
         assert outcome.status == 0, outcome.text
         assert os.listdir(name) == []
     assert run("verify", desk.out).status == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -190,13 +190,10 @@ def test_the_call_wins_over_the_specification(desk: Desk) -> None:
     assert outcome.status == 0, outcome.text
 
 
-def test_no_part_of_a_copy_is_left(desk: Desk, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_no_part_of_a_copy_is_left(desk: Desk, scratch: Path) -> None:
     table, given = write_sqlite(patients(), desk.folder)
-    scratch = tmp_path_factory.mktemp("scratch")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tempfile.tempdir", str(scratch))
-        assert publish(desk, table, *options(given)).status == 0
-        assert publish(desk, table, "--query", "SELECT nothing FROM people").status == 2
+    assert publish(desk, table, *options(given)).status == 0
+    assert publish(desk, table, "--query", "SELECT nothing FROM people").status == 2
     assert list(scratch.iterdir()) == []
 
 
@@ -215,12 +212,9 @@ class Watcher(betalike.SILENT.__class__):
 
 
 @pytest.mark.some(3)
-def test_a_copy_has_only_the_columns_that_are_named(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, source: tuple[str, dict[str, Any]]
-) -> None:
+def test_a_copy_has_only_the_columns_that_are_named(scratch: Path, source: tuple[str, dict[str, Any]]) -> None:
     table, given = source
-    watcher = Watcher(tmp_path_factory.mktemp("scratch"))
-    monkeypatch.setattr("tempfile.tempdir", str(watcher.folder))
+    watcher = Watcher(scratch)
     asked = {"quasi_identifiers": ["age", "city"], "sensitive": "disease", "beta": 4, "scheme": "lmondrian"}
     recipe = {"city": {"auto": ["born"]}}
     betalike.publish(table, **given, **asked, keep=["height"], hierarchies=recipe, progress=watcher, seed=1)
@@ -236,19 +230,18 @@ def test_columns_that_the_table_lacks_are_named_with_those_it_has(desk: Desk) ->
     assert_refused(refused, "no column 'ciity'. It has: name, age, born, city, height", "Did you mean 'city'?")
 
 
+@pytest.mark.parametrize("write", [write_duckdb, write_openpyxl])
 def test_a_key_of_persons_is_noticed_but_not_copied(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    write: Callable[..., tuple[str, dict[str, Any]]], scratch: Path, tmp_path: Path
 ) -> None:
     frame = patients().with_columns(patient_id=pl.Series([f"{CANARY}-{i // 3}" for i in range(240)]))
-    for write in (write_duckdb, write_openpyxl):
-        watcher = Watcher(tmp_path_factory.mktemp("scratch"))
-        table, given = write(frame, tmp_path_factory.mktemp("table"))
-        monkeypatch.setattr("tempfile.tempdir", str(watcher.folder))
-        asked = {"quasi_identifiers": ["age", "city"], "sensitive": "disease", "beta": 4, "scheme": "lmondrian"}
-        release = betalike.publish(table, **given, **asked, progress=watcher, seed=1)
-        assert any("'patient_id' looks like a key of persons with several rows, 3.0" in note for note in release.notes)
-        assert "patient_id" in watcher.columns
-        assert CANARY.encode() not in watcher.content
-        watcher.content = b""
-        betalike.publish(table, **given, **asked, person="patient_id", progress=watcher, seed=1)
-        assert CANARY.encode() in watcher.content
+    watcher = Watcher(scratch)
+    table, given = write(frame, tmp_path)
+    asked = {"quasi_identifiers": ["age", "city"], "sensitive": "disease", "beta": 4, "scheme": "lmondrian"}
+    release = betalike.publish(table, **given, **asked, progress=watcher, seed=1)
+    assert any("'patient_id' looks like a key of persons with several rows, 3.0" in note for note in release.notes)
+    assert "patient_id" in watcher.columns
+    assert CANARY.encode() not in watcher.content
+    watcher.content = b""
+    betalike.publish(table, **given, **asked, person="patient_id", progress=watcher, seed=1)
+    assert CANARY.encode() in watcher.content

@@ -175,10 +175,11 @@ def test_what_a_format_cannot_hold_is_refused(
     assert not desk.out.exists()
 
 
-def test_more_rows_than_a_sheet_has_are_refused_first(desk_with_people: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(formats.MOST_ROWS, formats.Format.EXCEL, 239)
+def test_more_rows_than_a_sheet_has_are_refused_first(desk_with_people: Desk) -> None:
     assert formats.MOST_ROWS[formats.Format.SPSS] == 2**31 - 1
-    assert_refused(publish(desk_with_people, "xlsx"), "the table has 240 rows, and a xlsx file holds at most 239")
+    pl.concat([patients()] * 4370).write_parquet(desk_with_people.folder / "many.parquet")  # of 240 rows each
+    refused = publish(desk_with_people, "xlsx", table="many.parquet")
+    assert_refused(refused, "the table has 1048800 rows, and a xlsx file holds at most 1048575")
     assert_refused(publish(desk_with_people, "xslx"), "it must be one of: csv, parquet, xlsx, sav, dta", "'xlsx'?")
 
 

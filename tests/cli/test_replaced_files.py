@@ -7,15 +7,14 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 from workbench import Desk, assert_refused, command_line, files_under, people, run, to_csv
 
 import betalike
-from betalike.engines.local import LocalEngine
 from betalike.errors import FileError
+from listeners import Meanwhile
 from patience import PATIENCE
 
 INPUTS = ["sensitive.csv", "published.csv", "published.parquet", "transition.csv", "certificate.json"]
@@ -99,20 +98,20 @@ def test_hierarchies_and_the_specification_are_inputs_too(desk: Desk) -> None:
     assert_untouched(desk, "publish", "--spec", inside, "--out", desk.out, "--force")
 
 
-def test_a_table_that_becomes_part_of_the_folder_meanwhile(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+ASKED = {"quasi_identifiers": ["age"], "sensitive": "disease", "beta": 2, "seed": 1, "options": {"effort": 0}}
+
+
+def test_a_table_that_becomes_part_of_the_folder_meanwhile(desk: Desk) -> None:
     """What is checked at the beginning is checked again right before the move."""
     assert desk.publish().status == 0
     table = desk.table()
-    generalize = LocalEngine.generalize
 
-    def slow(*given: Any) -> Any:
-        rows = generalize(*given)
+    def link() -> None:
         (desk.out / "published.csv").unlink()
         os.link(table, desk.out / "published.csv")
-        return rows
 
-    monkeypatch.setattr(LocalEngine, "generalize", slow)
-    assert_refused(desk.publish("--force", table=table))
+    with pytest.raises(FileError, match="replaced"):
+        betalike.publish(table, **ASKED, out=desk.out, force=True, progress=Meanwhile("verify", link))
     assert (desk.out / "published.csv").read_bytes() == table.read_bytes()
 
 
@@ -152,19 +151,11 @@ def test_a_certificate_cannot_name_files_elsewhere(desk: Desk) -> None:
     assert {path: path.read_bytes() for path in mine} == texts
 
 
-def test_a_file_that_appears_meanwhile_survives(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_appears_meanwhile_survives(desk: Desk) -> None:
     table = desk.table()
     assert desk.publish(table=table).status == 0
-    generalize = LocalEngine.generalize
-
-    def slow(*given: Any) -> Any:
-        rows = generalize(*given)
-        desk.write("out/README.txt", "mine")
-        return rows
-
-    with monkeypatch.context() as patched:
-        patched.setattr(LocalEngine, "generalize", slow)
-        assert desk.publish("--force", table=table).status == 0
+    appearing = Meanwhile("verify", lambda: desk.write("out/README.txt", "mine"))
+    betalike.publish(table, **ASKED, out=desk.out, force=True, progress=appearing)
     assert (desk.out / "README.txt").read_text() == "mine"
     assert run("verify", desk.out).status == 0
 

@@ -25,11 +25,9 @@ FIGURES = {
 
 @pytest.mark.long
 @pytest.mark.xdist_group("experiments")
-def test_every_figure_has_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_figure_has_its_files(tmp_path: Path) -> None:
     running = importlib.import_module("experiments.attacks.__main__")
-    monkeypatch.setattr(running, "SCHEMES", ("burel", "lmondrian", "perturb"))
-    monkeypatch.setattr(running, "WITH_CLASSES", ("burel", "lmondrian"))
-    running.main(["--quick", "--out", str(tmp_path)])
+    running.main(["--quick", "--out", str(tmp_path)], schemes=("burel", "lmondrian", "perturb"))
     assert {path.name for path in tmp_path.iterdir()} == {f"{f}.{e}" for f in FIGURES for e in ("csv", "svg", "png")}
     for figure in FIGURES:
         with (tmp_path / f"{figure}.csv").open(newline="", encoding="utf-8") as file:

@@ -169,6 +169,7 @@ def test_values_that_are_not_named_have_their_share_of_the_root() -> None:
 
 def test_intervals_hold_what_they_say_if_their_assumptions_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """Members of a class follow each other now and then, and log-odds of lying inside are off by a common amount."""
+    # It stands for what nobody knows of real tables, and the truth of these is known.
     monkeypatch.setattr(label_shares, "DISAGREEMENT", 0.0)
     rng = np.random.default_rng(8)
     ends = np.sort(rng.integers(0, 100, size=(400, 2)), axis=1)

@@ -61,6 +61,7 @@ def test_an_older_release_is_replaced_whole(
     home: Path, is_exchanged: bool, has_others: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not is_exchanged:
+        # Disks that cannot exchange two folders are rare, and none is here.
         monkeypatch.setattr(release_folder, "_exchange", lambda one, other: False)
     stage(home / "out", {"published.parquet": "old", "certificate.json": "old", "transition.csv": "old"})
     others = {"notes.txt": "mine"} if has_others else {}

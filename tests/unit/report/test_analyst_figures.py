@@ -21,9 +21,11 @@ import pytest
 from scipy.stats.contingency import association
 
 import betalike
-from betalike.queries import utility as asking
 from betalike.queries.completion import Completion
-from betalike.queries.release import Release
+from betalike.queries.utility import N_PREDICATES, SELECTIVITY
+from betalike.queries.workload import draw_queries
+from betalike.report.page import N_QUERIES
+from betalike.runtime.randomness import randomness
 from shown_figures import (
     ASKED,
     KINDS,
@@ -31,7 +33,6 @@ from shown_figures import (
     Pictures,
     approx,
     ask_one_by_one,
-    keep,
     read,
     read_rows,
     shares_by_series,
@@ -44,7 +45,7 @@ from shown_figures import (
 pytestmark = pytest.mark.xdist_group("analyst figures")  # one process makes what these tests share
 
 FEW = "groups of few"
-CONFIDENCE = 0.5  # so that some intervals do not hold the exact count
+SEED, CONFIDENCE = 2, 0.5
 Table = dict[str, list[Any]]  # the cells of each column; None is missing
 
 
@@ -59,7 +60,7 @@ class Seen:
     before: list[dict[str, str]] = field(default_factory=list)
     after: list[dict[str, str]] = field(default_factory=list)
     samples: list[Any] = field(default_factory=list)
-    found: list[Any] = field(default_factory=list)
+    found: Any = None
     queries: list[Any] = field(default_factory=list)
 
     @property
@@ -97,14 +98,16 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     asked = {"beta": 2, "hierarchies": {"city": TREE}, "seed": 1, "sensitive": it.sensitive, **ASKED[it.sensitive]}
     it.release = betalike.publish(folder / "people.csv", out=folder / "out", **asked)
     it.before, it.after = read_rows(folder / "people.csv"), read_rows(folder / "out" / "published.csv")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("betalike.report.pictures.draw", it.pictures.draw)
-        patch.setattr("betalike.report.page.N_QUERIES", 150)
+    with it.pictures.collected(), pytest.MonkeyPatch.context() as patch:
+        # At the confidence of pages, the intervals of this small table hold every exact count.
         patch.setattr("betalike.queries.workload.CONFIDENCE", CONFIDENCE)
-        patch.setattr(Completion, "sample", keep(Completion.sample, it.samples))
-        patch.setattr(Release, "utility", keep(Release.utility, it.found))
-        patch.setattr(asking, "draw_queries", keep(asking.draw_queries, it.queries))
-        it.page = it.release.report(original=folder / "people.csv", audience="analyst", seed=2).html
+        it.page = it.release.report(original=folder / "people.csv", audience="analyst", seed=SEED).html
+    it.found = it.release.utility(folder / "people.csv", queries=0, seed=SEED)
+    chance, asked_release = randomness(SEED), it.release.estimator  # the page draws the same
+    completion, names = Completion(asked_release), asked_release.quasi_identifiers
+    it.samples = [completion.sample(chance) for _ in range(3)]
+    n_predicates = min(N_PREDICATES, len(names))
+    it.queries = draw_queries(names, asked_release.sensitive, N_QUERIES, n_predicates, SELECTIVITY, chance)
     return it
 
 
@@ -201,7 +204,7 @@ def test_means_deviations_and_correlations_are_those_of_numpy(seen: Seen) -> Non
 
 def test_strengths_of_relations_are_those_of_scipy(seen: Seen) -> None:
     shown = {name: cells for name, *cells in table_named(seen.page, "Strength of the relation")}
-    (found,) = seen.found
+    found = seen.found
     assert list(shown) == seen.names == [each.column for each in found.two_ways]
     for each in found.two_ways:
         crossed = []
@@ -224,17 +227,17 @@ def test_strengths_of_relations_are_those_of_scipy(seen: Seen) -> None:
 def test_errors_of_counts_are_those_of_queries_that_are_asked_one_by_one(seen: Seen) -> None:
     asked = [
         (answer, exact)
-        for answer, exact in ask_one_by_one(seen.release, seen.before, seen.queries[0], CONFIDENCE)
+        for answer, exact in ask_one_by_one(seen.release, seen.before, seen.queries, CONFIDENCE)
         if exact
     ]
     errors = [abs(answer.count - exact) / exact for answer, exact in asked]
     covered = [answer.low <= exact <= answer.high for answer, exact in asked]
     said = re.search(
-        r"asked (\d+) random COUNT queries on (\d) quasi-.*? off by at most (.*?)\. .*? in (.*?) of the cases",
+        r"asked ([\d,]+) random COUNT queries on (\d) quasi-.*? off by at most (.*?)\. .*? in (.*?) of the cases",
         seen.page,
     )
     assert said is not None
-    assert (int(said[1]), int(said[2])) == (len(errors), len(seen.names))
+    assert (int(said[1].replace(",", "")), int(said[2])) == (len(errors), len(seen.names))
     assert len(errors) > 50
     assert 0 < sum(covered) < len(covered)
     assert shows(said[3], statistics.median(errors))

@@ -15,14 +15,15 @@ import pytest
 from rich.console import Console
 
 import betalike
-from betalike.comparison import compare
+from betalike.queries.utility import N_PREDICATES, SELECTIVITY
+from betalike.queries.workload import draw_queries
 from betalike.report.exploration import print_exploration, write_exploration
+from betalike.runtime.randomness import randomness
 from shown_figures import (
     TREE,
     Pictures,
     ask_one_by_one,
     classes_of,
-    keep,
     read_rows,
     shows,
     table_named,
@@ -48,13 +49,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def seen(folder: Path) -> Seen:
     asked = {"schemes": ["lmondrian"], "consider": ["day"], "queries": N_QUERIES, "quasi_identifiers": NAMES, **ASKED}
-    pictures, queries = Pictures(), []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compare, "draw_queries", keep(compare.draw_queries, queries))
-        found = betalike.explore(folder / "people.csv", beta=BETAS, **asked)
-        patch.setattr("betalike.report.pictures.draw", pictures.draw)
+    pictures, found = Pictures(), betalike.explore(folder / "people.csv", beta=BETAS, **asked)
+    with pictures.collected():
         write_exploration(found, folder / "page.html", force=True)
-    return (folder / "page.html").read_text(encoding="utf-8"), pictures, found, queries[0]
+    release = betalike.open_release(published(folder, BETAS[0], NAMES)[0]).estimator
+    asked_of = release.quasi_identifiers, release.sensitive
+    queries = draw_queries(*asked_of, N_QUERIES, min(N_PREDICATES, len(NAMES)), SELECTIVITY, randomness(1))
+    return (folder / "page.html").read_text(encoding="utf-8"), pictures, found, queries
 
 
 def published(folder: Path, beta: float, names: list[str]) -> tuple[Path, dict[str, float], list[Counter[str]]]:

@@ -79,20 +79,12 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     write_people(folder / "people.csv")
     asked = {"beta": 2, "hierarchies": {"city": TREE}, "seed": 1, "sensitive": sensitive, **ASKED[sensitive]}
     release = betalike.publish(folder / "people.csv", out=folder / "out", **asked)
-    pictures, attacks = Pictures(), []
-    from betalike.attacks import catalogue
-
-    def run_attacks(*given: Any) -> Any:
-        attacks.append(run(*given))
-        return attacks[0]
-
-    run = catalogue.run_attacks
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("betalike.report.pictures.draw", pictures.draw)
-        patch.setattr(catalogue, "run_attacks", run_attacks)
+    pictures = Pictures()
+    with pictures.collected():
         page = release.report(original=folder / "people.csv", population=POPULATION, seed=1).html
+    attacks = betalike.attack(release, original=folder / "people.csv", seed=1)
     before, after = read_rows(folder / "people.csv"), read_rows(folder / "out" / "published.csv")
-    return Seen(release, sensitive, page, pictures, attacks[0], before, after)
+    return Seen(release, sensitive, page, pictures, attacks, before, after)
 
 
 def test_risks_before_and_after_are_averages_over_rows(seen: Seen) -> None:
@@ -261,8 +253,7 @@ def test_a_perturbed_release_is_as_sure_as_its_matrix_says(tmp_path: Path) -> No
         total.update(row)
     chances = {v: max(row[label] / total[label] for label in row) for v, row in joint.items()}
     pictures = Pictures()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("betalike.report.pictures.draw", pictures.draw)
+    with pictures.collected():
         page = release.report(original=tmp_path / "people.csv", quick=True).html
     ((_, surest, gain),) = table_named(page, "How much a reader learns")
     assert shows_most(surest, max(chances.values()))

@@ -44,8 +44,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         folder / "visits.csv", out=folder / "out", keep=["visit"], keep_identifiers=True, beta=BETA, seed=1, **asked
     )
     pictures = Pictures()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("betalike.report.pictures.draw", pictures.draw)
+    with pictures.collected():
         page = release.report(original=folder / "visits.csv", quick=True).html
     before = read_rows(folder / "visits.csv")
     person = {row["visit"]: row["patient"] for row in before}
