@@ -62,7 +62,7 @@ def publish(table: pl.DataFrame, folder: Path, kind: str, **changes: Any) -> Non
         **OPTIONS[kind],
         **changes,
     }
-    betalike.publish(table, quasi_identifiers=arguments.pop("qis", QIS), **arguments, seed=1)
+    betalike.publish(table, quasi_identifiers=arguments.pop("qis", QIS), **arguments)
 
 
 class Forger:

@@ -32,7 +32,7 @@ FORMS: list[dict[str, Any]] = [
 
 
 def rule_of(seed: int, beta: float, form: dict[str, Any]) -> Rule:
-    return Likeness(beta, **form).rule(random_cells(seed).prior_counts, SENSITIVE)
+    return Likeness(beta, **form).rule(random_cells(seed).value_counts, SENSITIVE)
 
 
 def totals(rule: Rule, counts: np.ndarray) -> list[int]:
@@ -46,7 +46,7 @@ def totals(rule: Rule, counts: np.ndarray) -> list[int]:
 def test_limits_allow_exactly_what_the_rule_allows(seed: int, beta: float, form: dict[str, Any]) -> None:
     rule, rng = rule_of(seed, beta, form), np.random.default_rng(seed)
     limits = make_limits(rule, 10_000)
-    prior = random_cells(seed).prior_counts
+    prior = random_cells(seed).value_counts
     for _ in range(30):
         shares = rng.permutation(prior) if rng.random() < 0.3 else prior * rng.integers(0, 4, len(prior))
         counts = (shares * rng.choice([0.1, 0.5, 1.0])).astype(np.int64)
@@ -84,7 +84,7 @@ def test_where_floats_cannot_see_a_row_the_caps_are_on_the_safe_side() -> None:
 @given(seed=SEEDS, form=st.sampled_from(FORMS))
 def test_what_is_too_much_and_what_is_lacking(seed: int, form: dict[str, Any]) -> None:
     rule, rng = rule_of(seed, 1, form), np.random.default_rng(seed)
-    counts = rng.integers(0, 9, 8) * (random_cells(seed).prior_counts > 0)
+    counts = rng.integers(0, 9, 8) * (random_cells(seed).value_counts > 0)
     size = int(counts.sum()) or 1
     rows = rule.demands.tolist() if len(rule.demands) else None
     caps = rows or [[0, 0, n, d, 0, 1] for n, d in zip(rule.cap_numerator, rule.cap_denominator, strict=True)]

@@ -268,12 +268,7 @@ def test_strict_is_true_or_false(strict: object) -> None:
         schemes.make_scheme("whole", SeededRandomness(1), strict=strict)
 
 
-def test_a_part_of_a_table_that_breaks_the_promise_as_a_whole_is_refused() -> None:
+def test_a_table_that_breaks_the_promise_as_a_whole_is_refused() -> None:
     cells = random_cells(1)
-    some = cells.point < 5
-    part = Cells(
-        cells.axes, cells.sensitive, cells.weights, cells.points[:5], cells.point[some], cells.value[some],
-        cells.count[some], cells.value_counts,
-    )  # fmt: skip
     with pytest.raises(InfeasibleError, match="do not keep the promise"):
-        Whole().plan(part, Likeness(0.01))
+        Whole().plan(cells, Likeness(1, k=cells.n_rows + 1))
