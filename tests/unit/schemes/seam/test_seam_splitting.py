@@ -379,6 +379,25 @@ def test_no_effort_is_no_pass_more_effort_more_passes_and_small_tables_get_twice
     assert counting.n_passes == n_passes
 
 
+class Drawing(SeededRandomness):
+    """Counts how often it is asked for words: by each way that is tried."""
+
+    n_asked = 0
+
+    def words(self, count: int) -> Words:
+        self.n_asked += 1
+        return super().words(count)
+
+
+def test_with_no_effort_two_of_twelve_ways_are_tried_and_not_again() -> None:
+    cells, n_asked = random_cells(1, n_cells=150), []
+    for effort in (0, 1):
+        randomness = Drawing(1)
+        Seam(randomness, effort).plan(cells, Likeness(2), Counting())
+        n_asked.append(randomness.n_asked)
+    assert 1 < n_asked[0] < n_asked[1] / 10
+
+
 @examples(6)
 @given(seed=SEEDS, model=MODELS)
 def test_more_effort_never_loses_more(seed: int, model: Likeness) -> None:
