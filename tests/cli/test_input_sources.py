@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import array
-import fcntl
 import gzip
 import io
 import os
 import signal
 import stat
 import subprocess
-import termios
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 import polars as pl
 import pytest
 from typer.testing import CliRunner
-from workbench import CANARY, COLUMNS, Desk, Outcome, assert_refused, command_line, files_under, people, run, to_csv
+from workbench import CANARY, COLUMNS, Desk, Outcome, assert_refused, files_under, people, run, to_csv
 
 import betalike
 from betalike.cli.app import app
 from betalike.engines.choice import choose_engine
 from betalike.errors import FileError
 from listeners import Changing, Meanwhile
+from patience import PATIENCE
 
 ASKED = {"quasi_identifiers": ["age", "gender", "city"], "sensitive": "disease", "beta": 2, "options": {"effort": 0}}
 GOOD = to_csv(people())
@@ -108,33 +105,10 @@ def test_empty_standard_input(desk: Desk) -> None:
     assert not desk.out.exists()
 
 
-def wait_until_read(pipe: IO[bytes]) -> None:
-    """Wait until a process has read all of a pipe, and so waits for more."""
-    unread = array.array("i", [1])
-    for _ in range(600):
-        fcntl.ioctl(pipe.fileno(), termios.FIONREAD, unread)
-        if unread[0] == 0:
-            return
-        time.sleep(0.2)
-    raise AssertionError("nobody reads the pipe")
-
-
-def test_a_signal_ends_the_wait_for_standard_input(desk: Desk) -> None:
-    words = command_line(*desk.words(Path("-")))
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        process.stdin.write(GOOD)
-        process.stdin.flush()
-        wait_until_read(process.stdin)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 130
-    assert files_under(desk.folder) == {}
-
-
 def test_a_pipe_is_refused_at_once(desk: Desk, engine: str) -> None:
     pipe = desk.folder / "pipe"
     os.mkfifo(pipe)
-    signal.alarm(60)  # else it would wait for ever
+    signal.alarm(int(PATIENCE))  # else it would wait for ever
     refused = desk.publish(table=pipe, engine=engine)
     signal.alarm(0)
     assert_refused(refused, "pipe", "standard input")
@@ -288,7 +262,7 @@ def test_no_command_waits_for_a_pipe_in_place_of_a_small_file(desk: Desk) -> Non
     columns = "".join(f'[columns.{name}]\nrole = "quasi-identifier"\n' for name in ("age", "city"))
     columns += 'hierarchy = "trees/city.csv"\n[columns.disease]\nrole = "sensitive"\n'
     spec = desk.write("release.toml", f'table = "people.csv"\n[promise]\nbeta = 2\n{columns}')
-    signal.alarm(300)  # else it would wait for ever
+    signal.alarm(int(PATIENCE))  # else it would wait for ever
     assert_refused(run("query", desk.out, "age > 30"), "cannot be read")
     assert_refused(run("query", desk.folder / "perturbed", "age > 30"), "not the matrix")
     assert_refused(run("publish", "--spec", spec, "--out", desk.folder / "new"), "not a regular file")

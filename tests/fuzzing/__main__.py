@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .worker import COUNTED, save
+from .worker import COUNTED, MOST_SECONDS, save
 
 KEPT = Path("build") / "fuzzing"
 NAMES = [
@@ -205,7 +205,7 @@ def replay(path: Path) -> int:
     target = path.absolute().parent.name
     prepare(target)
     with tempfile.TemporaryDirectory() as folder:
-        finding = Judge(Path(folder)).judge(TARGETS[target], path.read_bytes(), target in SECRET)
+        finding = Judge(Path(folder), MOST_SECONDS).judge(TARGETS[target], path.read_bytes(), target in SECRET)
     print("nothing found" if finding is None else f"{finding.signature}\n{finding.details}")
     return int(finding is not None)
 

@@ -22,6 +22,7 @@ from typing import Any
 ADDRESS_SPACE = 6 << 30
 RESTART_AT = 1 << 30  # of memory held; compiled libraries do not give all of it back
 KEPT_OF_A_KIND = 3
+MOST_SECONDS = 30  # for one input
 COUNTED = struct.Struct("<Q")
 
 
@@ -50,12 +51,12 @@ class Worker:
         self.current, self.findings = folder / "current", folder / "findings"
         self.n_done = 0
         place = tempfile.mkdtemp(dir=folder)
-        self.judge = Judge(Path(place))
+        self.judge = Judge(Path(place), MOST_SECONDS)
 
     def run(self, data: bytes) -> None:
         """Judge one input; a process that is stopped by the alarm, or by a crash, leaves it as the current one."""
         self.current.write_bytes(data)
-        signal.alarm(30)
+        signal.alarm(MOST_SECONDS)
         finding = self.judge.judge(self.target, data, self.is_secret)
         signal.alarm(0)
         if finding is not None:
