@@ -1,8 +1,6 @@
-"""A check of Parquet files before they are read: can their pages be as large, and hold as many values, as they claim?
+"""The structure of Parquet files: the footer, and the header of each page, in the compact encoding of Thrift.
 
-Polars reserves memory for both before it reads the content, and the whole process ends if there is not enough. So a
-damaged claim must be found first. The footer lists row groups, a row group its columns, a column its first page; each
-page starts with a header. All of them are written in the compact encoding of Thrift.
+The footer lists row groups, a row group its columns, a column its first page; each page starts with a header.
 """
 
 from __future__ import annotations
@@ -15,46 +13,35 @@ from typing import Any
 from betalike.io.sources import Content, mapped
 
 MAGIC = b"PAR1"
-BROTLI = 4  # its number as a codec
-MOST_PER_BYTE = {BROTLI: 1 << 21}  # most bytes that a codec makes of one; a Brotli block makes 2^24 of about ten
-USUAL_PER_BYTE = 1 << 16  # of the other codecs; a run of zstd has 32,768
-ROOM_FOR_SHORT_PAGES = 1 << 20
 ROW_GROUPS = 4  # a field of the footer
 COLUMNS = 1  # a field of a row group
 COLUMN_FACTS = 3  # a field of a column
-CODEC, N_VALUES, COMPRESSED, FIRST_PAGE, DICTIONARY_PAGE = 4, 5, 7, 9, 11  # fields of a column's facts
+COMPRESSED, FIRST_PAGE, DICTIONARY_PAGE = 7, 9, 11  # fields of a column's facts
 CLAIMED_SIZE, SIZE, DATA, DICTIONARY, NEWER_DATA = 2, 3, 5, 7, 8  # fields of a page's header
-VALUES, COUNTS, LENGTHS = 1, (1, 2, 3), (5, 6)  # fields in the headers of dictionaries and newer data pages
+VALUES, COUNTS = 1, (1, 2, 3)  # fields in the headers of pages, and of newer data pages
 MOST_LEVELS = 16
 
 
-def has_false_claims(path: Path) -> bool:
-    """Return whether a page claims something impossible; the reader finds all other damage."""
+def ends_its_reader(path: Path) -> bool:
+    """Return whether a page claims a negative number of values, which ends the process of Polars.
+
+    It takes such a number for a large one, and there is not enough memory. All other damage is an error there.
+    """
     try:
         with mapped(path) as content:
             columns = stored_columns(content)
-            return any(not _is_possible(page, column) for column in columns for page in pages_of(content, column))
+            return any(min(_counts(page), default=0) < 0 for column in columns for page in pages_of(content, column))
     except (struct.error, LookupError, ValueError, TypeError, OSError):
         return False
 
 
-def _is_possible(page: dict[int, Any], column: dict[int, Any]) -> bool:
-    """Return whether a page of a column can be as it claims.
-
-    A reader may take a negative claim for a large one. A value of a dictionary takes at least one byte.
-    """
-    try:
-        size = page.get(CLAIMED_SIZE, 0)
-        data, newer, dictionary = (page.get(kind, {}) for kind in (DATA, NEWER_DATA, DICTIONARY))
-        counts = [data.get(VALUES, 0), *(newer.get(field, 0) for field in COUNTS)]
-        lengths = [dictionary.get(VALUES, 0), *(newer.get(field, 0) for field in LENGTHS)]
-        return (
-            0 <= size <= ROOM_FOR_SHORT_PAGES + MOST_PER_BYTE.get(column[CODEC], USUAL_PER_BYTE) * page.get(SIZE, 0)
-            and all(0 <= count <= column[N_VALUES] for count in counts)
-            and all(0 <= length <= size for length in lengths)
-        )
-    except (AttributeError, TypeError):  # a field has another type than in every valid header
-        return False
+def _counts(page: dict[int, Any]) -> list[int]:
+    """Return how many values, missing ones and rows a page claims to have; a field of another type is no number."""
+    parts = [
+        (page.get(kind), fields) for kind, fields in ((DATA, (VALUES,)), (NEWER_DATA, COUNTS), (DICTIONARY, (VALUES,)))
+    ]
+    found = [part.get(field) for part, fields in parts if isinstance(part, dict) for field in fields]
+    return [count for count in found if isinstance(count, int)]
 
 
 def stored_columns(content: Content) -> Iterator[dict[int, Any]]:

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from betalike.errors import FileError, SchemaError
-from betalike.io import arrow_files, parquet_files
+from betalike.io import parquet_files
 from betalike.io.copies import origin_of
 from betalike.io.csv_files import DOUBLED, NO_ROOM, NO_ROWS, Wanted, count_to_the_end, load_csv, scan_csv
 from betalike.io.csv_rows import EMPTY
@@ -247,10 +247,11 @@ def kind_of(path: Path) -> str:
 
 def scan_columnar(files: Sequence[Path], kind: str) -> pl.LazyFrame:
     """Return Parquet or Arrow IPC files as one table, before any of it is read."""
-    is_parquet = kind == PARQUET
-    if any(map((parquet_files if is_parquet else arrow_files).has_false_claims, files)):
+    if kind != PARQUET:
+        return pl.scan_ipc(list(files))
+    if any(map(parquet_files.ends_its_reader, files)):
         raise FileError(DAMAGED.format(shown_name(files[0]), kind))
-    return pl.scan_parquet(list(files)) if is_parquet else pl.scan_ipc(list(files))
+    return pl.scan_parquet(list(files))
 
 
 def _scan_columnar(
