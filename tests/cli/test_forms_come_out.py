@@ -68,6 +68,7 @@ def test_exact_quasi_identifiers(tmp_path: Path, scheme: str, read_as: str) -> N
         "sensitive": "disease",
         "beta": 2,
         "scheme": scheme,
+        "seed": 1,
         "engine": "auto" if read_as == "held" else "batches",
     }
     betalike.publish(path, out=tmp_path / "out", **asked)
@@ -85,7 +86,14 @@ def test_kept_columns_and_the_sensitive_column(tmp_path: Path, scheme: str) -> N
     path, more = write(tmp_path), PROMISES.get(scheme, {"beta": 3})
     for sensitive in ("price", "birth") if scheme in ("seam", *EXACT) else ("large",):
         kept = [name for name in FORMS if name != sensitive]
-        asked = {"quasi_identifiers": ["age"], "sensitive": sensitive, "keep": kept, "scheme": scheme, **more}
+        asked = {
+            "quasi_identifiers": ["age"],
+            "sensitive": sensitive,
+            "keep": kept,
+            "scheme": scheme,
+            "seed": 1,
+            **more,
+        }
         betalike.publish(path, out=tmp_path / sensitive, **asked)
         published = read(tmp_path / sensitive)
         assert count(published, kept) == original(kept)

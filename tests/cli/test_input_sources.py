@@ -24,7 +24,13 @@ from betalike.errors import FileError
 from listeners import Changing, Meanwhile
 from patience import PATIENCE
 
-ASKED = {"quasi_identifiers": ["age", "gender", "city"], "sensitive": "disease", "beta": 2, "options": {"effort": 0}}
+ASKED = {
+    "quasi_identifiers": ["age", "gender", "city"],
+    "sensitive": "disease",
+    "beta": 2,
+    "options": {"effort": 0},
+    "seed": 1,
+}
 GOOD = to_csv(people())
 
 

@@ -7,13 +7,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pyspark
 
 from betalike.engines.spark.session import bundled_java
+from patience import ask_until
 
 CLASSES = "org.apache.spark.deploy"
 BRIEF = os.environ.get("SPARK_SUBMIT_OPTS", "")  # for programs that end after seconds
@@ -69,11 +68,13 @@ class Cluster:
     def _told(self, name: str, pattern: str) -> str:
         """What a process says of itself, once it does."""
 
-        def found() -> str | None:
+        def ask() -> str:
+            has_ended = self.processes[name].poll() is not None  # first: what it says last is read as well
             match = re.search(pattern, (self.folder / f"{name}.log").read_text())
-            return match.group(1) if match else None
+            assert match or not has_ended, f"{name} of the Spark cluster has ended"
+            return match.group(1) if match else ""
 
-        return wait_for(found, f"{name} of the Spark cluster")
+        return ask_until(ask)
 
     def executors(self, worker: str = "worker-*") -> set[Path]:
         """The folders of the executors that a worker, or all, have started so far: worker-0/app-.../0."""
@@ -88,13 +89,3 @@ class Cluster:
     def stop(self) -> None:
         for name in self.processes:
             self.kill(name)
-
-
-def wait_for(found: Callable[[], str | None], what: str, seconds: float = 120) -> str:
-    """What is found at last; the tests take as long as the machine needs, but not forever."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if (result := found()) is not None:
-            return result
-        time.sleep(0.05)
-    raise TimeoutError(f"the {what} did not come")

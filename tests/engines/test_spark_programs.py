@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from spark_cluster import Cluster, wait_for
+from spark_cluster import Cluster
 
 from betalike.datasets import census_like
+from patience import PATIENCE, ask_until
 
 pytestmark = pytest.mark.xdist_group("cluster")
-TIMEOUT = 600
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,19 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(table: Path, out: Path, *more: str) -> list[str]:
-    words = [str(table), "--qi", "age,gender", "--sensitive", "salary_class", "--beta", "4", "--scheme", "perturb"]
+    words = [
+        str(table),
+        "--qi",
+        "age,gender",
+        "--sensitive",
+        "salary_class",
+        "--beta",
+        "4",
+        "--scheme",
+        "perturb",
+        "--seed",
+        "1",
+    ]
     return [sys.executable, "-m", "betalike", "publish", *words, "--out", str(out), *more]
 
 
@@ -36,7 +49,7 @@ def test_a_worker_without_betalike_is_told(table: Path, tmp_path: Path) -> None:
     python.chmod(0o755)
     words = command(table, tmp_path / "out", "--master", "local[1]")
     environment = {**os.environ, "PYSPARK_PYTHON": str(python)}
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2, done.stderr
     assert "Install the same betalike[spark] on every worker" in done.stderr
     assert "Traceback" not in done.stderr
@@ -50,7 +63,7 @@ def test_workers_run_nothing_that_lies_beside_the_table(table: Path, tmp_path: P
         (tmp_path / f"{module}.py").write_text(f"open({str(notes)!r}, 'a').write('{module} ')\n")
     words = command(table, tmp_path / "out", "--master", "local[2]")
     words.insert(1, "-P")  # as the installed program, whose own path has no working folder
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT)
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert not notes.exists(), notes.read_text()
 
@@ -67,7 +80,7 @@ def test_a_cluster_without_workers_is_told(tmp_path: Path) -> None:
     try:
         cluster.start_master()
         words = [sys.executable, "-c", program, cluster.master]
-        done = subprocess.run(words, env=cluster.environment, capture_output=True, text=True, timeout=TIMEOUT)
+        done = subprocess.run(words, env=cluster.environment, capture_output=True, text=True, timeout=PATIENCE)
     finally:
         cluster.stop()
     assert done.returncode == 1
@@ -79,11 +92,16 @@ def test_a_cluster_without_workers_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_nothing_behind(table: Path, tmp_path: Path, number: signal.Signals) -> None:
     words = command(table, tmp_path / "out", "--master", "local[2]")
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as publishing:
-        wait_for(lambda: "yes" if any(tmp_path.rglob("_temporary")) else None, "writing")
-        publishing.send_signal(number)
-        _, errors = publishing.communicate(timeout=TIMEOUT)
-    assert publishing.returncode == 130, errors
+    status = 0
+    while status == 0:  # it is only seen to write by looking often, and may be through when it is looked at
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as publishing:
+            ask_until(lambda: any(tmp_path.rglob("_temporary")) or publishing.poll() is not None)
+            publishing.send_signal(number)
+            _, errors = publishing.communicate(timeout=PATIENCE)
+        status = publishing.returncode
+        if status == 0:
+            shutil.rmtree(tmp_path / "out")
+    assert status == 130, errors
     assert "interrupted; no unfinished release was left behind." in errors
     assert "Traceback" not in errors
     assert list(tmp_path.iterdir()) == []

@@ -42,7 +42,7 @@ KINDS: dict[str, tuple[Callable[[pl.DataFrame], Any], type]] = {
 
 
 def publish(frame: Any, **changes: Any) -> betalike.Release:
-    arguments = {"quasi_identifiers": ["age", "city", "height"], "sensitive": "disease", "beta": 2} | changes
+    arguments = {"quasi_identifiers": ["age", "city", "height"], "sensitive": "disease", "beta": 2, "seed": 1} | changes
     return betalike.publish(frame, **arguments)
 
 
