@@ -212,7 +212,7 @@ class Watcher(betalike.SILENT.__class__):
 
 
 @pytest.mark.some(3)
-def test_a_copy_has_only_the_columns_that_are_named(scratch: Path, source: tuple[str, dict[str, Any]]) -> None:
+def test_a_copy_has_only_the_columns_that_are_named(source: tuple[str, dict[str, Any]], scratch: Path) -> None:
     table, given = source
     watcher = Watcher(scratch)
     asked = {"quasi_identifiers": ["age", "city"], "sensitive": "disease", "beta": 4, "scheme": "lmondrian"}
