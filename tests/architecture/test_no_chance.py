@@ -105,6 +105,27 @@ def find_unseeded(tree: ast.Module) -> Iterator[tuple[str, int]]:
     yield from walk(tree, "")
 
 
+GENERATORS = {"np.random.default_rng", "default_rng", "random.Random", "random.SystemRandom"}
+# where random numbers have no seed: the reason
+UNSEEDED_NUMBERS = {
+    "campaign/whole.py": "a campaign tries new tables; it prints the number that it begins with",
+    "postgres_server.py": "a password, so that no two servers have the same",
+}
+
+
+def find_random_numbers(tree: ast.Module) -> Iterator[str]:
+    """Yield every draw from a generator without a seed, with its line."""
+    imports = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    modules = "|".join({"random", "secrets"} & set(imports)) or "none"  # other names of a file may be called so, too
+    drawing = re.compile(rf"(np\.random|{modules})\.[a-z]\w*")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            is_given_a_seed = name in GENERATORS and (node.args or node.keywords)
+            if (name in GENERATORS or drawing.fullmatch(name)) and not is_given_a_seed:
+                yield f"line {node.lineno}: {name}"
+
+
 def test_no_test_sleeps_or_looks_at_a_clock() -> None:
     found = {name: list(find_clocks(tree)) for name, tree in read_tests()}
     own = Path(__file__).relative_to(TESTS).as_posix()
@@ -118,3 +139,35 @@ def test_every_release_of_a_test_has_a_seed() -> None:
     wrong = {place: line for place, line in found.items() if place not in UNSEEDED}
     assert not wrong, "\n".join(f"{place}, line {line}" for place, line in wrong.items())
     assert set(UNSEEDED) <= set(found), "some of these have a seed by now"
+
+
+def test_random_numbers_of_tests_have_a_seed() -> None:
+    found = {name: places for name, tree in read_tests() if (places := list(find_random_numbers(tree)))}
+    assert {name: places for name, places in found.items() if name not in UNSEEDED_NUMBERS} == {}
+    assert set(UNSEEDED_NUMBERS) <= set(found), "nothing is there to keep any more"
+
+
+MEANT = """
+import random, secrets
+ASKED = {"beta": 2, "seed": 1}
+def asked(): return {**ASKED, "k": 3}
+def good():
+    more = {**asked(), "scheme": "burel"}
+    betalike.publish(table, **ASKED), betalike.publish(table, **more), betalike.explore(table, seed=1)
+    betalike.publish(table, **{**ASKED, "k": 2}), random.Random(1).random(), datetime.time(1), "sleep well"
+    with pytest.raises(ValueError):
+        betalike.publish(table, beta=-1)
+def bad():
+    betalike.publish(table, beta=2), betalike.compare(table, **others)
+    time.sleep(1), datetime.datetime.now(), page.wait_for_timeout(2), run(["sh", "-c", "sleep 1"])
+    random.uniform(0, 1), np.random.default_rng().random(), secrets.token_hex(2)
+"""
+
+
+def test_the_walks_see_what_depends_on_chance_and_nothing_else() -> None:
+    tree = ast.parse(MEANT)
+    assert list(find_unseeded(tree)) == [("bad", 12), ("bad", 12)]
+    places = ["time.sleep", "datetime.datetime.now", "page.wait_for_timeout", "sleep 1"]
+    assert sorted(find_clocks(tree)) == sorted(f"line 13: {place}" for place in places)
+    numbers = ["random.uniform", "np.random.default_rng", "secrets.token_hex"]
+    assert sorted(find_random_numbers(tree)) == sorted(f"line 14: {number}" for number in numbers)

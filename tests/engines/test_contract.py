@@ -23,6 +23,7 @@ from betalike.table.cells import Cells, Plan
 from betalike.table.schema import Kind
 
 Published = Callable[..., pl.DataFrame]
+BY_CHANCE = 1e-7  # how often a test may fail with good draws: Spark's order also depends on what its workers do first
 
 
 @pytest.mark.some(2)
@@ -112,9 +113,9 @@ def test_which_row_of_a_cell_a_class_receives_is_chance(
     in_a = sorted(rows.filter((pl.col("age") == "[0, 500]") & (pl.col("row") > 0))["row"])
     assert [(row + 1) // 2 for row in in_a] == list(range(1, 501))  # one of each pair
     n_first = sum(row % 2 for row in in_a)
-    assert stats.binomtest(n_first, 500).pvalue > 1e-3
+    assert stats.binomtest(n_first, 500).pvalue > BY_CHANCE
     runs = sum(one % 2 != other % 2 for one, other in itertools.pairwise(in_a))
-    assert stats.binomtest(runs, 499).pvalue > 1e-3
+    assert stats.binomtest(runs, 499).pvalue > BY_CHANCE
 
 
 @pytest.mark.some(2)
@@ -126,7 +127,7 @@ def test_rows_are_published_in_random_order(
     plan_of_pairs = plan(engine.count_cells())
     order = publish(engine, plan_of_pairs, seed=5)["row"].to_list()
     assert sorted(order) == list(range(1001))
-    assert stats.spearmanr(order, range(1001)).pvalue > 1e-3
+    assert stats.spearmanr(order, range(1001)).pvalue > BY_CHANCE
     assert order != publish(engine, plan_of_pairs, seed=6)["row"].to_list()
     assert (
         publish(engine, plan_of_pairs, seed=None)["row"].to_list()
@@ -146,7 +147,7 @@ def test_the_order_of_publication_tells_nothing_of_how_a_cell_was_shared_out(
     published = publish(engine, plan, seed=5)["age"].to_list()
     places = [[i for i, label in enumerate(published) if label == of_class] for of_class in ("[0, 1]", "1")]
     assert [len(of_class) for of_class in places] == [501, 500]
-    assert stats.mannwhitneyu(*places).pvalue > 1e-3
+    assert stats.mannwhitneyu(*places).pvalue > BY_CHANCE
 
 
 @pytest.mark.some(2)
