@@ -18,7 +18,6 @@ from forking_publisher import ForkingPublisher
 from system_calls import can_intercept
 from workbench import Desk, assert_refused, command_line, files_under, hidden_in, people, run, run_process, to_csv
 
-from betalike.release import folder as release_folder
 from examples import FACTOR
 from patience import PATIENCE
 
@@ -145,10 +144,7 @@ def meet(
         pytest.param("in batches, several files", False, marks=long),
     ],
 )
-def test_two_publishes_at_once(
-    tmp_path: Path, publisher: ForkingPublisher, monkeypatch: pytest.MonkeyPatch, name: str, has_older: bool
-) -> None:
-    monkeypatch.setattr(release_folder, "MOST_SECONDS_ALONE", 1.0)  # the second waits for the first, which stands still
+def test_two_publishes_at_once(tmp_path: Path, publisher: ForkingPublisher, name: str, has_older: bool) -> None:
     scene = Scene.build(tmp_path / "scene", CASES[name], has_older)
     n_steps = count_steps(scene, publisher)
     force = ["--force"] if has_older else []

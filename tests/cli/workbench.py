@@ -24,7 +24,7 @@ COLUMNS = ["name", "age", "gender", "city", "disease"]
 CITIES = ["Ulm", "Bonn", "Kiel", "Rom", "Bari", "Pisa"]
 DISEASES = ["flu", "cough", "ulcer", "gout", "asthma"]
 LEAVES = [*((city, "north") for city in CITIES[:3]), *((city, "south") for city in CITIES[3:])]
-DEFAULTS = {"--qi": "age,gender,city", "--sensitive": "disease", "--beta": "2"}
+DEFAULTS = {"--qi": "age,gender,city", "--sensitive": "disease", "--beta": "2", "--seed": "1"}
 
 Rows = list[list[str]]
 Files = dict[str, bytes | None]
