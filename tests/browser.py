@@ -52,7 +52,7 @@ def open_browser() -> Iterator[Browser]:
 
     expect.set_options(timeout=MILLISECONDS)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=MILLISECONDS)
         try:
             yield browser
         finally:

@@ -152,6 +152,12 @@ def gate_of(home: Path) -> Path:
     return home.parent / "gate"
 
 
+def make_client(base: str) -> httpx.Client:
+    """Return a client that uses no connection twice: the server may be about to close one that rested for seconds."""
+    limits = httpx.Limits(max_keepalive_connections=0)
+    return httpx.Client(base_url=base, timeout=PATIENCE, trust_env=False, limits=limits)
+
+
 @contextlib.contextmanager
 def start_page(folder: Path, *options: str) -> Iterator[Served]:
     """Run `betalike web` for a folder; its home is in there, and so are its projects."""
@@ -172,7 +178,7 @@ def start_page(folder: Path, *options: str) -> Iterator[Served]:
         found = START.search(line)
         assert found, line
         port = int(found.group(1))
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, trust_env=False) as client:
+        with make_client(f"http://127.0.0.1:{port}") as client:
             yield Served(found.group(0), port, home, projects, process, client)
     finally:
         process.terminate()

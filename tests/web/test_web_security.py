@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from serving import Served, enter, people, start_page
+from serving import Served, enter, make_client, people, start_page
 
 from betalike.errors import FileError
 from betalike.web.folders import Folders
@@ -31,7 +31,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def stranger(served: Served) -> httpx.Client:
-    return httpx.Client(base_url=served.base, trust_env=False, timeout=PATIENCE)
+    return make_client(served.base)
 
 
 def test_nothing_is_shown_without_the_token(unopened: Served) -> None:
