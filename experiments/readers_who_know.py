@@ -435,6 +435,7 @@ def attack(original: Original, schemes: Sequence[str] = tuple(SCHEMES)) -> Itera
     parts = [rng.permutation(order[i::3]) for i in range(3)]  # each has the values of the table in the same shares
     models = [learn_population(positions[rows], values[rows], n_values) for rows in parts]
     for scheme in schemes:
+        rng = np.random.default_rng([SEED, list(SCHEMES).index(scheme)])
         crowds, losses = [], []
         for number, rows in enumerate(parts):
             with tempfile.TemporaryDirectory(prefix="betalike-readers-") as folder:
