@@ -69,3 +69,12 @@ def test_comments_on_columns_are_not_published(frame: pyspark.sql.DataFrame, tmp
     for path in (tmp_path / "out").rglob("*.parquet"):
         assert path.is_dir() or b"CANARY7731" not in path.read_bytes()
     assert betalike.verify(tmp_path / "out").holds
+
+
+def test_a_zero_with_a_minus_is_the_zero_that_is_counted(frame: pyspark.sql.DataFrame, tmp_path: Path) -> None:
+    """Spark groups both as one value; a kept column takes the rows themselves along."""
+    zero = functions.when(functions.col("salary_class") % 3 == 0, -0.0).otherwise(functions.col("salary_class") % 3)
+    frame = frame.withColumn("salary_class", zero.cast("double")).withColumn("more", functions.lit("x"))
+    betalike.publish(frame, out=tmp_path / "out", keep=["more"], scheme="lmondrian", **ASKED)
+    checked = betalike.verify(tmp_path / "out")
+    assert checked.holds, checked.explanations

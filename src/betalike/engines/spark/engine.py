@@ -38,6 +38,7 @@ from betalike.engines.spark.rows import (
     ordered_at_random,
     quoted,
     to_polars,
+    with_one_zero,
 )
 from betalike.engines.streams import UNREADABLE
 from betalike.errors import GuaranteeError, InputError, ParameterError
@@ -70,7 +71,7 @@ class SparkEngine(Engine):
     def __init__(self, table: SparkFrame, schema: Schema, most_cells: int = MOST_CELLS) -> None:
         schema.check_columns(table.columns)
         super().__init__(schema)
-        self._table = table
+        self._table = with_one_zero(table, schema.sensitive_columns)
         self._most_cells = most_cells
         if not table.limit(1).count():
             raise InputError("the table has no rows; there is nothing to publish.")

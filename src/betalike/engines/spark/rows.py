@@ -36,6 +36,15 @@ def quoted(name: str) -> str:
     return f"`{escaped}`"
 
 
+def with_one_zero(table: SparkFrame, names: Sequence[str]) -> SparkFrame:
+    """Return a frame with 0.0 for -0.0 in some columns: Spark counts both as one value, and publishes them as two."""
+    from pyspark.sql import functions as F
+
+    types = dict(table.dtypes)
+    reals = {name: F.col(quoted(name)) for name in names if types[name] in FLOATS}
+    return table.withColumns({n: F.when(c == 0, F.lit(0).cast(types[n])).otherwise(c) for n, c in reals.items()})
+
+
 def counted(table: SparkFrame, names: Sequence[str]) -> SparkFrame:
     """Count the distinct rows of some columns."""
     from pyspark.sql import functions as F
