@@ -472,7 +472,7 @@ def _paths(file: Path) -> list[list[str]]:
 
 
 def main(arguments: Sequence[str] | None = None, tables: Sequence[Original] | None = None) -> None:
-    """Attack every scheme on every table, or those that are named; all take about an hour on two cores."""
+    """Attack every scheme on every table, or those that are named; all take about half an hour."""
     parser = argparse.ArgumentParser(prog="experiments.readers_who_know")
     parser.add_argument("--tables", help="their names, a;b (default: all)")
     parser.add_argument("--schemes", help="their names, a;b (default: all)")
