@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import logging
 import os
 import shutil
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ NOT_INSTALLED = "the engine 'spark' needs PySpark, which is not installed. Insta
 LEFT_OUT = ("--add-modules=jdk.incubator.vector", "--add-opens=java.base/sun.security.action=ALL-UNNAMED")
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 LOOPBACK = "127.0.0.1"
+SAFE_PATH = "PYTHONSAFEPATH"  # workers are started with -m, which would put the working folder first
 PATIENCE = 10.0  # seconds for a master to answer
 LEAST_MEMORY = 1 << 30
 WORKERS_PATIENCE = 60.0  # seconds for a worker to take up work
@@ -59,7 +62,7 @@ def start_session(master: str | None = None, memory: int | None = None) -> Any:
         "spark.sql.caseSensitive": "true",
         "spark.driver.maxResultSize": "0",  # cells are counted before they come
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
-        "spark.executorEnv.PYTHONSAFEPATH": "1",  # workers run nothing that lies in the working folder
+        f"spark.executorEnv.{SAFE_PATH}": "1",  # for workers on other machines
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()} -Dbetalike.log={level}",
     }
     if memory is not None:
@@ -71,13 +74,28 @@ def start_session(master: str | None = None, memory: int | None = None) -> Any:
         builder = builder.config(name, value)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        session = builder.getOrCreate()
+        with _safe_path():
+            session = builder.getOrCreate()
     except (PySparkException, Py4JError, RuntimeError, OSError) as error:
         raise ParameterError(f"{_not_started(master)} Is the Java that is found 17 or later?") from error
     cancel_on_signals(session, handlers)
     if master is not None and not master.startswith("local"):
         _wait_for_workers(session, master)
     return session
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let Java start with a setting by which Python programs that it starts run nothing of the working folder."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
 
 
 def _not_started(master: str | None) -> str:
